@@ -42,9 +42,10 @@ typedef struct cip_edit_options {
 
 #define CIP_EDIT_OPTIONS(...) CIP_OPTIONS(cip_edit_options, __VA_ARGS__)
 
-/** An update being put together: one thread at a time. Holds the writers' lock of the file. A
- * change that failed makes the commit fail with its error, so that a program may look at the
- * commit's status alone: of an update all is written, or nothing. */
+/** An update being put together: one thread at a time. Holds the writers' lock of the file. A call
+ * that fails changes nothing of it, and makes the commit fail with its error, so that a program may
+ * look at the commit's status alone: of an update all is written, or nothing. One that has looked
+ * at the failure and goes on without that call says so by cip_edit_forget_failure. */
 typedef struct cip_edit cip_edit;
 
 /** Starts an update of a file that cip_open or cip_memory_open opened, or cip_open_io by methods
@@ -201,14 +202,21 @@ CIP_API cip_status cip_edit_freeze(cip_edit *e, cip_err *err);
  * (may be NULL) as a finding. */
 CIP_API cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err);
 
+/** Goes on without the calls that failed: the commit makes the update of all others. OK where none
+ * failed. Where one failed halfway (reading the file, disk full, no memory), so that a part of it
+ * may be there, this gives its error again, as all further calls do: then there is cip_edit_abort
+ * alone, and so it is after a plan or commit that failed. */
+CIP_API cip_status cip_edit_forget_failure(cip_edit *e, cip_err *err);
+
 /** Says in lines, to `fn`, what the commit would do. Nothing is changed. */
 CIP_API cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err);
 /** Makes the update and frees the edit, on failure too, but for BUSY: then the edit is kept, with
  * the writers' lock, to be committed again when readers (or another program) are gone, or to be
  * aborted. It is BUSY for good where somebody changed the file meanwhile. Where a call before
- * failed nothing is done, and its error is given again. After a failure the file is as it was (or a
- * journal beside it holds the rest of the update, which the next writer completes). STALE when the
- * name is another file's by now (`mv new file`), or nobody's: nothing is written, to neither. */
+ * failed (and was not forgotten) nothing is done, and its error is given again. After a failure the
+ * file is as it was (or a journal beside it holds the rest of the update, which the next writer
+ * completes). STALE when the name is another file's by now (`mv new file`), or nobody's: nothing is
+ * written, to neither. */
 CIP_API cip_status cip_edit_commit(cip_edit *e, cip_err *err);
 /** Gives up. NULL is fine. */
 CIP_API void cip_edit_abort(cip_edit *e);

@@ -70,9 +70,10 @@ typedef struct cip_array_options {
 
 #define CIP_ARRAY_OPTIONS(...) CIP_OPTIONS(cip_array_options, __VA_ARGS__)
 
-/** A file being written. It is used from one thread at a time (slabs excepted). A call that failed
- * makes all later ones and the commit fail with its error, so that a program may look at the
- * commit's status alone. What the format cannot hold is refused (UNSUPPORTED), never left out but
+/** A file being written. It is used from one thread at a time (slabs excepted). A call that fails
+ * changes nothing of it, and makes all later ones and the commit fail with its error, so that a
+ * program may look at the commit's status alone; cip_writer_forget_failure goes on without it.
+ * What the format cannot hold is refused (UNSUPPORTED), never left out but
  * where the options accept that. */
 typedef struct cip_writer cip_writer;
 /** An array that is filled by boxes. Borrowed from its writer. */
@@ -227,6 +228,11 @@ CIP_API cip_status cip_declare(cip_writer *w, const char *path, const cip_dtype 
  * those of a chunk that is stored already, in a format that stores chunks as they come. */
 CIP_API cip_status cip_slab_write(cip_slab *slab, const cip_box *box, const void *data,
                                   size_t nbytes, cip_err *err);
+
+/** Goes on without the calls and boxes that failed: later calls are made again, and the commit
+ * makes a file of all but those. OK where none failed. Where one failed halfway, so that a part of
+ * its array is stored, this gives its error again, as all further calls and the commit do. */
+CIP_API cip_status cip_writer_forget_failure(cip_writer *w, cip_err *err);
 
 /** Completes the file and puts it under its name in one step; the writer is freed, whatever the
  * result: after a failure nothing has changed under the name. */

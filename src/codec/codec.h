@@ -146,6 +146,8 @@ typedef struct cip_codec {
     size_t (*bound)(size_t n);
     cip_status (*encode)(const void *args, const cip_codec_env *env, int level, cip_bytes src,
                          uint8_t *dst, size_t cap, size_t *out, cip_err *err);
+    /* Optional: whether `encode` knows the level, before there is anything to encode. */
+    cip_status (*level)(int level, cip_err *err);
 } cip_codec;
 
 /* The built-in ones, with their levels:

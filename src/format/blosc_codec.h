@@ -21,6 +21,9 @@ static inline cip_status cip_blosc_take_codec(const cip_spec *spec, const cip_sp
     const bool ndlz = codec != NULL && strcmp(codec, "ndlz") == 0 && level != 0;
     char text[64];
     b->level = level != 0 && !ndlz ? level : b->level;
+    if (b->level < 0 || b->level > 9)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a level from 0 to 9, found %d",
+                        b->level);
     if (codec == NULL)
         return CIP_OK;
     if (strcmp(codec, "none") == 0) {

@@ -171,13 +171,15 @@ cip_status cip_changes_now(cip_changes *c, cip_space **out, cip_err *err)
 
 static cip_status put_anew(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
 {
-    const cip_changes *c = user;
+    cip_changes *c = user;
+    c->made++;
     return cip_temporary_write(c->anew, off, bytes.ptr, bytes.len, err);
 }
 
 static cip_status put_within(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
 {
     cip_changes *c = user;
+    c->made++;
     c->amount->nbytes += bytes.len;
     if (c->anew == NULL &&
         (c->amount->nbytes > CIP_CHANGES_PATCH_MAX || c->amount->nrun >= CIP_CHANGES_OPS_MAX))
@@ -191,8 +193,12 @@ static cip_status put_within(void *user, uint64_t off, cip_bytes bytes, cip_err 
 cip_status cip_changes_write(cip_changes *c, const cip_nd *at, const cip_feed *feed, cip_err *err)
 {
     cip_io *now;
-    uint64_t first, end;
+    uint64_t first, end, nbytes;
     CIP_TRY(cip_view_bounds(at, &first, &end, err));
+    if (!cip_shape_nelem(at->ndim, at->shape, &nbytes) ||
+        cip_mul_overflow(nbytes, at->itemsize, &nbytes) || nbytes > end - first)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "elements that share their bytes cannot be written one by one");
     if (!c->raw || end > c->kept)
         CIP_TRY(cip_changes_make_anew(c, err));
     if (c->anew != NULL) {
@@ -231,6 +237,7 @@ cip_status cip_changes_append(cip_changes *c, uint64_t nelem, uint64_t itemsize,
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an element of over 2^64 bytes");
     CIP_TRY(behind(c, &to, err));
     CIP_TRY(cip_mem_get(mem, nbytes, &buf, err));
+    c->made++;
     for (uint64_t left = nelem, n; left != 0; left -= n) {
         n = cip_min_u64(most, left);
         CIP_GO(feed->next(feed->self, n, buf, err));
@@ -247,6 +254,7 @@ cip_status cip_changes_add(cip_changes *c, cip_io *from, uint64_t off, uint64_t 
     if (n == 0)
         return CIP_OK;
     CIP_TRY(behind(c, &to, err));
+    c->made++;
     return cip_temporary_add(to, from, off, n, err);
 }
 
@@ -259,6 +267,7 @@ cip_status cip_changes_resize(cip_changes *c, uint64_t len, cip_err *err)
         return CIP_OK;
     if (!c->raw)
         CIP_TRY(cip_changes_make_anew(c, err));
+    c->made++;
     kept = c->anew != NULL ? 0 : cip_min_u64(c->kept, len);
     if (c->anew != NULL || c->added != NULL || len != kept) {
         CIP_TRY(behind(c, &to, err));

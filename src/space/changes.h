@@ -39,6 +39,7 @@ typedef struct cip_changes {
     uint64_t itemsize;          /* of the largest elements in it; 0 counts as 1 */
     bool raw;
     uint64_t kept; /* of a raw block */
+    uint64_t made; /* how often bytes of it were changed: whether a failure was one halfway */
     cip_patch patch;
     cip_io *seen; /* the layout's file with the first nseen writes of the patch over it; NULL until
                      it is asked for */

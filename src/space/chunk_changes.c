@@ -79,6 +79,7 @@ cip_status cip_chunk_runs_set(cip_chunk_changes *c, const cip_chunk_run *r, cip_
     const cip_chunk_run old = c->runs.at[k];
     const size_t before = old.i != r->i, after = old.i + old.run != r->i + 1;
     CIP_TRY(room(c, &c->runs, 2, err));
+    c->made++;
     cip_chunk_run *at = &c->runs.at[k];
     memmove(at + 1 + before + after, at + 1, (c->runs.n - k - 1) * sizeof *at);
     if (before != 0)
@@ -127,6 +128,7 @@ cip_status cip_chunk_runs_zeros(cip_chunk_changes *c, cip_chunk_runs *l, uint64_
 void cip_chunk_runs_take(cip_chunk_changes *c)
 {
     const cip_chunk_runs old = c->runs;
+    c->made++;
     c->runs = c->next;
     c->next = old;
     c->next.n = 0;
@@ -324,12 +326,18 @@ const cip_array *cip_chunk_changes_now(cip_chunk_changes *c, const cip_array *a)
     return &c->seen;
 }
 
+uint64_t cip_chunk_changes_made(const cip_chunk_changes *c)
+{
+    return c->made;
+}
+
 /* --- elements -----------------------------------------------------------------------------------
  */
 
 cip_status cip_chunk_elems_write(cip_chunk_changes *c, uint64_t off, const void *p, size_t n,
                                  cip_err *err)
 {
+    c->made += off < c->elems->size; /* else nobody knows of them yet */
     CIP_TRY(cip_temporary_write(c->elems, off, p, n, err));
     c->in_elems->len = c->elems->size;
     return CIP_OK;
@@ -436,8 +444,13 @@ static cip_status reshape_grid(cip_chunk_changes *c, const int64_t *shape, cip_g
     change->old = &old;
     change->grid = &c->grid;
     c->reshapes = true;
-    CIP_TRY(cip_grid_change_run(change, take_part, c, err));
+    cip_status st = cip_grid_change_run(change, take_part, c, err);
+    if (st != CIP_OK) {
+        memcpy(c->shape, before, sizeof before);
+        return st;
+    }
     c->now->len = len;
+    c->reshaped = true;
     cip_chunk_runs_take(c);
     return CIP_OK;
 }
@@ -457,11 +470,12 @@ cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const cip_array *a, co
     CIP_TRY(expect_whole(c, a, err));
     if (memcmp(shape, c->shape, n) == 0)
         return at != NULL ? cip_chunk_changes_write(c, at, feed, err) : CIP_OK;
-    c->reshaped = true;
+    c->next.n = 0; /* of a change that failed */
     if (c->form.grid != NULL)
         return reshape_grid(c, shape, &change, err);
     CIP_TRY(cip_linear_changes_resize(c, shape, err));
     memcpy(c->shape, shape, n);
+    c->reshaped = true;
     return at != NULL ? cip_linear_changes_write(c, at, feed, err) : CIP_OK;
 }
 
@@ -473,10 +487,11 @@ cip_status cip_chunk_changes_splice(cip_chunk_changes *c, const cip_array *a, co
     cip_grid_change change = { .splice = s, .feed = s->feed };
     CIP_TRY(expect_whole(c, a, err));
     CIP_TRY(cip_splice_shape(s, c->grid.ndim, c->shape, shape, err));
-    c->reshaped = true;
+    c->next.n = 0;
     if (c->form.grid == NULL) {
         CIP_TRY(cip_linear_changes_splice(c, s, shape, err));
         memcpy(c->shape, shape, (size_t)c->grid.ndim * sizeof *shape);
+        c->reshaped = true;
         return CIP_OK;
     }
     CIP_TRY(cip_view_c_order(c->grid.ndim, shape, c->grid.itemsize, &room, err));
@@ -545,6 +560,25 @@ cip_status cip_chunk_changes_put(cip_chunk_changes *c, uint64_t i, const cip_chu
     for (r.i = i; r.i < i + cip_max_u64(1, in->run); r.i++)
         CIP_TRY(set_chunk(c, &r, err));
     return CIP_OK;
+}
+
+cip_status cip_chunk_changes_put_checked(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,
+                                         cip_chunk_check *check, void *user, cip_err *err)
+{
+    const uint64_t made = c->made;
+    cip_chunk_run was;
+    uint64_t len;
+    CIP_TRY(cip_chunk_changes_raw_len(c, i, &len, err));
+    was = behind(*cip_chunk_run_of(c, i), i - cip_chunk_run_of(c, i)->i);
+    was.run = 1;
+    CIP_TRY(cip_chunk_changes_put(c, i, in, err));
+    cip_status st = check(user, err);
+    if (st == CIP_OK)
+        return CIP_OK;
+    cip_space_renew(c->now);
+    if (cip_chunk_runs_set(c, &was, NULL) == CIP_OK)
+        c->made = made;
+    return st;
 }
 
 cip_status cip_chunk_changes_put_raw(cip_chunk_changes *c, uint64_t i, cip_bytes raw, cip_err *err)

@@ -34,6 +34,10 @@ const cip_array *cip_chunk_changes_now(cip_chunk_changes *c, const cip_array *a)
 /* The form of the chunks; linear ones are of whole elements. */
 const cip_array_form *cip_chunk_changes_form(const cip_chunk_changes *c);
 
+/* How often anything changed: after a failure another number than before says that it was one
+ * halfway. 0: all is as it was stored. */
+uint64_t cip_chunk_changes_made(const cip_chunk_changes *c);
+
 /* Elements of the feed to where `at`, a view of the linear bytes as they are now, has them. */
 cip_status cip_chunk_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
                                    cip_err *err);
@@ -49,6 +53,10 @@ cip_status cip_chunk_changes_splice(cip_chunk_changes *c, const cip_array *a, co
  * does not have, RANGE beyond the end. */
 cip_status cip_chunk_changes_put(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,
                                  cip_err *err);
+/* The same for one chunk, if `check`, which may read the array, is OK; else it is as it was. */
+typedef cip_status cip_chunk_check(void *user, cip_err *err);
+cip_status cip_chunk_changes_put_checked(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,
+                                         cip_chunk_check *check, void *user, cip_err *err);
 /* Chunk i becomes these bytes as its steps take them, padding included: raw_len of them. */
 cip_status cip_chunk_changes_put_raw(cip_chunk_changes *c, uint64_t i, cip_bytes raw, cip_err *err);
 /* Decoded bytes of chunk i, padding included; RANGE beyond the end. */

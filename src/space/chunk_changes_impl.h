@@ -48,6 +48,7 @@ struct cip_chunk_changes {
     uint64_t zeros; /* where a chunk of zeros lies in elems; UINT64_MAX: nowhere yet */
     uint64_t zeros_len;
     bool reshapes; /* the change under way makes all runs anew */
+    uint64_t made; /* how often runs, or bytes that they have, became others */
     /* Chunks of a grid as the steps take them. */
     cip_array_form bare; /* the form without steps */
     cip_chunk_maker maker;

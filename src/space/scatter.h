@@ -16,6 +16,7 @@ typedef struct cip_feed {
      * change is made; NULL: they do not, and next has them. May be NULL. */
     const uint8_t *(*lend)(void *self, uint64_t nelem);
     void *self;
+    bool sure; /* next cannot fail */
 } cip_feed;
 
 typedef struct cip_scatter_to {

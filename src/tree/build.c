@@ -104,6 +104,16 @@ static cip_status find(const own *o, cip_bytes step, size_t *at, cip_err *err)
                     (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr, o->node.len);
 }
 
+/* Before the first node that a path makes or replaces; what is only copied stays what it is. */
+static void note(cip_build *b, own *o, size_t at, const cip_node *was)
+{
+    if (b->in != NULL)
+        return;
+    b->in = &o->node;
+    b->at = at;
+    b->was = was;
+}
+
 /* Puts `value` at `at`, which may be one past the last. */
 static cip_status put(cip_build *b, own *o, size_t at, cip_bytes step, const cip_node *value,
                       cip_err *err)
@@ -139,6 +149,8 @@ static cip_status enter(cip_build *b, own *o, size_t at, cip_bytes step, cip_byt
         CIP_TRY(adopt(b, child, out, err));
     else
         CIP_TRY(make(b, cip_step_makes_list(next) ? CIP_NODE_SEQ : CIP_NODE_MAP, out, err));
+    if (child == NULL)
+        note(b, o, at, NULL);
     return put(b, o, at, step, &(*out)->node, err);
 }
 
@@ -163,7 +175,7 @@ static cip_status set_root(cip_build *b, const cip_node *value, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_build_set(cip_build *b, const char *path, const cip_node *value, cip_err *err)
+static cip_status set(cip_build *b, const char *path, const cip_node *value, cip_err *err)
 {
     cip_bytes *step;
     size_t n, at;
@@ -174,10 +186,22 @@ cip_status cip_build_set(cip_build *b, const char *path, const cip_node *value, 
     CIP_TRY(own_root(b, &o, err));
     for (size_t i = 0;; i++) {
         CIP_TRY(find(o, step[i], &at, err));
-        if (i + 1 == n)
+        if (i + 1 == n) {
+            note(b, o, at, cip_node_at(&o->node, at));
             return put(b, o, at, step[i], value, err);
+        }
         CIP_TRY(enter(b, o, at, step[i], step[i + 1], &o, err));
     }
+}
+
+cip_status cip_build_set(cip_build *b, const char *path, const cip_node *value, cip_err *err)
+{
+    b->old_root = b->root;
+    b->in = NULL;
+    cip_status st = set(b, path, value, err);
+    if (st != CIP_OK)
+        cip_build_undo(b);
+    return st;
 }
 
 static void drop(own *o, size_t at)
@@ -212,4 +236,17 @@ cip_status cip_build_remove(cip_build *b, const char *path, cip_err *err)
     }
     drop(o, at);
     return CIP_OK;
+}
+
+void cip_build_undo(cip_build *b)
+{
+    own *o = b->in != NULL ? own_of(b, b->in) : NULL;
+    if (o != NULL && b->was != NULL && o->node.type == CIP_NODE_MAP)
+        ((cip_pair *)o->node.pair)[b->at].value = b->was;
+    else if (o != NULL && b->was != NULL)
+        o->node.item[b->at] = b->was;
+    else if (o != NULL && b->at < o->node.len)
+        drop(o, b->at);
+    if (b->old_root == NULL || o == NULL)
+        b->root = b->old_root;
 }

@@ -87,11 +87,19 @@ cip_status cip_yaml_emit_line(cip_env *env, const cip_node *value, const char *p
 typedef struct cip_build {
     cip_arena *arena;
     cip_node *root;
+    /* Of the last cip_build_set, for cip_build_undo: the root before; the collection in which it
+     * made or replaced the first node, NULL: none; where; and what was there, NULL: nothing. */
+    cip_node *old_root, *in;
+    size_t at;
+    const cip_node *was;
 } cip_build;
 
 /* As cip_yaml_edit_set; "" sets the whole tree. The value is borrowed and never written to: below
  * it a change makes copies. TYPE when a parent is neither mapping nor sequence. */
 cip_status cip_build_set(cip_build *b, const char *path, const cip_node *value, cip_err *err);
+/* Takes that back, with the parents it made: at once, before anything else changes. One that failed
+ * has done so. */
+void cip_build_undo(cip_build *b);
 cip_status cip_build_remove(cip_build *b, const char *path, cip_err *err);
 
 #endif

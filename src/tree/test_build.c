@@ -49,6 +49,28 @@ static void parents_are_made(void **state)
              "{a: {b: {c: 7, d: x}}, l: [5, 2, {t: 3}], q/r: ~, k: [[1], 2], m: {'1': 3}}");
 }
 
+static void the_last_change_is_taken_back(void **state)
+{
+    bench *b = *state;
+    cip_build t = { .arena = &b->arena };
+    static const char *const paths[] = { "new", "new/a/b", "m/k", "m/n/o", "l/-", "l/0", "l/-/x" };
+    put(b, &t, "m/k/0", "1");
+    cip_build_undo(&t);
+    assert_null(t.root);
+    put(b, &t, "m/k", "1");
+    put(b, &t, "l/-", "[2]");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        put(b, &t, paths[i], "{x: 1}");
+        cip_build_undo(&t);
+        has_line(b, t.root, false, "{m: {k: 1}, l: [[2]]}");
+    }
+    assert_int_equal(cip_build_set(&t, "m/k/x", value(b, "1"), &b->err), CIP_ERR_TYPE);
+    has_line(b, t.root, false, "{m: {k: 1}, l: [[2]]}");
+    put(b, &t, "", "{a: 1}");
+    cip_build_undo(&t);
+    has_line(b, t.root, false, "{m: {k: 1}, l: [[2]]}");
+}
+
 static void order_is_that_of_the_first_change(void **state)
 {
     bench *b = *state;
@@ -241,6 +263,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, bench_new, bench_free)
     const struct CMUnitTest tests[] = {
         TEST(parents_are_made),
+        TEST(the_last_change_is_taken_back),
         TEST(order_is_that_of_the_first_change),
         TEST(values_are_never_written_to),
         TEST(a_whole_tree_may_be_given),

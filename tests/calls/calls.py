@@ -86,9 +86,10 @@ OPTIONAL_OF = {
 }
 REQUIRED_OF = {("cip_edit_range", "selection"), ("cip_refs_write", "opts")}
 # The only array of the file: changes of data, which know it by NULL too.
-DATA = re.compile(r"cip_edit_(write|read|append|insert|delete|range|resize)")
+DATA = re.compile(r"cip_edit_(write|read|array|append|insert|delete|range|resize)")
 # How a good call ends that the fixture's file is not made for.
 FAILING = {"cip_file_query": "CIP_ERR_UNSUPPORTED", "cip_edit_freeze": "CIP_ERR_ARG",
+           "cip_edit_undo": "CIP_ERR_ARG",
            "cip_view": "CIP_ERR_UNSUPPORTED"}
 # What a good struct has besides its size.
 FILLED = dict.fromkeys([("cip_read_into", "args"), ("cip_edit_read", "args")], "dst = x->dst; o{i}.s.dst_nbytes = 48") | {

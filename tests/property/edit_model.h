@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/num.h"
 #include "cippus/chunk.h"
@@ -118,6 +119,7 @@ static inline void world_begin(world *w, const char *path, const model *m)
     FAKE_MUST(cip_strmap_put(&w->file.by_path, key, w->f.layout->narray - 1, NULL, err));
     memset(&w->e, 0, sizeof w->e);
     w->e.file = &w->file;
+    w->e.owner = getpid();
     w->e.big = -1; /* elements come in this machine's order */
     w->e.arena.mem = &w->file.env.mem;
     w->e.ops = &fake_store;

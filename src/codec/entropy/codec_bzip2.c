@@ -43,12 +43,17 @@ static cip_status bzip2_run(bz_stream *z, cip_bytes src, uint8_t *dst, size_t ca
     return CIP_OK;
 }
 
+static cip_status bzip2_level(int level, cip_err *err)
+{
+    return level == 0 ? CIP_OK : cip_check_level(level, LEVEL_MIN, LEVEL_MAX, err);
+}
+
 static cip_status bzip2_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
                                uint8_t *dst, size_t cap, size_t *out, cip_err *err)
 {
     (void)args;
     level = level == 0 ? LEVEL_DEFAULT : level;
-    CIP_TRY(cip_check_level(level, LEVEL_MIN, LEVEL_MAX, err));
+    CIP_TRY(bzip2_level(level, err));
     cip_lib_mem lib = { .mem = env->mem };
     bz_stream z = { 0 };
     cip_bzip2_use(&z, &lib);
@@ -68,6 +73,7 @@ const cip_codec cip_codec_bzip2 = { .name = "bzip2",
                                     .decode = bzip2_decode,
                                     .stream = &cip_bzip2_stream,
                                     .bound = bzip2_bound,
+                                    .level = bzip2_level,
                                     .encode = bzip2_encode };
 
 #endif

@@ -112,13 +112,18 @@ static size_t lz4_bound(size_t n)
     return n > LZ4_MAX_INPUT_SIZE ? 0 : (size_t)LZ4_compressBound((int)n);
 }
 
+static cip_status lz4_level(int level, cip_err *err)
+{
+    return cip_check_level(level, LEVEL_MIN, LZ4HC_CLEVEL_MAX, err);
+}
+
 /* Levels: under LZ4HC_CLEVEL_MIN (3) the fast encoder, whose acceleration is 1 or more; from there
  * the thorough one. */
 static cip_status lz4_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
                              uint8_t *dst, size_t cap, size_t *out, cip_err *err)
 {
     (void)args;
-    CIP_TRY(cip_check_level(level, LEVEL_MIN, LZ4HC_CLEVEL_MAX, err));
+    CIP_TRY(lz4_level(level, err));
     if (lz4_bound(src.len) == 0)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected at most %d bytes for an LZ4 block, found %zu", LZ4_MAX_INPUT_SIZE,
@@ -147,6 +152,7 @@ const cip_codec cip_codec_lz4 = { .name = "lz4",
                                   .decode = lz4_decode,
                                   .decode_spans = lz4_spans,
                                   .bound = lz4_bound,
+                                  .level = lz4_level,
                                   .encode = lz4_encode };
 
 #endif

@@ -137,11 +137,16 @@ static size_t lz4f_bound(size_t n)
     return bound > n ? bound : 0; /* it wraps around */
 }
 
+static cip_status lz4f_level(int level, cip_err *err)
+{
+    return cip_check_level(level, LEVEL_MIN, LZ4HC_CLEVEL_MAX, err);
+}
+
 static cip_status lz4f_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
                               uint8_t *dst, size_t cap, size_t *out, cip_err *err)
 {
     (void)args, (void)env;
-    CIP_TRY(cip_check_level(level, LEVEL_MIN, LZ4HC_CLEVEL_MAX, err));
+    CIP_TRY(lz4f_level(level, err));
     LZ4F_preferences_t p = preferences(src.len, level);
     if (cap < LZ4F_compressFrameBound(src.len, &p)) /* liblz4 takes no less */
         return cip_fail_room(err, cap);
@@ -156,6 +161,7 @@ const cip_codec cip_codec_lz4f = { .name = "lz4f",
                                    .decode = lz4f_decode,
                                    .stream = &lz4f_stream,
                                    .bound = lz4f_bound,
+                                   .level = lz4f_level,
                                    .encode = lz4f_encode };
 
 #endif

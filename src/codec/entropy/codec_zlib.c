@@ -233,12 +233,17 @@ static size_t zlib_bound(size_t n)
     return bound > n ? bound : 0; /* it wraps around */
 }
 
+static cip_status zlib_level(int level, cip_err *err)
+{
+    return level == 0 ? CIP_OK : cip_check_level(level, LEVEL_MIN, LEVEL_MAX, err);
+}
+
 static cip_status zlib_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
                               uint8_t *dst, size_t cap, size_t *out, cip_err *err)
 {
     (void)args, (void)env;
     level = level == 0 ? LEVEL_DEFAULT : level;
-    CIP_TRY(cip_check_level(level, LEVEL_MIN, LEVEL_MAX, err));
+    CIP_TRY(zlib_level(level, err));
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(level);
     if (c == NULL)
         return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libdeflate");
@@ -259,6 +264,7 @@ const cip_codec cip_codec_zlib = { .name = "zlib",
                                    .decode = zlib_decode,
                                    .stream = &zlib_stream,
                                    .bound = zlib_bound,
+                                   .level = zlib_level,
                                    .encode = zlib_encode };
 
 #endif

@@ -149,12 +149,17 @@ static size_t zstd_bound(size_t n)
     return ZSTD_isError(bound) ? 0 : bound;
 }
 
+static cip_status zstd_level(int level, cip_err *err)
+{
+    return cip_check_level(level, ZSTD_minCLevel(), ZSTD_maxCLevel(), err);
+}
+
 /* With a checksum, as the command `zstd` does, and the content size. */
 static cip_status zstd_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
                               uint8_t *dst, size_t cap, size_t *out, cip_err *err)
 {
     (void)args, (void)env;
-    CIP_TRY(cip_check_level(level, ZSTD_minCLevel(), ZSTD_maxCLevel(), err));
+    CIP_TRY(zstd_level(level, err));
     ZSTD_CCtx *ctx = ZSTD_createCCtx();
     if (ctx == NULL)
         return no_memory(err);
@@ -174,6 +179,7 @@ const cip_codec cip_codec_zstd = { .name = "zstd",
                                    .decode = zstd_decode,
                                    .stream = &zstd_stream,
                                    .bound = zstd_bound,
+                                   .level = zstd_level,
                                    .encode = zstd_encode };
 
 #endif

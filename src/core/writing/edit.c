@@ -269,17 +269,41 @@ cip_status cip_edit_there(const cip_edit *e, cip_err *err)
 }
 
 /* A change that failed must not go unnoticed because the next ones went well: half an update would
- * be written. */
+ * be written. What was torn is what it fails with, whatever failed before. */
 cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_err *err)
 {
+    const bool tears = st != CIP_OK && e->halfway && !e->torn;
+    e->halfway = false;
     if (st == CIP_OK)
         return CIP_OK;
-    if (e->st == CIP_OK) {
+    if (e->st == CIP_OK || tears) {
         e->st = st;
         e->why = *found;
     }
+    e->torn = e->torn || tears;
     cip_err_pass(cip_err_enter(err), found);
     return st;
+}
+
+static cip_status expect_whole(const cip_edit *e, cip_err *err)
+{
+    if (!e->torn)
+        return CIP_OK;
+    return cip_fail_in(err,
+                       cip_fail(err, e->st, e->why.offset,
+                                "a change failed halfway, so this update can only be given up: %s",
+                                e->why.text),
+                       "%s", e->why.part);
+}
+
+cip_status cip_edit_forget_failure(cip_edit *e, cip_err *err)
+{
+    CIP_TRY(cip_edit_there(e, err));
+    err = cip_err_enter(err);
+    CIP_TRY(expect_whole(e, err));
+    CIP_TRY(cip_edit_added_forget(e, err));
+    e->st = CIP_OK;
+    return CIP_OK;
 }
 
 static cip_status none_failed(const cip_edit *e, cip_err *err)
@@ -292,6 +316,7 @@ static cip_status none_failed(const cip_edit *e, cip_err *err)
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err)
 {
     CIP_TRY(cip_edit_there(e, err));
+    CIP_TRY(expect_whole(e, err));
     if (e->finished)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the update is planned already");
     if (e->packed)
@@ -309,7 +334,9 @@ cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_er
 static cip_status freeze(cip_edit *e, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e->ops->freeze != NULL, "giving a stream its size", err));
-    return e->ops->freeze(e->state, err);
+    cip_status st = e->ops->freeze(e->state, err);
+    e->halfway = st == CIP_ERR_NOMEM; /* a refusal leaves no trace */
+    return st;
 }
 
 cip_status cip_edit_freeze(cip_edit *e, cip_err *err)
@@ -321,6 +348,7 @@ static cip_status defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *e
 {
     cip_report report;
     CIP_TRY(cip_edit_check(e, e->ops->defrag != NULL, "dropping unused data", err));
+    e->halfway = true;
     cip_report_init(&report, &e->file->env.mem, false, fn, user);
     cip_status st = e->ops->defrag(e->state, &report, err);
     e->packed = true;
@@ -342,6 +370,7 @@ static cip_status finish(cip_edit *e, cip_err *err)
 {
     if (e->finished)
         return CIP_OK;
+    e->halfway = true; /* half of it is not to be committed */
     CIP_TRY(cip_edit_complete_slabs(e, err));
     if (e->o.history != NULL) {
         e->packed = false;
@@ -352,6 +381,7 @@ static cip_status finish(cip_edit *e, cip_err *err)
     CIP_TRY(e->ops->finish(e->state, &e->rev, err));
     e->rev.watched = e->file->format->lock_file != NULL;
     e->finished = true;
+    e->halfway = false;
     return CIP_OK;
 }
 
@@ -392,7 +422,7 @@ cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err
     if (fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a function, found NULL");
     CIP_TRY(none_failed(e, err));
-    CIP_TRY(cip_edit_leave(e, finish(e, &why), &why, err)); /* half of it is not to be committed */
+    CIP_TRY(cip_edit_leave(e, finish(e, &why), &why, err));
     CIP_TRY(cip_commit_kind(e->commit, &e->rev, kind, sizeof kind, err));
     CIP_TRY(say(fn, user, kind, err));
     CIP_TRY(say(fn, user, "\n", err));
@@ -413,6 +443,7 @@ cip_status cip_edit_commit(cip_edit *e, cip_err *err)
             *e->became = cip_commit_became(e->commit);
         if (cip_commit_is_ready(e->commit))
             return cip_err_give(err, &why, st);
+        e->halfway = true;
         cip_edit_leave(e, st, &why, err);
     }
     if (st != CIP_ERR_BUSY)

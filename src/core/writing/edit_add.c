@@ -132,6 +132,26 @@ static cip_status complete(cip_edit *e, struct cip_addition *x, cip_err *err)
     return e->ops->take(e->state, x->path, x->file->layout, NAME, err);
 }
 
+static void end(struct cip_addition *x)
+{
+    cip_writer_abort(x->writer);
+    cip_file_close(x->file);
+    cip_io_close(x->data);
+}
+
+/* An array that could not be added leaves nothing in the file that was to bring it; and nothing
+ * among the others, where they share a writer, unless that is torn. */
+static void drop(cip_edit *e, struct cip_addition *was)
+{
+    while (e->added != was && !adds(e)) {
+        struct cip_addition *x = e->added;
+        e->added = x->next;
+        end(x);
+    }
+    if (adds(e) && e->added != NULL)
+        e->halfway = cip_writer_forget_failure(e->added->writer, NULL) != CIP_OK;
+}
+
 /* In the words of the caller, who knows nothing of temporary files. */
 static cip_status name_it(cip_status st, const char *path, cip_err *err)
 {
@@ -145,11 +165,17 @@ static cip_status put(cip_edit *e, const char *path, const cip_dtype *dtype, int
                       cip_err *err)
 {
     struct cip_addition *x;
+    struct cip_addition *const was = e->added;
     cip_edit_place *const before = e->places;
-    CIP_TRY(begin(e, path, opts, &x, err));
-    CIP_TRY(note_it(e, x, path, err));
-    cip_status st = cip_put(x->writer, name_in(x, path), dtype, ndim, shape, data, opts, err);
-    return cip_edit_did(e, before, st == CIP_OK ? complete(e, x, err) : st);
+    cip_status st;
+    CIP_GO(begin(e, path, opts, &x, err));
+    CIP_GO(note_it(e, x, path, err));
+    CIP_GO(cip_put(x->writer, name_in(x, path), dtype, ndim, shape, data, opts, err));
+    CIP_GO(complete(e, x, err));
+    return CIP_OK;
+done:
+    drop(e, was);
+    return cip_edit_did(e, before, st);
 }
 
 cip_status cip_edit_put(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
@@ -164,11 +190,17 @@ static cip_status put_array(cip_edit *e, const char *path, const cip_array *from
                             const cip_read_args *args, const cip_array_options *opts, cip_err *err)
 {
     struct cip_addition *x;
+    struct cip_addition *const was = e->added;
     cip_edit_place *const before = e->places;
-    CIP_TRY(begin(e, path, opts, &x, err));
-    CIP_TRY(note_it(e, x, path, err));
-    cip_status st = cip_put_array(x->writer, name_in(x, path), from, args, opts, err);
-    return cip_edit_did(e, before, st == CIP_OK ? complete(e, x, err) : st);
+    cip_status st;
+    CIP_GO(begin(e, path, opts, &x, err));
+    CIP_GO(note_it(e, x, path, err));
+    CIP_GO(cip_put_array(x->writer, name_in(x, path), from, args, opts, err));
+    CIP_GO(complete(e, x, err));
+    return CIP_OK;
+done:
+    drop(e, was);
+    return cip_edit_did(e, before, st);
 }
 
 cip_status cip_edit_put_array(cip_edit *e, const char *path, const cip_array *from,
@@ -183,11 +215,16 @@ static cip_status declare(cip_edit *e, const char *path, const cip_dtype *dtype,
                           cip_err *err)
 {
     struct cip_addition *x;
+    struct cip_addition *const was = e->added;
     cip_edit_place *const before = e->places;
-    CIP_TRY(begin(e, path, opts, &x, err));
-    CIP_TRY(note_it(e, x, path, err));
-    return cip_edit_did(
-        e, before, cip_declare(x->writer, name_in(x, path), dtype, ndim, shape, opts, slab, err));
+    cip_status st;
+    CIP_GO(begin(e, path, opts, &x, err));
+    CIP_GO(note_it(e, x, path, err));
+    CIP_GO(cip_declare(x->writer, name_in(x, path), dtype, ndim, shape, opts, slab, err));
+    return CIP_OK;
+done:
+    drop(e, was);
+    return cip_edit_did(e, before, st);
 }
 
 cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
@@ -198,6 +235,14 @@ cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtyp
     *slab = NULL;
     CIP_EDIT_CHANGE_BY(e, dtype, err,
                        name_it(declare(e, path, dtype, ndim, shape, opts, slab, why), path, why));
+}
+
+cip_status cip_edit_added_forget(cip_edit *e, cip_err *err)
+{
+    for (struct cip_addition *x = e->added; x != NULL; x = x->next)
+        if (x->writer != NULL)
+            CIP_TRY(cip_writer_forget_failure(x->writer, err));
+    return CIP_OK;
 }
 
 /* Slabs are full now; the first declared comes first. */
@@ -226,9 +271,6 @@ cip_file *cip_edit_added_file(const cip_edit *e, const char *path, const char **
 
 void cip_edit_added_end(cip_edit *e)
 {
-    for (struct cip_addition *x = e->added; x != NULL; x = x->next) {
-        cip_writer_abort(x->writer);
-        cip_file_close(x->file);
-        cip_io_close(x->data);
-    }
+    for (struct cip_addition *x = e->added; x != NULL; x = x->next)
+        end(x);
 }

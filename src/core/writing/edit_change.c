@@ -32,6 +32,24 @@ const cip_array *cip_edit_now(cip_edit *e, const cip_array *a)
     return c != NULL ? cip_chunk_changes_now(c, a) : cip_edit_records_now(e, a);
 }
 
+cip_status cip_edit_see(cip_edit *e, const cip_array *a, bool elements, cip_edit_seen *out,
+                        cip_err *err)
+{
+    cip_change_form f;
+    cip_chunk_changes *x = NULL;
+    out->a = cip_edit_now(e, a);
+    if (cip_edit_in_columns(a) || cip_edit_changes_of(e, a) != NULL || !e->linear ||
+        !(elements || e->reshaped))
+        return CIP_OK;
+    CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
+    if (x != NULL)
+        return CIP_OK;
+    out->own = *a;
+    out->own.view = f.array.at;
+    out->a = &out->own;
+    return elements ? cip_changes_now(f.bytes, &out->own.space, err) : CIP_OK;
+}
+
 /* The array as the file has it, of one that cip_edit_now gave. */
 static const cip_array *as_it_was(const cip_edit *e, const cip_array *a)
 {
@@ -68,6 +86,18 @@ cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
     return CIP_OK;
 }
 
+uint64_t cip_edit_made(const cip_change_form *f, const cip_chunk_changes *chunks)
+{
+    return chunks != NULL ? cip_chunk_changes_made(chunks) : f->bytes->made;
+}
+
+cip_status cip_edit_done(cip_edit *e, const cip_change_form *f, const cip_chunk_changes *chunks,
+                         uint64_t made, cip_status st)
+{
+    e->halfway = e->halfway || (st != CIP_OK && cip_edit_made(f, chunks) != made);
+    return st;
+}
+
 cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
                              const cip_feed *feed, cip_err *err)
 {
@@ -76,8 +106,10 @@ cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
     if (cip_edit_in_columns(a))
         return cip_edit_records_elements(e, as_it_was(e, a), at, feed, err);
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
-    return x != NULL ? cip_chunk_changes_write(x, at, feed, err)
-                     : cip_changes_write(f.bytes, at, feed, err);
+    const uint64_t made = cip_edit_made(&f, x);
+    return cip_edit_done(e, &f, x, made,
+                         x != NULL ? cip_chunk_changes_write(x, at, feed, err)
+                                   : cip_changes_write(f.bytes, at, feed, err));
 }
 
 /* The shape with nrow rows more, and where these are in it. */
@@ -95,21 +127,15 @@ static cip_status add_rows(const cip_array *a, uint64_t nrow, int64_t *shape, ci
     return CIP_OK;
 }
 
-/* An array in linear bytes got another shape: the format's to write, and ours to know. */
+/* An array in linear bytes got another shape. */
 static cip_status tell_shape(cip_edit *e, const cip_array *a, const int64_t *shape,
                              cip_changes *content, cip_err *err)
 {
-    cip_edit_shape_of *x = e->shapes;
-    while (x != NULL && x->a != a)
-        x = x->next;
-    CIP_TRY(e->ops->reshaped(e->state, a, shape, content, err));
-    if (x == NULL) {
-        CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
-        x->a = a;
-        x->next = e->shapes;
-        e->shapes = x;
-    }
-    memcpy(x->shape, shape, (size_t)a->view.ndim * sizeof *shape);
+    const bool before = e->halfway;
+    e->halfway = true;
+    CIP_TRY(e->ops->reshaped(e->state, as_it_was(e, a), shape, content, err));
+    e->halfway = before;
+    e->reshaped = true;
     return CIP_OK;
 }
 
@@ -129,13 +155,18 @@ cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const c
         return cip_edit_records_elements(e, as_it_was(e, a), &rows, feed, err);
     }
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ROWS, NULL, &f, &x, err));
+    const uint64_t made = cip_edit_made(&f, x);
     if (x == NULL) {
-        CIP_TRY(cip_changes_rows(f.bytes, &f.array, nrow, feed, shape, &content, &moved, err));
+        CIP_TRY(cip_edit_done(
+            e, &f, x, made,
+            cip_changes_rows(f.bytes, &f.array, nrow, feed, shape, &content, &moved, err)));
         return tell_shape(e, a, shape, moved ? &content : NULL, err);
     }
     CIP_TRY(add_rows(a, nrow, shape, &rows, err));
     const bool none = !cip_shape_nelem(rows.ndim, rows.shape, &nelem) || nelem == 0;
-    return cip_chunk_changes_resize(x, as_it_was(e, a), shape, none ? NULL : &rows, feed, err);
+    return cip_edit_done(
+        e, &f, x, made,
+        cip_chunk_changes_resize(x, as_it_was(e, a), shape, none ? NULL : &rows, feed, err));
 }
 
 /* The same row again and again, of elements that are parts of it. */
@@ -179,18 +210,13 @@ cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape,
     if (cip_edit_in_columns(a))
         return cip_edit_records_rows(e, as_it_was(e, a), CIP_CHANGE_SHAPE, shape, err);
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_SHAPE, shape, &f, &x, err));
+    const uint64_t made = cip_edit_made(&f, x);
     if (x != NULL)
-        return cip_edit_resize_chunks(x, as_it_was(e, a), f.fill, shape, err);
-    CIP_TRY(cip_changes_shape(f.bytes, &f.array, shape, &content, &moved, err));
+        return cip_edit_done(e, &f, x, made,
+                             cip_edit_resize_chunks(x, as_it_was(e, a), f.fill, shape, err));
+    CIP_TRY(cip_edit_done(e, &f, x, made,
+                          cip_changes_shape(f.bytes, &f.array, shape, &content, &moved, err)));
     return tell_shape(e, a, shape, moved ? &content : NULL, err);
-}
-
-const int64_t *cip_edit_shape_now(cip_edit *e, const cip_array *a)
-{
-    for (const cip_edit_shape_of *x = e->shapes; x != NULL; x = x->next)
-        if (x->a == as_it_was(e, a))
-            return x->shape;
-    return cip_edit_now(e, a)->view.shape;
 }
 
 cip_status cip_edit_splice(cip_edit *e, const cip_array *a, const cip_splice *s, cip_err *err)
@@ -201,16 +227,18 @@ cip_status cip_edit_splice(cip_edit *e, const cip_array *a, const cip_splice *s,
     cip_changes content;
     cip_nd now;
     bool moved;
-    CIP_TRY(cip_splice_shape(s, a->view.ndim, cip_edit_shape_now(e, a), shape, err));
+    CIP_TRY(cip_splice_shape(s, a->view.ndim, a->view.shape, shape, err));
     CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->view.itemsize, &now, err));
     if (s->removed == 0 && s->added == 0)
         return CIP_OK;
     if (cip_edit_in_columns(a))
         return cip_edit_records_splice(e, as_it_was(e, a), s, err);
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_SPLICE, shape, &f, &x, err));
+    const uint64_t made = cip_edit_made(&f, x);
     if (x != NULL)
-        return cip_chunk_changes_splice(x, as_it_was(e, a), s, err);
-    CIP_TRY(cip_changes_splice(f.bytes, &f.array, s, &content, &moved, err));
+        return cip_edit_done(e, &f, x, made, cip_chunk_changes_splice(x, as_it_was(e, a), s, err));
+    CIP_TRY(cip_edit_done(e, &f, x, made,
+                          cip_changes_splice(f.bytes, &f.array, s, &content, &moved, err)));
     return tell_shape(e, a, shape, moved ? &content : NULL, err);
 }
 
@@ -329,9 +357,13 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
     CIP_TRY(cip_chunk_move_may(&m, taken, err));
     if (!*taken)
         return CIP_OK;
+    const uint64_t made = cip_edit_made(&f, x);
+    cip_status st = CIP_OK;
     if (at == &rows)
-        CIP_TRY(cip_chunk_changes_resize(x, as_it_was(e, a), shape, NULL, NULL, err));
-    return cip_chunk_move(&m, taken, err);
+        st = cip_chunk_changes_resize(x, as_it_was(e, a), shape, NULL, NULL, err);
+    if (st == CIP_OK)
+        st = cip_chunk_move(&m, taken, err);
+    return cip_edit_done(e, &f, x, made, st);
 }
 
 /* --- the end ------------------------------------------------------------------------------------
@@ -356,6 +388,8 @@ cip_status cip_edit_settle(cip_edit *e, cip_err *err)
     }
     e->chunks = first;
     for (cip_edit_chunks *x = first; x != NULL; x = x->next) {
+        if (cip_chunk_changes_made(x->c) == 0)
+            continue; /* no change of it was made in the end */
         cip_status st = cip_chunk_changes_finish(x->c, tell, e, err);
         if (st == CIP_OK)
             st = e->ops->chunks(e->state, x->c, err);

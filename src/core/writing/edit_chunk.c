@@ -8,9 +8,19 @@
 #include "codec/checksum/checksum.h"
 #include "space/chunk_list.h"
 
+typedef struct put_chunk {
+    cip_edit *e;
+    const cip_array *a;
+    uint64_t i;
+} put_chunk;
+
 /* A chunk that came encoded is decoded once: what cannot be read must not be written. */
-static cip_status look_at(cip_edit *e, const cip_array *a, uint64_t i, cip_err *err)
+static cip_status look_at(void *user, cip_err *err)
 {
+    const put_chunk *x = user;
+    cip_edit *e = x->e;
+    const cip_array *a = x->a;
+    const uint64_t i = x->i;
     const cip_read_how how = { a->layout, a->layout->env->pool };
     cip_mem *mem = &e->file->env.mem;
     cip_chunk_list l;
@@ -32,8 +42,8 @@ static cip_status put_stored(cip_edit *e, const cip_array *a, cip_chunk_changes 
     CIP_TRY(cip_chunk_changes_raw_len(to, i, &in.raw_len, err));
     if (f->sum_id != CIP_SUM_NONE)
         CIP_TRY(cip_sum_of(&e->file->env.mem, (cip_sum_id)f->sum_id, bytes, in.sum, err));
-    CIP_TRY(cip_chunk_changes_put(to, i, &in, err));
-    return look_at(e, a, i, err);
+    put_chunk x = { e, a, i };
+    return cip_chunk_changes_put_checked(to, i, &in, look_at, &x, err);
 }
 
 static cip_status next_of_bytes(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
@@ -72,10 +82,14 @@ static cip_status put(cip_edit *e, const cip_array *a, uint64_t i, bool stored, 
     cip_chunk_changes *to;
     CIP_TRY(cip_array_state(cip_edit_now(e, a), err));
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &to, err));
-    if (to == NULL)
-        return put_bytes(a, &f, i, stored, bytes, err);
-    return stored ? put_stored(e, a, to, i, bytes, err)
-                  : cip_chunk_changes_put_raw(to, i, bytes, err);
+    const uint64_t made = cip_edit_made(&f, to);
+    cip_edit_seen now = { .a = a };
+    if (to == NULL && e->reshaped)
+        CIP_TRY(cip_edit_see(e, a, true, &now, err));
+    return cip_edit_done(e, &f, to, made,
+                         to == NULL ? put_bytes(now.a, &f, i, stored, bytes, err)
+                         : stored   ? put_stored(e, a, to, i, bytes, err)
+                                    : cip_chunk_changes_put_raw(to, i, bytes, err));
 }
 
 static cip_status write_chunk(cip_edit *e, const char *path, uint64_t i, bool stored,

@@ -233,19 +233,25 @@ static const uint8_t *missing_value(const cip_array *a, const cip_dtype *to)
 /* --- writing
  * --------------------------------------------------------------------------------------- */
 
-/* The selected elements of the array (or a field of it) at `path`. */
-static cip_status plan_target(cip_edit *e, const char *path, const char *selection, cip_as as,
-                              cip_read_plan *out, cip_err *err)
+/* Elements of the feed to where the view `at` of the array has them: nothing changes when they
+ * cannot be had. */
+static cip_status put_elements(cip_edit *e, const cip_array *a, const cip_nd *at, uint64_t nelem,
+                               const cip_feed *feed, cip_err *err)
+{
+    cip_edit_stage s;
+    CIP_TRY(cip_edit_stage_begin(e, a, feed, nelem, at->itemsize, &s, err));
+    cip_status st = cip_edit_elements(e, a, at, &s.feed, err);
+    cip_edit_stage_end(&s);
+    return st;
+}
+
+/* The selected elements of the array (or a field of it) at `path`, which *now keeps. */
+static cip_status plan_target(cip_edit *e, const char *path, const char *selection,
+                              cip_edit_seen *now, cip_read_plan *out, cip_err *err)
 {
     cip_read_args args = { .size = sizeof args, .selection = selection };
-    cip_err why = CIP_ERR_INIT;
-    const cip_array *a = cip_find_field(e->file, path, &args.field, &why);
-    if (a == NULL)
-        return cip_err_give(err, &why, (cip_status)why.code);
-    CIP_TRY(cip_edit_still(e, path, a, err));
-    a = cip_edit_now(e, a);
-    CIP_TRY(cip_array_state(a, err));
-    return cip_read_plan_make(a, &args, as, out, err);
+    CIP_TRY(cip_edit_find(e, path, &args.field, now, err));
+    return cip_read_plan_make(now->a, &args, CIP_AS_NATIVE, out, err);
 }
 
 static cip_status may_write(const cip_edit *e, cip_err *err)
@@ -295,12 +301,13 @@ static cip_status write_memory(cip_edit *e, const char *path, const char *select
                                const cip_dtype *dtype, cip_bytes data, cip_err *err)
 {
     cip_read_plan p;
+    cip_edit_seen now;
     void *made = NULL;
     uint64_t need = 0;
     CIP_TRY(may_write(e, err));
-    CIP_TRY(plan_target(e, path, selection, CIP_AS_NATIVE, &p, err));
+    CIP_TRY(plan_target(e, path, selection, &now, &p, err));
     from_memory m = { .at = data.ptr };
-    const cip_feed feed = { .next = next_of_memory, .lend = lend_of_memory, .self = &m };
+    cip_feed feed = { .next = next_of_memory, .lend = lend_of_memory, .self = &m };
     cip_status st;
     if (p.nelem != 0)
         CIP_GO(cip_arg_given(data.ptr, "elements", err));
@@ -313,7 +320,8 @@ static cip_status write_memory(cip_edit *e, const char *path, const char *select
     CIP_GO(type_given(e, &p.to, err));
     CIP_GO(cast_given(e, dtype, p.to, p.nelem, &m.at, &made, err));
     CIP_GO(cip_cast_make(p.to, p.stored, CIP_OVERFLOW_ERROR, &m.cast, err));
-    st = p.nelem == 0 ? CIP_OK : cip_edit_elements(e, p.array, &p.from, &feed, err);
+    feed.sure = cip_cast_in_place(&m.cast);
+    st = p.nelem == 0 ? CIP_OK : put_elements(e, p.array, &p.from, p.nelem, &feed, err);
 done:
     cip_mem_put(&e->file->env.mem, made);
     cip_fail_in(err, st, "%s", p.array->path);
@@ -349,18 +357,19 @@ static cip_status elements_of(cip_edit *e, const cip_read_plan *p, from_array *x
     bool taken = false;
     if (x->mask == NULL && p->nfaxis == 0)
         CIP_TRY(cip_edit_take_chunks(e, p->array, &p->from, 0, &x->plan, &taken, err));
-    return taken ? CIP_OK : cip_edit_elements(e, p->array, &p->from, &feed, err);
+    return taken ? CIP_OK : put_elements(e, p->array, &p->from, p->nelem, &feed, err);
 }
 
 static cip_status write_array(cip_edit *e, const char *path, const char *selection,
                               const cip_array *from, cip_err *err)
 {
     cip_read_plan p;
+    cip_edit_seen now;
     from_array x;
     CIP_TRY(may_write(e, err));
     if (from == NULL)
         return cip_fail_null(err, "an array");
-    CIP_TRY(plan_target(e, path, selection, CIP_AS_NATIVE, &p, err));
+    CIP_TRY(plan_target(e, path, selection, &now, &p, err));
     cip_status st =
         array_start(e, &x, from, &p.from, p.stored, missing_value(p.array, p.stored), err);
     if (st == CIP_OK) {
@@ -407,16 +416,17 @@ cip_status cip_rows_count(const cip_nd *v, int32_t axis, uint64_t itemsize, uint
     return CIP_OK;
 }
 
-cip_status cip_edit_find(cip_edit *e, const char *path, const cip_array **out, cip_err *err)
+cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, cip_edit_seen *out,
+                         cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    *out = cip_find(e->file, path, &why);
-    if (*out != NULL) {
-        CIP_TRY(cip_edit_still(e, path, *out, err));
-        *out = cip_edit_now(e, *out);
-        return cip_array_state(*out, err);
-    }
-    return cip_err_give(err, &why, (cip_status)why.code);
+    const cip_array *a =
+        field != NULL ? cip_find_field(e->file, path, field, &why) : cip_find(e->file, path, &why);
+    if (a == NULL)
+        return cip_err_give(err, &why, (cip_status)why.code);
+    CIP_TRY(cip_edit_still(e, path, a, err));
+    CIP_TRY(cip_array_state(cip_edit_now(e, a), err));
+    return cip_fail_in(err, cip_edit_see(e, a, false, out, err), "%s", a->path);
 }
 
 /* Where rows come: before one of an axis, or (end) behind the last of the first axis. */
@@ -428,53 +438,57 @@ typedef struct rows_at {
 
 static const rows_at behind = { .end = true };
 
-/* The array, and what it is a view of that its rows have the shape of by now. */
-static cip_status find_for_rows(cip_edit *e, const char *path, const cip_array **a, cip_nd *now,
-                                cip_err *err)
+static cip_status find_for_rows(cip_edit *e, const char *path, cip_edit_seen *now, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "adding rows", err));
-    CIP_TRY(cip_edit_find(e, path, a, err));
-    *now = (*a)->view;
-    memcpy(now->shape, cip_edit_shape_now(e, *a), sizeof now->shape);
-    return CIP_OK;
+    return cip_edit_find(e, path, NULL, now, err);
 }
 
 static cip_status put_rows(cip_edit *e, const cip_array *a, const rows_at *at, uint64_t nrow,
                            const cip_feed *feed, cip_err *err)
 {
+    int64_t shape[CIP_MAX_NDIM];
+    uint64_t nelem;
+    cip_edit_stage stage;
+    memcpy(shape, a->view.shape, sizeof shape);
+    shape[at->axis] = (int64_t)nrow;
+    if (nrow > INT64_MAX || !cip_shape_nelem(a->view.ndim, shape, &nelem))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected an axis that can grow");
+    CIP_TRY(cip_edit_stage_begin(e, a, feed, nelem, a->view.itemsize, &stage, err));
     const cip_splice s = {
-        .axis = at->axis, .start = at->start, .added = (int64_t)nrow, .feed = feed
+        .axis = at->axis, .start = at->start, .added = (int64_t)nrow, .feed = &stage.feed
     };
-    if (at->end)
-        return cip_edit_rows(e, a, nrow, feed, err);
-    return nrow <= INT64_MAX
-               ? cip_edit_splice(e, a, &s, err)
-               : cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected an axis that can grow");
+    cip_status st =
+        at->end ? cip_edit_rows(e, a, nrow, &stage.feed, err) : cip_edit_splice(e, a, &s, err);
+    cip_edit_stage_end(&stage);
+    return st;
 }
 
 static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *at,
                                  const cip_dtype *dtype, cip_bytes data, cip_err *err)
 {
-    const cip_array *a;
-    cip_nd now;
+    cip_edit_seen now;
     uint64_t nrow, each;
     void *made = NULL;
     from_memory m = { .at = data.ptr };
-    const cip_feed feed = { .next = next_of_memory, .lend = lend_of_memory, .self = &m };
+    cip_feed feed = { .next = next_of_memory, .lend = lend_of_memory, .self = &m };
     if (data.len != 0)
         CIP_TRY(cip_arg_given(data.ptr, "rows", err));
-    CIP_TRY(find_for_rows(e, path, &a, &now, err));
+    CIP_TRY(find_for_rows(e, path, &now, err));
+    const cip_array *a = now.a;
     const cip_dtype *native = cip_array_native_dtype(a, err);
     if (native == NULL)
         return (cip_status)err->code;
     each = (dtype != NULL ? dtype : native)->itemsize;
-    cip_status st = cip_rows_count(&now, at->axis, each, data.len, &nrow, err);
+    cip_status st = cip_rows_count(&a->view, at->axis, each, data.len, &nrow, err);
     if (st == CIP_OK)
         st = type_given(e, &native, err);
     if (st == CIP_OK)
         st = cast_given(e, dtype, native, each != 0 ? data.len / each : 0, &m.at, &made, err);
     if (st == CIP_OK)
         st = cip_cast_make(native, a->dtype, CIP_OVERFLOW_ERROR, &m.cast, err);
+    if (st == CIP_OK)
+        feed.sure = cip_cast_in_place(&m.cast);
     if (st == CIP_OK)
         st = put_rows(e, a, at, nrow, &feed, err);
     cip_mem_put(&e->file->env.mem, made);
@@ -530,18 +544,18 @@ static cip_status count_rows(const cip_nd *now, int32_t axis, const cip_nd *from
 static cip_status rows_of_array(cip_edit *e, const char *path, const rows_at *at,
                                 const cip_array *from, cip_err *err)
 {
-    const cip_array *a;
-    cip_nd now;
+    cip_edit_seen now;
     uint64_t nrow;
     from_array x;
     const cip_feed feed = { .next = next_of_array, .self = &x };
     if (from == NULL)
         return cip_fail_null(err, "an array");
-    CIP_TRY(find_for_rows(e, path, &a, &now, err));
+    CIP_TRY(find_for_rows(e, path, &now, err));
+    const cip_array *a = now.a;
     cip_status st = array_start(e, &x, from, NULL, a->dtype, missing_value(a, a->dtype), err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "%s", a->path);
-    st = count_rows(&now, at->axis, &x.plan.from, &nrow, err);
+    st = count_rows(&a->view, at->axis, &x.plan.from, &nrow, err);
     bool taken = false;
     if (st == CIP_OK && at->end && x.mask == NULL)
         st = cip_edit_take_chunks(e, a, NULL, nrow, &x.plan, &taken, err);
@@ -566,9 +580,10 @@ cip_status cip_edit_insert_array(cip_edit *e, const char *path, int axis, int64_
 static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
                          cip_err *err)
 {
-    const cip_array *a;
+    cip_edit_seen now;
     CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "another shape", err));
-    CIP_TRY(cip_edit_find(e, path, &a, err));
+    CIP_TRY(cip_edit_find(e, path, NULL, &now, err));
+    const cip_array *a = now.a;
     if (ndim != a->view.ndim || (shape == NULL && ndim != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a shape of %d axes, found %d",
                         (int)a->view.ndim, ndim);

@@ -13,13 +13,6 @@ typedef struct cip_edit_chunks {
     cip_chunk_changes *c;
 } cip_edit_chunks;
 
-/* What an array in linear bytes became. */
-typedef struct cip_edit_shape_of {
-    struct cip_edit_shape_of *next;
-    const cip_array *a;
-    int64_t shape[CIP_MAX_NDIM];
-} cip_edit_shape_of;
-
 /* What an update did at a path: an array there is no longer what the file has. */
 typedef enum cip_edit_deed {
     CIP_EDIT_SET,  /* a value in its place */
@@ -54,7 +47,7 @@ struct cip_edit {
     cip_revision rev;
     cip_report notes;
     cip_edit_chunks *chunks; /* of arrays that are there, the last one first */
-    cip_edit_shape_of *shapes;
+    bool reshaped; /* an array in linear bytes has another shape: the format knows which */
     struct cip_edit_records *records; /* arrays whose columns changed */
     struct cip_addition *added;       /* arrays that come, last one first */
     cip_edit_place *places;           /* where something came or went, last one first */
@@ -65,13 +58,16 @@ struct cip_edit {
     bool finished; /* rev is made */
     pid_t owner;   /* the process that began it */
     int *became;   /* NULL, or told by the commit: cip_commit_became */
-    cip_status st; /* of the first change that failed: no commit then */
+    bool halfway; /* the call under way has changed something: if it fails, a part of it is there */
+    bool torn;    /* such a one failed: nothing can follow */
+    cip_status st; /* of the first change that failed and was not forgotten: no commit then */
     cip_err why;
 };
 
 /* Public calls that change something: `call` runs with `why` as its error, and the first failure is
- * kept, as the commit must not follow. What NULL was given for, the edit or `arg`, passes on what
- * is in err. */
+ * kept, as the commit must not follow unless it is forgotten. A call that fails leaves no trace, or
+ * sets e->halfway, with which the update cannot go on. What NULL was given for, the edit or `arg`,
+ * passes on what is in err. */
 #define CIP_EDIT_CHANGE_BY(e, arg, err, call)                                                      \
     do {                                                                                           \
         cip_err found_ = cip_err_of((arg), (err)), *why = &found_;                                 \
@@ -88,12 +84,19 @@ cip_status cip_edit_may_begin(const cip_file *file, cip_err *err);
 cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err);
 /* UNSUPPORTED when the format cannot make this kind of change; ARG after the plan was made. */
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err);
-/* The array at the path as the update has it by now; what cannot be read is refused. */
-cip_status cip_edit_find(cip_edit *e, const char *path, const cip_array **out, cip_err *err);
+/* An array as the update has it by now. */
+typedef struct cip_edit_seen {
+    const cip_array *a; /* borrowed until the next change, or `own` */
+    cip_array own;      /* of one in linear bytes: its view is one of those */
+} cip_edit_seen;
+/* The array at the path; what cannot be read is refused. `field` (may be NULL: there is none): what
+ * the path names in it. */
+cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, cip_edit_seen *out,
+                         cip_err *err);
 
 /* --- edit_change.c: elements, on their way to what the format makes of them */
 
-/* The array as the update has it by now. */
+/* The array as the update has it by now, but for the shape of one in linear bytes. */
 const cip_array *cip_edit_now(cip_edit *e, const cip_array *a);
 /* The changes of the chunks that it lies in, or NULL: there are none yet. */
 cip_chunk_changes *cip_edit_changes_of(const cip_edit *e, const cip_array *a);
@@ -107,14 +110,20 @@ cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
 cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const cip_feed *feed,
                          cip_err *err);
 cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape, cip_err *err);
-/* The array's shape by now. */
-const int64_t *cip_edit_shape_now(cip_edit *e, const cip_array *a);
+/* The same with it; `elements`: and with those of one in linear bytes, to be read. */
+cip_status cip_edit_see(cip_edit *e, const cip_array *a, bool elements, cip_edit_seen *out,
+                        cip_err *err);
 /* Rows of any axis come or go in the midst of it. */
 cip_status cip_edit_splice(cip_edit *e, const cip_array *a, const cip_splice *s, cip_err *err);
 /* How the array's elements change: *chunks, or NULL: *f says in which bytes. */
 cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
                          const int64_t *shape, cip_change_form *f, cip_chunk_changes **chunks,
                          cip_err *err);
+/* How often what cip_edit_form gave has been changed; and the end of a change that began when that
+ * was `made`: gives `st`, and where that is a failure says whether it was one halfway. */
+uint64_t cip_edit_made(const cip_change_form *f, const cip_chunk_changes *chunks);
+cip_status cip_edit_done(cip_edit *e, const cip_change_form *f, const cip_chunk_changes *chunks,
+                         uint64_t made, cip_status st);
 /* All elements of an array of another file, whose chunks are taken as they are stored, to where the
  * box `at` (or nrow more rows: NULL) has them; *taken false, with nothing done, where that cannot
  * be. */
@@ -123,6 +132,19 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
 /* Finishes the chunks, and tells the format of them. */
 cip_status cip_edit_settle(cip_edit *e, cip_err *err);
 void cip_edit_chunks_end(cip_edit *e);
+
+/* --- edit_stage.c: elements that are all had before anything changes */
+
+typedef struct cip_edit_stage {
+    cip_feed feed; /* to be taken instead; of this struct, which stays where it is */
+    cip_io *io;    /* NULL: it is the one that was given */
+    uint64_t at, itemsize;
+} cip_edit_stage;
+
+/* nelem elements of the feed, which are to go into the array; ends itself when it fails. */
+cip_status cip_edit_stage_begin(cip_edit *e, const cip_array *a, const cip_feed *feed,
+                                uint64_t nelem, uint64_t itemsize, cip_edit_stage *s, cip_err *err);
+void cip_edit_stage_end(cip_edit_stage *s);
 
 /* --- edit_records.c: arrays of records whose fields lie in columns, each an array of its own; `a`
  * as the file has it */
@@ -142,6 +164,8 @@ cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kin
 
 /* Where the format puts new files of a folder; NULL: it is none. */
 cip_out *cip_edit_out(cip_edit *e);
+/* Failures of boxes are forgotten. */
+cip_status cip_edit_added_forget(cip_edit *e, cip_err *err);
 /* Those that were filled by boxes are done. */
 cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
 /* Frees what they were brought in, behind the format's own end. */
@@ -149,12 +173,6 @@ void cip_edit_added_end(cip_edit *e);
 
 /* The file in which the array that came to `path` can be read, and its path there; NULL: none. */
 cip_file *cip_edit_added_file(const cip_edit *e, const char *path, const char **name);
-
-/* --- edit_read.c */
-
-/* The array as it is by now; one in linear bytes in *seen. */
-cip_status cip_edit_array_now(cip_edit *e, const cip_array *a, cip_array *seen,
-                              const cip_array **out, cip_err *err);
 
 /* --- edit_look.c: what the update has made of arrays and the tree */
 

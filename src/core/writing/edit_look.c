@@ -200,7 +200,7 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
 {
     cip_err why = CIP_ERR_INIT;
     cip_edit_looked *x;
-    const cip_array *now;
+    cip_edit_seen now;
     CIP_TRY(find_added(e, path, out, err));
     if (*out != NULL)
         return CIP_OK;
@@ -209,9 +209,8 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
         return not_found(e, path, &why, err);
     CIP_TRY(cip_edit_still(e, path, a, err));
     CIP_TRY(place_for(e, a, &x, err));
-    CIP_TRY(cip_fail_in(err, cip_edit_array_now(e, a, &x->seen, &now, err), "%s", a->path));
-    if (now != &x->seen)
-        x->seen = *now;
+    CIP_TRY(cip_fail_in(err, cip_edit_see(e, a, true, &now, err), "%s", a->path));
+    x->seen = *now.a;
     *out = &x->seen;
     return CIP_OK;
 }

@@ -113,8 +113,13 @@ const cip_array *cip_edit_records_now(cip_edit *e, const cip_array *a)
     const cip_space *s = records_of(a);
     const cip_array *out = a;
     cip_err why = CIP_ERR_INIT;
+    cip_status st = CIP_OK;
     if (s != NULL && count_changed(e, s) != 0)
-        cip_edit_leave(e, see(e, a, &out, &why), &why, NULL);
+        st = see(e, a, &out, &why);
+    if (st == CIP_OK)
+        return out;
+    e->halfway = true;
+    cip_edit_leave(e, st, &why, NULL);
     return out;
 }
 

@@ -3,6 +3,14 @@
 #include "core/writing/edit_impl.h"
 #include "core/writing/given.h"
 
+/* Refusals leave no trace of a change of the tree; nobody knows of one that memory was too little
+ * for. */
+static cip_status done(cip_edit *e, cip_edit_place *before, cip_status st)
+{
+    e->halfway = st == CIP_ERR_NOMEM;
+    return cip_edit_did(e, before, st);
+}
+
 static cip_status set(cip_edit *e, const char *path, const cip_given *value, cip_err *err)
 {
     const cip_node *n;
@@ -14,7 +22,7 @@ static cip_status set(cip_edit *e, const char *path, const cip_given *value, cip
     CIP_TRY(cip_given_make(value, &m, &n, err));
     cip_edit_place *const before = e->places;
     CIP_TRY(cip_edit_note(e, path, CIP_EDIT_SET, err));
-    return cip_edit_did(e, before, e->ops->set(e->state, path, n, err));
+    return done(e, before, e->ops->set(e->state, path, n, err));
 }
 
 static cip_status change(cip_edit *e, const char *path, const cip_given *value, cip_err *err)
@@ -75,7 +83,7 @@ static cip_status remove_node(cip_edit *e, const char *path, cip_err *err)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     cip_edit_place *const before = e->places;
     CIP_TRY(cip_edit_note(e, path, CIP_EDIT_GONE, err));
-    return cip_edit_did(e, before, e->ops->remove(e->state, path, err));
+    return done(e, before, e->ops->remove(e->state, path, err));
 }
 
 cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
@@ -92,7 +100,7 @@ static cip_status move_node(cip_edit *e, const char *from, const char *to, bool 
     cip_edit_place *const before = e->places;
     CIP_TRY(cip_edit_note(e, from, CIP_EDIT_LEFT, err));
     CIP_TRY(cip_edit_did(e, before, cip_edit_note(e, to, CIP_EDIT_MOVED, err)));
-    return cip_edit_did(e, before, e->ops->move(e->state, from, to, replace, err));
+    return done(e, before, e->ops->move(e->state, from, to, replace, err));
 }
 
 cip_status cip_edit_move(cip_edit *e, const char *from, const char *to, bool replace, cip_err *err)
@@ -125,8 +133,8 @@ static cip_status replace_text(cip_edit *e, const char *text, size_t nbytes, cip
                         "expected a text, found more bytes than there can be");
     cip_edit_place *const before = e->places;
     CIP_TRY(cip_edit_note(e, "", CIP_EDIT_MOVED, err));
-    return cip_edit_did(
-        e, before, e->ops->set_text(e->state, (cip_bytes){ (const uint8_t *)text, nbytes }, err));
+    return done(e, before,
+                e->ops->set_text(e->state, (cip_bytes){ (const uint8_t *)text, nbytes }, err));
 }
 
 cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)

@@ -15,30 +15,82 @@
 /* --- failures -----------------------------------------------------------------------------------
  */
 
-/* A call that failed must not go unnoticed because the next ones went well: it makes the commit
- * fail, so that statuses need to be looked at only there. */
+/* What a box that failed, in any thread, left; it becomes the writer's. */
+static void take_slab_failure(cip_writer *w)
+{
+    pthread_mutex_lock(&w->store_lock);
+    if (w->slab_st != CIP_OK && (w->st == CIP_OK || (w->slab_torn && !w->torn))) {
+        w->st = w->slab_st;
+        w->why = w->slab_why;
+    }
+    w->torn = w->torn || w->slab_torn;
+    w->slab_st = CIP_OK;
+    w->slab_torn = false;
+    pthread_mutex_unlock(&w->store_lock);
+}
+
+/* A call that failed must not go unnoticed because the next ones went well: it makes them and the
+ * commit fail, so that statuses need to be looked at only there, unless it is forgotten. */
 cip_status cip_writer_enter(cip_writer *w, cip_err *err)
 {
     if (w == NULL)
         return cip_fail_null(err, "a writer");
     err = cip_err_enter(err);
     CIP_TRY(cip_owned(w->owner, err));
-    int slab = w->slab_st;
+    take_slab_failure(w);
+    w->mark = (cip_writer_mark){
+        .last = w->last, .nentry = w->nentry, .narray = w->narray, .total = w->engine.total
+    };
     if (w->st != CIP_OK)
         cip_err_pass(err, &w->why);
-    if (w->st == CIP_OK && slab != CIP_OK)
-        return cip_err_give(err, &w->slab_why, (cip_status)slab);
     return w->st;
+}
+
+/* Without what the call added. */
+static void go_back(cip_writer *w)
+{
+    const cip_writer_mark *m = &w->mark;
+    for (cip_entry *e = *m->last; e != NULL; e = e->next) {
+        w->torn = w->torn || e->given;
+        cip_io_close(e->temporary);
+        cip_boxes_free(e->boxes);
+    }
+    *m->last = NULL;
+    w->last = m->last;
+    w->nentry = m->nentry;
+    w->narray = m->narray;
+    w->engine.total = m->total;
+    if (m->placed)
+        cip_build_undo(&w->tree);
 }
 
 cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, cip_err *err)
 {
     if (st == CIP_OK)
         return CIP_OK;
+    go_back(w);
     w->st = st;
     w->why = *found;
     cip_err_pass(cip_err_enter(err), found);
     return st;
+}
+
+cip_status cip_writer_forget_failure(cip_writer *w, cip_err *err)
+{
+    if (w == NULL)
+        return cip_fail_null(err, "a writer");
+    err = cip_err_enter(err);
+    CIP_TRY(cip_owned(w->owner, err));
+    take_slab_failure(w);
+    if (!w->torn) {
+        w->st = CIP_OK;
+        return CIP_OK;
+    }
+    return cip_fail_in(err,
+                       cip_fail(err, w->st, w->why.offset,
+                                "a call failed halfway, so this file can only be given up: %s",
+                                w->why.text),
+                       "%s", w->why.part);
 }
 
 typedef struct first_loss {

@@ -33,6 +33,14 @@ struct cip_entry {
     cip_slab slab;
 };
 
+/* What a call that adds an array began with. */
+typedef struct cip_writer_mark {
+    cip_entry **last;
+    size_t nentry, narray;
+    uint64_t total;
+    bool placed; /* the array has its place in the tree since */
+} cip_writer_mark;
+
 struct cip_writer {
     cip_env env; /* first, at a fixed address */
     cip_pool *own_pool;
@@ -45,6 +53,7 @@ struct cip_writer {
     cip_build tree;
     cip_entry *first, **last;
     size_t nentry, narray; /* narray: without masks */
+    cip_writer_mark mark;  /* of the call under way */
     char *path;            /* NULL: it is no file of a folder */
     cip_target target;     /* the caller's, or none */
     cip_output *file;
@@ -52,10 +61,13 @@ struct cip_writer {
     bool begun;
     bool early;    /* the only array goes to the store before the tree is whole */
     pid_t owner;   /* the process that began it */
-    cip_status st; /* of the first call that failed: no commit then */
+    bool torn;     /* a call failed when a part of its array was stored: nothing can follow */
+    cip_status st; /* of the first call that failed and was not forgotten: no commit then */
     cip_err why;
     pthread_mutex_t store_lock; /* of engine: slabs store from any thread; a leaf */
-    _Atomic int slab_st; /* `st` of slabs, from any thread: set last, once, under store_lock */
+    /* Of slabs, from any thread, under store_lock: */
+    bool slab_torn; /* a box failed halfway */
+    cip_status slab_st;
     cip_err slab_why;
 };
 
@@ -76,7 +88,8 @@ cip_status cip_writer_into(void *state, const cip_write_options *o, cip_writer *
 cip_status cip_writer_settle(cip_writer *w, cip_err *err);
 /* Begins a call: OK, or what an earlier failure (or the creation's, with w NULL) left. */
 cip_status cip_writer_enter(cip_writer *w, cip_err *err);
-/* Ends it: keeps a failure. `found` is what the call filled; copied to err. */
+/* Ends it: of a call that failed the failure is kept and nothing else, unless a part of its array
+ * is stored. `found` is what the call filled; copied to err. */
 cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, cip_err *err);
 
 /* UNSUPPORTED naming the first thing of the array that the format cannot hold. */

@@ -36,6 +36,7 @@ static cip_status take_place(cip_writer *w, const char *path, cip_entry *e, cip_
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.80s' is there already", path);
     CIP_TRY(cip_node_new_null(&w->arena, &n, err));
     CIP_TRY(cip_build_set(&w->tree, path, n, err));
+    w->mark.placed = true;
     if (cip_tree_get(w->tree.root, path, NULL) != n)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a path that names one place, found '%.80s'", path);
@@ -256,13 +257,25 @@ cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *fr
     return cip_writer_give(w, m, &kept, err);
 }
 
+/* Whether values may be found that do not fit, when a part of the array is stored. */
+static bool may_be_refused(const cip_writer *w, const cip_source *from)
+{
+    return from->plan != NULL && !from->plan->take_mask && !w->o.accept_loss &&
+           from->policy == CIP_OVERFLOW_ERROR && !cip_cast_in_place(&from->plan->cast);
+}
+
 static cip_status take_data(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
 {
+    const bool waits = cip_writer_waits(w, e), kept = waits || may_be_refused(w, from);
     cip_writer_link(w, e);
-    if (cip_writer_waits(w, e))
-        return cip_writer_keep(w, e, from, err);
-    w->engine.total += cip_source_nbytes(from);
-    return cip_writer_give(w, e, from, err);
+    if (kept)
+        CIP_TRY(cip_writer_keep(w, e, from, err));
+    if (waits)
+        return CIP_OK;
+    const cip_source there = kept ? cip_writer_waited(e) : *from;
+    if (!kept)
+        w->engine.total += cip_source_nbytes(from);
+    return cip_writer_give(w, e, &there, err);
 }
 
 /* --- the calls ----------------------------------------------------------------------------------

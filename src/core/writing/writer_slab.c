@@ -98,17 +98,20 @@ static cip_status check_box(const cip_spec_array *s, const cip_box *box, size_t 
                           "expected %" PRIu64 " bytes for the box, found %zu", want, nbytes);
 }
 
+static cip_status expect_box(const cip_slab *slab, const cip_box *box, const uint8_t *data,
+                             size_t nbytes, cip_err *err)
+{
+    if (box == NULL || (data == NULL && nbytes != 0))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a box and data, found NULL");
+    return check_box(&slab->entry->spec, box, nbytes, err);
+}
+
 static cip_status write_box(const cip_slab *slab, const cip_box *box, const uint8_t *data,
-                            size_t nbytes, cip_err *err)
+                            cip_err *err)
 {
     const cip_entry *e = slab->entry;
     const uint64_t each = e->spec.dtype->itemsize;
     cip_box_runs r;
-    if (box == NULL || (data == NULL && nbytes != 0))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a box and data, found NULL");
-    CIP_TRY(check_box(&e->spec, box, nbytes, err));
-    if (nbytes == 0)
-        return CIP_OK;
     if (e->boxes != NULL)
         return cip_boxes_write(e->boxes, box->start, box->stop, data, err);
     cip_box_runs_begin(&r, e->spec.ndim, e->spec.shape, box->start, box->stop);
@@ -120,14 +123,15 @@ static cip_status write_box(const cip_slab *slab, const cip_box *box, const uint
     return CIP_OK;
 }
 
-/* The first one is what the commit fails with. */
-static void keep_failure(cip_writer *w, cip_status st, const cip_err *why)
+/* The first one is what the commit fails with. `tears`: a part of the box may be there. */
+static void keep_failure(cip_writer *w, bool tears, cip_status st, const cip_err *why)
 {
     pthread_mutex_lock(&w->store_lock);
-    if (w->slab_st == CIP_OK) {
+    if (w->slab_st == CIP_OK || (tears && !w->slab_torn)) {
         w->slab_why = *why;
-        w->slab_st = (int)st;
+        w->slab_st = st;
     }
+    w->slab_torn = w->slab_torn || tears;
     pthread_mutex_unlock(&w->store_lock);
 }
 
@@ -137,8 +141,11 @@ cip_status cip_slab_write(cip_slab *slab, const cip_box *box, const void *data, 
     if (slab == NULL)
         return cip_fail_null(err, "a slab");
     cip_err why = CIP_ERR_INIT;
-    const cip_status st = write_box(slab, box, data, nbytes, &why);
+    cip_status st = expect_box(slab, box, data, nbytes, &why);
+    const bool begins = st == CIP_OK && nbytes != 0;
+    if (begins)
+        st = write_box(slab, box, data, &why);
     if (st != CIP_OK)
-        keep_failure(slab->w, st, &why);
+        keep_failure(slab->w, begins, st, &why);
     return cip_err_give(cip_err_enter(err), &why, st);
 }

@@ -19,8 +19,7 @@ typedef struct update {
     cip_env *env;
     cip_ra_header was, h; /* as it is in the file, as it becomes: dims and raw_len */
     int level;
-    bool pack;     /* the data are to be one LZ4 block */
-    bool reshaped; /* places in the file's data mean nothing any more */
+    bool pack; /* the data are to be one LZ4 block */
     cip_changes_amount amount;
     cip_changes data;
     bool packed; /* they are, in the temporary file */
@@ -61,12 +60,6 @@ cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *
     return CIP_OK;
 }
 
-/* Data that are one LZ4 block, or are to be, are changed whole. */
-static cip_status expect_change(update *u, cip_err *err)
-{
-    return u->pack || !u->data.raw ? cip_changes_make_anew(&u->data, err) : CIP_OK;
-}
-
 /* --- elements, rows, shapes ---------------------------------------------------------------------
  */
 
@@ -76,26 +69,19 @@ cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind k
     update *u = state;
     int64_t now[CIP_MAX_NDIM];
     (void)a;
+    (void)kind;
     (void)shape;
-    if (u->reshaped && (kind == CIP_CHANGE_ELEMENTS || kind == CIP_CHANGE_ROWS))
-        return cip_fail(
-            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-            "expected elements to be changed, and rows to be added, before the shape is "
-            "changed");
-    CIP_TRY(expect_change(u, err));
     cip_ra_shape(&u->h, now);
     out->bytes = &u->data;
     out->array.ends = true;
     return cip_view_c_order(u->h.ndim, now, u->h.elbyte, &out->array.at, err);
 }
 
-/* Rows that are added leave places in the data as they were. */
 cip_status cip_ra_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
                                   cip_changes *content, cip_err *err)
 {
     update *u = state;
     cip_ra_header *h = &u->h;
-    const uint64_t rows = h->ndim != 0 ? h->dims[h->ndim - 1] : 0;
     (void)a;
     (void)err;
     h->raw_len = h->elbyte;
@@ -103,7 +89,6 @@ cip_status cip_ra_update_reshaped(void *state, const cip_array *a, const int64_t
         h->dims[i] = (uint64_t)shape[h->ndim - 1 - i];
         h->raw_len *= h->dims[i];
     }
-    u->reshaped = u->reshaped || content != NULL || (h->ndim != 0 && h->dims[h->ndim - 1] < rows);
     if (content == NULL)
         return CIP_OK;
     cip_changes_end(&u->data);

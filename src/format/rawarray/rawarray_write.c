@@ -125,6 +125,7 @@ static cip_status start(writer *w, int level, cip_array_form *form, cip_err *err
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected at most %d bytes for one LZ4 block, found %" PRIu64,
                         CIP_RA_LZ4_MAX, w->header.raw_len);
+    CIP_TRY(w->codec->level(level, err));
     form->chunk_nbytes = UINT64_MAX;
     form->step[0] = (cip_form_step){ .codec = w->codec, .level = level };
     form->nstep = 1;

@@ -390,7 +390,7 @@ static void options_decide_the_codec(void **state)
     job_close(&j);
 }
 
-static void shapes_end_what_can_be_changed(void **state)
+static void elements_and_rows_change_behind_a_shape(void **state)
 {
     static model m;
     job j;
@@ -406,8 +406,13 @@ static void shapes_end_what_can_be_changed(void **state)
     assert_int_equal(one_rows(&cip_ra_store, j.u, a, INT64_MAX, &feed, NULL), CIP_ERR_LIMIT);
     assert_int_equal(one_rows(&cip_ra_store, j.u, a, UINT64_MAX, &feed, NULL), CIP_ERR_LIMIT);
     assert_int_equal(one_shape(&cip_ra_store, j.u, a, (int64_t[]){ 3 }, NULL), CIP_OK);
-    assert_int_equal(one_elements(&cip_ra_store, j.u, a, &at, &feed, NULL), CIP_ERR_UNSUPPORTED);
-    assert_int_equal(one_rows(&cip_ra_store, j.u, a, 1, &feed, NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(one_elements(&cip_ra_store, j.u, a, &at, &feed, NULL), CIP_ERR_RANGE);
+    at.shape[0] = 3;
+    assert_int_equal(one_elements(&cip_ra_store, j.u, a, &at, &feed, NULL), CIP_OK);
+    b.at = m.data + 3;
+    assert_int_equal(one_rows(&cip_ra_store, j.u, a, 1, &feed, NULL), CIP_OK);
+    m.shape[0] = 4;
+    check(&j, &m, &forms[0], "behind a shape");
     job_close(&j);
 }
 
@@ -456,7 +461,7 @@ int main(void)
         cmocka_unit_test(only_what_changes_is_written),
         cmocka_unit_test(many_changes_make_the_file_anew),
         cmocka_unit_test(options_decide_the_codec),
-        cmocka_unit_test(shapes_end_what_can_be_changed),
+        cmocka_unit_test(elements_and_rows_change_behind_a_shape),
         cmocka_unit_test(a_failing_allocation_is_passed_on),
     };
     cip_mem_init(&plain, NULL, 0);

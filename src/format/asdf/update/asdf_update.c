@@ -34,7 +34,6 @@ static cip_status tree(asdf_update *u, cip_err *err)
         const char *empty = cip_asdf_is_early(u->f->header.file) ? early_tree : empty_tree;
         text = (cip_bytes){ (const uint8_t *)empty, strlen(empty) };
         CIP_TRY(new_text(u, text, err));
-        u->anew = true;
     }
     return CIP_OK;
 }
@@ -51,6 +50,55 @@ cip_status cip_asdf_update_text(asdf_update *u, cip_bytes text, cip_err *err)
     CIP_TRY(new_text(u, text, err));
     u->tree_changed = true;
     return CIP_OK;
+}
+
+cip_status cip_asdf_update_save(asdf_update *u, asdf_before *b, cip_err *err)
+{
+    cip_bytes text = { NULL, 0 };
+    *b = (asdf_before){ .text = { .mem = &u->env->mem },
+                        .has_text = u->tree != NULL,
+                        .tree_changed = u->tree_changed,
+                        .moved = u->moved,
+                        .anew = u->anew,
+                        .n = u->n,
+                        .places = u->places };
+    if (u->tree == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_yaml_edit_flush(u->tree, err));
+    text = cip_yaml_edit_text(u->tree);
+    return cip_buf_add(&b->text, text.ptr, text.len, err);
+}
+
+static void drop_tree(asdf_update *u)
+{
+    cip_yaml_edit_free(u->tree);
+    u->tree = NULL;
+}
+
+cip_status cip_asdf_update_restore(asdf_update *u, const asdf_before *b, cip_err *err)
+{
+    if (b->has_text)
+        CIP_TRY(new_text(u, (cip_bytes){ b->text.ptr, b->text.len }, err));
+    else
+        drop_tree(u);
+    u->tree_changed = b->tree_changed;
+    u->moved = b->moved;
+    u->anew = b->anew;
+    u->places = b->places;
+    while (u->n > b->n)
+        cip_changes_end(&u->b[--u->n].data);
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_end_of(asdf_update *u, asdf_before *b, cip_status st, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    if (st != CIP_OK && cip_asdf_update_restore(u, b, &why) != CIP_OK) {
+        st = CIP_ERR_NOMEM;
+        cip_err_pass(err, &why);
+    }
+    cip_buf_clear(&b->text);
+    return st;
 }
 
 cip_status cip_asdf_update_key(asdf_update *u, const cip_array *a, const char *step,
@@ -149,21 +197,30 @@ cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err)
     return CIP_OK;
 }
 
-/* What arrays are named by is no longer where the file as it was opened has it. */
-cip_status cip_asdf_update_move(void *state, const char *from, const char *to, bool replace,
-                                cip_err *err)
+static cip_status move(asdf_update *u, const char *from, const char *to, bool replace, cip_err *err)
 {
-    asdf_update *u = state;
     cip_yaml_edit *e;
     CIP_TRY(cip_asdf_inline_finish(u, err));
-    cip_asdf_inline_end(u);
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     const cip_node *node = cip_yaml_edit_get(e, from, err);
     if (node == NULL)
         return CIP_ERR_NOT_FOUND;
     CIP_TRY(cip_asdf_update_check_path(u, from, node, err));
     CIP_TRY(cip_asdf_update_check_path(u, to, node, err));
-    CIP_TRY(cip_yaml_edit_move(e, from, to, replace, err));
+    return cip_yaml_edit_move(e, from, to, replace, err);
+}
+
+/* What arrays are named by is no longer where the file as it was opened has it. */
+cip_status cip_asdf_update_move(void *state, const char *from, const char *to, bool replace,
+                                cip_err *err)
+{
+    asdf_update *u = state;
+    asdf_before before;
+    cip_status st = cip_asdf_update_save(u, &before, err);
+    if (st == CIP_OK)
+        st = move(u, from, to, replace, err);
+    CIP_TRY(cip_asdf_update_end_of(u, &before, st, err));
+    cip_asdf_inline_end(u);
     u->tree_changed = u->moved = true;
     return CIP_OK;
 }

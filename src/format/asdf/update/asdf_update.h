@@ -4,6 +4,8 @@
 #ifndef CIP_FORMAT_ASDF_UPDATE_H
 #define CIP_FORMAT_ASDF_UPDATE_H
 
+#include <string.h>
+
 #include "format/asdf/write/asdf_write.h"
 #include "space/changes.h"
 #include "tree/edit.h"
@@ -12,7 +14,7 @@
 typedef struct asdf_ublock {
     asdf_block head;     /* of the file; of a new one only flags and code count */
     bool is_new;         /* not in the file */
-    bool changed;        /* anything of it */
+    bool changed;        /* anything of it; before the end `data` may know better */
     cip_changes data;    /* its decoded bytes */
     cip_segment encoded; /* made at the end: what of them is not stored as it is; no io: nothing */
     uint64_t raw_len;    /* made at the end: decoded bytes in all */
@@ -27,18 +29,25 @@ typedef struct asdf_ublock {
     int64_t moved_to; /* the new block that has its data now, or -1 */
 } asdf_ublock;
 
+static inline bool cip_asdf_update_is_changed(const asdf_ublock *b)
+{
+    return b->changed || cip_changes_any(&b->data);
+}
+
 /* Stored bytes of a block as they will be: the kept ones, then those of `more`. */
 typedef struct asdf_payload {
     uint64_t kept, len;
     cip_segment more;
 } asdf_payload;
 
-/* An array whose view is no longer as it was when the file was opened; in the arena. */
-typedef struct asdf_touched {
+/* Where the elements of an array are that is no longer as it was when the file was opened; in the
+ * arena. */
+typedef struct asdf_placed {
     const cip_array *a;
-    bool moved; /* its elements lie elsewhere; otherwise there are only more of them */
-    struct asdf_touched *next;
-} asdf_touched;
+    size_t block;
+    cip_nd at; /* in its decoded bytes */
+    struct asdf_placed *next;
+} asdf_placed;
 
 /* An inline array that changed; in the arena. */
 typedef struct asdf_uinline asdf_uinline;
@@ -57,11 +66,12 @@ typedef struct asdf_update {
     bool moved;                /* a node has another path, so those of arrays may lead elsewhere */
     bool anew;                 /* the file is to be made anew, whatever would fit */
     bool compact;              /* and without free space in its blocks */
+    bool frozen;               /* the streamed block has its size: `*` is none any more */
     cip_changes_amount amount; /* of writes within the file */
     asdf_ublock *b;
     size_t n, cap;
     asdf_uinline *inlines;
-    asdf_touched *touched;
+    asdf_placed *places;
 } asdf_update;
 
 enum {
@@ -78,6 +88,18 @@ cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err);
 cip_status cip_asdf_update_move(void *state, const char *from, const char *to, bool replace,
                                 cip_err *err);
 cip_status cip_asdf_update_history(void *state, const char *text, cip_err *err);
+/* What the tree, and the blocks and places that come, are before a change; to be ended. What arrays
+ * that are there have is not in it. */
+typedef struct asdf_before {
+    cip_buf text;
+    bool has_text, tree_changed, moved, anew;
+    size_t n;
+    asdf_placed *places;
+} asdf_before;
+cip_status cip_asdf_update_save(asdf_update *u, asdf_before *b, cip_err *err);
+cip_status cip_asdf_update_restore(asdf_update *u, const asdf_before *b, cip_err *err);
+/* Ends it: with a failure all is as it was. Gives `st`, or NOMEM where it cannot be. */
+cip_status cip_asdf_update_end_of(asdf_update *u, asdf_before *b, cip_status st, cip_err *err);
 /* The tree's text, for changes. */
 cip_status cip_asdf_update_tree(asdf_update *u, cip_yaml_edit **out, cip_err *err);
 /* Sets `step` of the array's node: path/step. */
@@ -91,8 +113,11 @@ cip_status cip_asdf_update_renumber(asdf_update *u, const int64_t *to, size_t n,
                                     cip_err *err);
 /* Whether the array's description still is where it was. */
 bool cip_asdf_update_has(asdf_update *u, const cip_array *a);
-/* Notes that an array changed its place or length; then its view says no more where it is. */
-cip_status cip_asdf_update_touch(asdf_update *u, const cip_array *a, bool moved, cip_err *err);
+/* Notes where an array is now that changed its place or length. */
+cip_status cip_asdf_update_place(asdf_update *u, const cip_array *a, size_t block, const cip_nd *at,
+                                 cip_err *err);
+/* The array's place, also by another name of the same node; NULL: as in the file. */
+const asdf_placed *cip_asdf_update_place_of(const asdf_update *u, const cip_array *a);
 /* For each block how many ndarrays of the tree name it, masks included; in the arena. */
 cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err);
 /* Puts another text in the tree's place. */
@@ -136,6 +161,10 @@ cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64
 bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes);
 /* Whether its first axis is `*`: as long as its data are. */
 bool cip_asdf_update_star(const cip_array *a);
+static inline bool cip_asdf_is_inline(const cip_array *a)
+{
+    return strcmp(a->storage.kind, "inline") == 0;
+}
 
 cip_status cip_asdf_update_freeze(void *u, cip_err *err);
 cip_status cip_asdf_update_defrag(void *u, cip_report *report, cip_err *err);
@@ -147,7 +176,9 @@ cip_status cip_asdf_inline_form(asdf_update *u, const cip_array *a, cip_change_k
                                 cip_change_form *out, cip_err *err);
 cip_status cip_asdf_inline_reshaped(asdf_update *u, const cip_array *a, const int64_t *shape,
                                     cip_changes *content, cip_err *err);
-/* Puts them into the tree. */
+/* Whether some have changed. */
+bool cip_asdf_inline_any(const asdf_update *u);
+/* Puts those that have into the tree. */
 cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err);
 /* Forgets them. */
 void cip_asdf_inline_end(asdf_update *u);

@@ -106,10 +106,9 @@ static cip_status add_extension(asdf_update *u, cip_yaml_edit *e, const asdf_blo
     return n == NULL ? CIP_OK : cip_yaml_edit_set(e, "history/extensions/-", n, err);
 }
 
-cip_status cip_asdf_update_take(void *state, const char *path, const cip_layout *from,
-                                const char *name, cip_err *err)
+static cip_status take(asdf_update *u, const char *path, const cip_layout *from, const char *name,
+                       cip_err *err)
 {
-    asdf_update *u = state;
     const asdf_file *f = cip_asdf_of(from);
     cip_yaml_edit *e;
     const cip_node *node = cip_tree_get(from->tree, name, err);
@@ -125,4 +124,15 @@ cip_status cip_asdf_update_take(void *state, const char *path, const cip_layout 
     for (size_t i = 0; i < f->blocks.n; i++)
         CIP_TRY(add_extension(u, e, &f->blocks.at[i], err));
     return CIP_OK;
+}
+
+cip_status cip_asdf_update_take(void *state, const char *path, const cip_layout *from,
+                                const char *name, cip_err *err)
+{
+    asdf_update *u = state;
+    asdf_before before;
+    cip_status st = cip_asdf_update_save(u, &before, err);
+    if (st == CIP_OK)
+        st = take(u, path, from, name, err);
+    return cip_asdf_update_end_of(u, &before, st, err);
 }

@@ -8,11 +8,6 @@
 
 #include "base/num.h"
 
-static bool is_inline(const cip_array *a)
-{
-    return strcmp(a->storage.kind, "inline") == 0;
-}
-
 /* The array by the path under which the tree describes it: a quantity's lies in its `value`. */
 static const cip_array *at_its_node(const asdf_update *u, const cip_array *a)
 {
@@ -29,7 +24,7 @@ static const cip_array *at_its_node(const asdf_update *u, const cip_array *a)
 /* A chain that the options name is for blocks of a known length. */
 static cip_status check_chain(const asdf_update *u, const cip_array *a, cip_err *err)
 {
-    bool inlined = is_inline(a);
+    bool inlined = cip_asdf_is_inline(a);
     if (u->given == NULL || !(inlined || cip_asdf_is_streamed(&u->b[a->storage.block].head)))
         return CIP_OK;
     return cip_asdf_chain_has_no_place(inlined, err);
@@ -48,14 +43,14 @@ static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err
     if ((*a)->node == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "it is a reference; change what it leads to");
-    if ((*a)->storage.block >= 0 || is_inline(*a))
+    if ((*a)->storage.block >= 0 || cip_asdf_is_inline(*a))
         return check_chain(u, *a, err);
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                     "the data lie in another file; change that file");
 }
 
-/* Whether the array still is where it was when the file was opened; `size`: and as long. */
-static cip_status check_place(asdf_update *u, const cip_array *a, bool size, cip_err *err)
+/* Whether the array is still there. */
+static cip_status check_place(asdf_update *u, const cip_array *a, cip_err *err)
 {
     if (u->moved)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -63,11 +58,14 @@ static cip_status check_place(asdf_update *u, const cip_array *a, bool size, cip
     if (!cip_asdf_update_has(u, a))
         return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                         "the array was removed or replaced in this update");
-    for (const asdf_touched *t = u->touched; t != NULL; t = t->next)
-        if ((t->a == a || (a->node != NULL && t->a->node == a->node)) && (size || t->moved))
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "the array's shape or place changed in this update; commit it first");
     return CIP_OK;
+}
+
+/* Where its elements are now. */
+static asdf_placed place_of(const asdf_update *u, const cip_array *a)
+{
+    const asdf_placed *p = cip_asdf_update_place_of(u, a);
+    return p != NULL ? *p : (asdf_placed){ a, (size_t)a->storage.block, a->view, NULL };
 }
 
 /* --- rows
@@ -75,17 +73,17 @@ static cip_status check_place(asdf_update *u, const cip_array *a, bool size, cip
 
 /* Whether the array's elements end where the block's decoded bytes end, so that rows may follow;
  * in a streamed block a torn row at the end goes. */
-static bool ends_block(const asdf_update *u, const cip_array *a, uint64_t rowbytes, uint64_t *end)
+static bool ends_block(const asdf_update *u, const asdf_placed *p, uint64_t rowbytes)
 {
-    const asdf_ublock *b = &u->b[a->storage.block];
-    uint64_t first, len;
-    if (!cip_view_is_contiguous(&a->view) || b->array != NULL ||
+    const asdf_ublock *b = &u->b[p->block];
+    uint64_t first, end, len;
+    if (!cip_view_is_contiguous(&p->at) || (b->array != NULL && b->array != p->a) ||
         cip_changes_len(&b->data, &len, NULL) != CIP_OK ||
-        cip_view_bounds(&a->view, &first, end, NULL) != CIP_OK)
+        cip_view_bounds(&p->at, &first, &end, NULL) != CIP_OK)
         return false;
-    if (*end == 0)
-        *end = a->view.off;
-    return *end == len || (cip_asdf_is_streamed(&b->head) && *end < len && len - *end < rowbytes);
+    if (end == 0)
+        end = p->at.off;
+    return end == len || (cip_asdf_is_streamed(&b->head) && end < len && len - end < rowbytes);
 }
 
 bool cip_asdf_update_star(const cip_array *a)
@@ -95,11 +93,16 @@ bool cip_asdf_update_star(const cip_array *a)
            cip_node_is_string(shape->item[0], "*");
 }
 
+static bool star_now(const asdf_update *u, const cip_array *a)
+{
+    return !u->frozen && cip_asdf_update_star(a);
+}
+
 /* The whole shape, as a part of it may belong to another array by an alias. */
 static cip_status new_length(asdf_update *u, const cip_array *a, const int64_t *shape, cip_err *err)
 {
     const cip_node *node;
-    if (cip_asdf_update_star(a))
+    if (star_now(u, a))
         return CIP_OK;
     CIP_TRY(cip_asdf_shape_node(u->arena, a->view.ndim, shape, false, &node, err));
     return cip_asdf_update_key(u, a, "shape", node, err);
@@ -137,31 +140,34 @@ static cip_status own_content(asdf_update *u, const cip_array *a, const int64_t 
 {
     cip_status st;
     const size_t *users;
-    size_t block = (size_t)a->storage.block;
+    const asdf_placed was = place_of(u, a);
+    size_t block = was.block;
+    cip_nd at;
     cip_node *source;
     const cip_node *node;
-    CIP_GO(cip_asdf_update_touch(u, a, true, err));
+    CIP_GO(cip_view_c_order(a->view.ndim, shape, a->view.itemsize, &at, err));
     CIP_GO(cip_asdf_update_users(u, &users, err));
-    if (users[block] != 1 || u->b[block].array != NULL) {
+    if (users[block] != 1 || (u->b[block].array != NULL && u->b[block].array != was.a)) {
         CIP_GO(cip_asdf_update_new_block(u, block, &block, err));
         CIP_GO(cip_node_new_int(u->arena, (int64_t)block, &source, err));
         CIP_GO(cip_asdf_update_key(u, a, "source", source, err));
     }
-    CIP_GO(cip_asdf_shape_node(u->arena, a->view.ndim, shape, cip_asdf_update_star(a), &node, err));
+    CIP_GO(cip_asdf_shape_node(u->arena, a->view.ndim, shape, star_now(u, a), &node, err));
     CIP_GO(cip_asdf_update_key(u, a, "shape", node, err));
     CIP_GO(drop_key(u, a, "offset", err));
     CIP_GO(drop_key(u, a, "strides", err));
     cip_changes_end(&u->b[block].data);
     u->b[block].data = *content;
     u->b[block].changed = true;
-    return note_shape(u, a, shape, block, err);
+    CIP_TRY(cip_asdf_update_place(u, was.a, block, &at, err));
+    return note_shape(u, was.a, shape, block, err);
 done:
     cip_changes_end(content);
     return st;
 }
 
 /* Whether its mask has none of the axes that change: `shape` is what it becomes, NULL: more rows.
- */
+ * As no other may, they are as long as in the file. */
 static bool mask_fits(const cip_array *a, const int64_t *shape)
 {
     const int32_t first = a->view.ndim - a->mask.array->view.ndim;
@@ -192,20 +198,19 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
                                 const int64_t *shape, cip_change_form *out, cip_err *err)
 {
     asdf_update *u = state;
-    uint64_t row = a->view.itemsize, end;
+    uint64_t row = a->view.itemsize;
     CIP_TRY(check_array(u, &a, err));
-    CIP_TRY(check_place(u, a, kind != CIP_CHANGE_ELEMENTS, err));
+    CIP_TRY(check_place(u, a, err));
     if (kind != CIP_CHANGE_ELEMENTS)
         CIP_TRY(no_mask(u->l, a, shape, err));
-    if (is_inline(a))
+    if (cip_asdf_is_inline(a))
         return cip_asdf_inline_form(u, a, kind, out, err);
-    for (int32_t i = 1; i < a->view.ndim; i++) /* of fewer bytes than there are */
-        row *= (uint64_t)a->view.shape[i];
-    asdf_ublock *b = &u->b[a->storage.block];
-    b->changed = b->changed || kind == CIP_CHANGE_ELEMENTS;
-    out->bytes = &b->data;
-    out->array.at = a->view;
-    out->array.ends = kind == CIP_CHANGE_ROWS && ends_block(u, a, row, &end);
+    const asdf_placed p = place_of(u, a);
+    for (int32_t i = 1; i < p.at.ndim; i++) /* of fewer bytes than there are */
+        row *= (uint64_t)p.at.shape[i];
+    out->bytes = &u->b[p.block].data;
+    out->array.at = p.at;
+    out->array.ends = kind == CIP_CHANGE_ROWS && ends_block(u, &p, row);
     return CIP_OK;
 }
 
@@ -213,14 +218,18 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
 static cip_status more_rows(asdf_update *u, const cip_array *a, const int64_t *shape, cip_err *err)
 {
     uint64_t was, now;
-    CIP_TRY(cip_asdf_update_touch(u, a, false, err));
+    const asdf_placed p = place_of(u, a);
+    cip_nd at;
+    CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->view.itemsize, &at, err));
+    at.off = p.at.off;
     CIP_TRY(new_length(u, a, shape, err));
-    if (!cip_shape_nelem(a->view.ndim, a->view.shape, &was) ||
+    CIP_TRY(cip_asdf_update_place(u, p.a, p.block, &at, err));
+    if (!cip_shape_nelem(a->view.ndim, p.at.shape, &was) ||
         !cip_shape_nelem(a->view.ndim, shape, &now) || was == now)
         return CIP_OK;
     CIP_TRY(drop_key(u, a, "strides", err)); /* those of a single row may have meant nothing */
-    u->b[a->storage.block].changed = true;
-    return note_shape(u, a, shape, (size_t)a->storage.block, err);
+    u->b[p.block].changed = true;
+    return note_shape(u, p.a, shape, p.block, err);
 }
 
 cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
@@ -228,7 +237,7 @@ cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64
 {
     asdf_update *u = state;
     a = at_its_node(u, a);
-    if (is_inline(a))
+    if (cip_asdf_is_inline(a))
         return cip_asdf_inline_reshaped(u, a, shape, content, err);
     return content != NULL ? own_content(u, a, shape, content, err) : more_rows(u, a, shape, err);
 }

@@ -333,12 +333,14 @@ static cip_status texts(placing *p, cip_bytes *head, cip_err *err)
     return CIP_OK;
 }
 
-static bool any_changed(const asdf_update *u)
+static bool find_changed(asdf_update *u)
 {
-    for (size_t i = 0; i < u->n; i++)
-        if (u->b[i].changed)
-            return true;
-    return false;
+    bool any = false;
+    for (size_t i = 0; i < u->n; i++) {
+        u->b[i].changed = cip_asdf_update_is_changed(&u->b[i]);
+        any = any || u->b[i].changed;
+    }
+    return any;
 }
 
 cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
@@ -348,8 +350,9 @@ cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
     cip_bytes head;
     int64_t *to;
     uint64_t front;
-    bool blocks = any_changed(u);
+    bool blocks = find_changed(u);
     CIP_TRY(cip_asdf_inline_finish(u, err));
+    u->anew = u->anew || (u->tree_changed && !u->f->has_tree);
     CIP_TRY(cip_asdf_update_check_refs(u, err));
     if (!blocks && !u->tree_changed && !u->anew)
         return CIP_OK;

@@ -11,8 +11,14 @@ struct asdf_uinline {
     const cip_array *a;
     cip_changes data; /* anew, packed in C order */
     int64_t shape[CIP_MAX_NDIM];
+    bool reshaped;
     asdf_uinline *next;
 };
+
+static bool is_changed(const asdf_uinline *x)
+{
+    return x->reshaped || x->data.made != 0;
+}
 
 static cip_status count_bytes(const cip_array *a, const int64_t *shape, size_t *n, cip_err *err)
 {
@@ -88,10 +94,10 @@ cip_status cip_asdf_inline_reshaped(asdf_update *u, const cip_array *a, const in
 {
     asdf_uinline *x;
     cip_status st = present(u, a, &x, err);
-    if (st == CIP_OK && content != NULL)
-        st = cip_asdf_update_touch(u, a, true, err);
-    if (st == CIP_OK)
+    if (st == CIP_OK) {
         memcpy(x->shape, shape, (size_t)a->view.ndim * sizeof *shape);
+        x->reshaped = true;
+    }
     if (content == NULL)
         return st;
     if (st == CIP_OK) {
@@ -146,8 +152,17 @@ static cip_status put_one(asdf_update *u, const asdf_uinline *x, cip_err *err)
 cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err)
 {
     for (const asdf_uinline *x = u->inlines; x != NULL; x = x->next)
-        CIP_TRY(put_one(u, x, err));
+        if (is_changed(x))
+            CIP_TRY(put_one(u, x, err));
     return CIP_OK;
+}
+
+bool cip_asdf_inline_any(const asdf_update *u)
+{
+    const asdf_uinline *x = u->inlines;
+    while (x != NULL && !is_changed(x))
+        x = x->next;
+    return x != NULL;
 }
 
 void cip_asdf_inline_end(asdf_update *u)

@@ -100,9 +100,9 @@ static cip_status check_ends(cip_bytes text, cip_err *err)
 static bool is_untouched(const asdf_update *u)
 {
     for (size_t i = 0; i < u->n; i++)
-        if (u->b[i].changed)
+        if (cip_asdf_update_is_changed(&u->b[i]))
             return false;
-    return u->inlines == NULL;
+    return !cip_asdf_inline_any(u);
 }
 
 cip_status cip_asdf_update_tree_now(void *state, const cip_node **root, cip_err *err)
@@ -133,12 +133,14 @@ cip_status cip_asdf_update_set_text(void *state, cip_bytes text, cip_err *err)
     cip_arena a = { .mem = &u->env->mem };
     const cip_node *root;
     cip_yaml_edit *e;
+    asdf_before before;
     cip_status st;
     if (!is_untouched(u))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the tree's text cannot be set after data were changed");
     CIP_TRY(check_ends(text, err));
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_asdf_update_save(u, &before, err));
+    CIP_GO(cip_asdf_update_tree(u, &e, err));
     CIP_GO(cip_yaml_parse(u->env, &a, text, &opt, &root, err));
     CIP_GO(compare(u, cip_yaml_edit_root(e), root, err));
     const bool twice = cip_yaml_edit_anchor_twice(e) != NULL;
@@ -149,5 +151,5 @@ cip_status cip_asdf_update_set_text(void *state, cip_bytes text, cip_err *err)
                       "expected an anchor for one node, found &%.80s twice", anchor);
 done:
     cip_arena_clear(&a);
-    return st;
+    return cip_asdf_update_end_of(u, &before, st, err);
 }

@@ -12,31 +12,13 @@ static cip_status fix_shapes(asdf_update *u, size_t block, cip_err *err)
 {
     for (size_t i = 0; i < u->l->narray; i++) {
         const cip_array *a = u->l->array[i];
+        const asdf_placed *p = cip_asdf_update_place_of(u, a);
         cip_node *n;
         if (a->st != CIP_OK || a->storage.block != (int64_t)block || !cip_asdf_update_star(a))
             continue;
-        CIP_TRY(cip_node_new_int(u->arena, a->view.shape[0], &n, err));
+        CIP_TRY(cip_node_new_int(u->arena, (p != NULL ? &p->at : &a->view)->shape[0], &n, err));
         CIP_TRY(cip_asdf_update_key(u, a, "shape/0", n, err));
     }
-    return CIP_OK;
-}
-
-/* The rows of its arrays are counted, so none may have been added or taken. */
-static cip_status check_rows(const asdf_update *u, size_t block, cip_err *err)
-{
-    for (const asdf_touched *t = u->touched; t != NULL; t = t->next)
-        if (t->a->storage.block == (int64_t)block)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "'%.80s' changed its length in this update; commit it first",
-                            t->a->path);
-    return CIP_OK;
-}
-
-static cip_status touch_all(asdf_update *u, size_t block, cip_err *err)
-{
-    for (size_t i = 0; i < u->l->narray; i++)
-        if (u->l->array[i]->storage.block == (int64_t)block)
-            CIP_TRY(cip_asdf_update_touch(u, u->l->array[i], false, err));
     return CIP_OK;
 }
 
@@ -54,13 +36,17 @@ cip_status cip_asdf_update_freeze(void *state, cip_err *err)
                         "nodes were moved in this update; commit it first");
     bool changed;
     size_t block = u->n - 1;
-    CIP_TRY(check_rows(u, block, err));
+    asdf_before before;
+    cip_status st = cip_asdf_update_save(u, &before, err);
+    if (st == CIP_OK)
+        st = fix_shapes(u, block, err);
+    if (st == CIP_OK)
+        st = cip_asdf_update_absolute(u, &changed, err);
+    CIP_TRY(cip_asdf_update_end_of(u, &before, st, err));
     b->head.flags &= ~(uint32_t)ASDF_STREAMED;
     b->head.allocated = 0;
-    b->changed = b->summed = true;
-    CIP_TRY(fix_shapes(u, block, err));
-    CIP_TRY(touch_all(u, block, err));
-    return cip_asdf_update_absolute(u, &changed, err);
+    b->changed = b->summed = u->frozen = true;
+    return CIP_OK;
 }
 
 /* --- defrag --------------------------------------------------------------------------------------

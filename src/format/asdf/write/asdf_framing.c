@@ -143,6 +143,9 @@ cip_status cip_asdf_packing(const char *codec, int level, asdf_packing *out, cip
     if (p.framing == NULL || !cip_codec_available(cip_codec_find(p.name)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the codec %s was left out of this build", p.name);
+    const cip_codec *c = cip_codec_find(p.name);
+    if (c->level != NULL)
+        CIP_TRY(c->level(level, err));
     *out = p;
     return CIP_OK;
 }
