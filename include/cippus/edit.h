@@ -208,6 +208,15 @@ CIP_API cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, 
  * alone, and so it is after a plan or commit that failed. */
 CIP_API cip_status cip_edit_forget_failure(cip_edit *e, cip_err *err);
 
+/** Several calls as one step, all of them or none: marks where the update is, in place of an
+ * earlier mark. */
+CIP_API cip_status cip_edit_mark(cip_edit *e, cip_err *err);
+/** Takes back what was set, removed, moved and put since the mark, and forgets the calls that
+ * failed since then; slabs that were declared since are gone. The mark stays. ARG where there is
+ * none; UNSUPPORTED, with nothing taken back, where elements or shapes of arrays changed since, or
+ * a column came. */
+CIP_API cip_status cip_edit_undo(cip_edit *e, cip_err *err);
+
 /** Says in lines, to `fn`, what the commit would do. Nothing is changed. */
 CIP_API cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err);
 /** Makes the update and frees the edit, on failure too, but for BUSY: then the edit is kept, with

@@ -169,6 +169,11 @@ typedef struct cip_array_store {
     cip_status (*remove)(void *w, const char *path, cip_err *err);
     /* `replace`: what `to` names goes first; without it that is ARG. */
     cip_status (*move)(void *w, const char *from, const char *to, bool replace, cip_err *err);
+    /* Both or none, where there is `set`: marks where the update is, in place of an earlier mark;
+     * and takes back what was set, removed, moved and taken since. No elements changed meanwhile,
+     * and no array was added (`add`). */
+    cip_status (*mark)(void *w, cip_err *err);
+    cip_status (*undo)(void *w, cip_err *err);
     /* The tree with the changes so far, borrowed until the next one: what has `set` has it. */
     cip_status (*tree_now)(void *w, const cip_node **root, cip_err *err);
     /* The whole text of the tree, borrowed until the next change; and another in its place, in

@@ -11,6 +11,7 @@
 typedef struct own {
     cip_node node;
     const cip_build *by;
+    uint32_t age;
     size_t cap; /* items or pairs */
 } own;
 
@@ -19,7 +20,7 @@ typedef struct own {
 static own *own_of(const cip_build *b, const cip_node *n)
 {
     own *o = (own *)(void *)n;
-    return n->end == OWN && o->by == b ? o : NULL;
+    return n->end == OWN && o->by == b && o->age == b->age ? o : NULL;
 }
 
 /* Room for `cap` items or pairs. */
@@ -54,6 +55,7 @@ static cip_status make(cip_build *b, cip_node_type type, own **out, cip_err *err
     CIP_TRY(CIP_ARENA_NEW(b->arena, out, 1, err));
     (*out)->node = (cip_node){ .type = (uint8_t)type, .offset = CIP_NO_OFFSET, .end = OWN };
     (*out)->by = b;
+    (*out)->age = b->age;
     return CIP_OK;
 }
 
@@ -249,4 +251,17 @@ void cip_build_undo(cip_build *b)
         drop(o, b->at);
     if (b->old_root == NULL || o == NULL)
         b->root = b->old_root;
+}
+
+cip_node *cip_build_mark(cip_build *b)
+{
+    b->age++;
+    b->in = NULL;
+    return b->root;
+}
+
+void cip_build_return(cip_build *b, cip_node *marked)
+{
+    b->root = marked;
+    cip_build_mark(b); /* as it is marked still */
 }

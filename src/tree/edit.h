@@ -92,6 +92,7 @@ typedef struct cip_build {
     cip_node *old_root, *in;
     size_t at;
     const cip_node *was;
+    uint32_t age; /* marks so far: what is older is copied before it changes */
 } cip_build;
 
 /* As cip_yaml_edit_set; "" sets the whole tree. The value is borrowed and never written to: below
@@ -100,6 +101,9 @@ cip_status cip_build_set(cip_build *b, const char *path, const cip_node *value, 
 /* Takes that back, with the parents it made: at once, before anything else changes. One that failed
  * has done so. */
 void cip_build_undo(cip_build *b);
+/* The tree as it is, which no change reaches from now on: to go back to it, any number of times. */
+cip_node *cip_build_mark(cip_build *b);
+void cip_build_return(cip_build *b, cip_node *marked);
 cip_status cip_build_remove(cip_build *b, const char *path, cip_err *err);
 
 #endif

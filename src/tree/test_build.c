@@ -71,6 +71,25 @@ static void the_last_change_is_taken_back(void **state)
     has_line(b, t.root, false, "{m: {k: 1}, l: [[2]]}");
 }
 
+static void a_tree_that_is_marked_stays(void **state)
+{
+    bench *b = *state;
+    cip_build t = { .arena = &b->arena };
+    put(b, &t, "a/b", "1");
+    put(b, &t, "l/-", "2");
+    for (int i = 0; i < 2; i++) {
+        cip_node *marked = cip_build_mark(&t);
+        put(b, &t, "a/b", "3");
+        put(b, &t, "a/c/d", "4");
+        put(b, &t, "l/-", "5");
+        assert_int_equal(cip_build_remove(&t, "a/b", &b->err), CIP_OK);
+        has_line(b, t.root, false, "{a: {c: {d: 4}}, l: [2, 5]}");
+        has_line(b, marked, false, "{a: {b: 1}, l: [2]}");
+        cip_build_return(&t, marked);
+        has_line(b, t.root, false, "{a: {b: 1}, l: [2]}");
+    }
+}
+
 static void order_is_that_of_the_first_change(void **state)
 {
     bench *b = *state;
@@ -264,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(parents_are_made),
         TEST(the_last_change_is_taken_back),
+        TEST(a_tree_that_is_marked_stays),
         TEST(order_is_that_of_the_first_change),
         TEST(values_are_never_written_to),
         TEST(a_whole_tree_may_be_given),

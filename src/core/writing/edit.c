@@ -335,6 +335,7 @@ static cip_status freeze(cip_edit *e, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e->ops->freeze != NULL, "giving a stream its size", err));
     cip_status st = e->ops->freeze(e->state, err);
+    e->nmade += st == CIP_OK;
     e->halfway = st == CIP_ERR_NOMEM; /* a refusal leaves no trace */
     return st;
 }
@@ -349,6 +350,7 @@ static cip_status defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *e
     cip_report report;
     CIP_TRY(cip_edit_check(e, e->ops->defrag != NULL, "dropping unused data", err));
     e->halfway = true;
+    e->nmade++;
     cip_report_init(&report, &e->file->env.mem, false, fn, user);
     cip_status st = e->ops->defrag(e->state, &report, err);
     e->packed = true;

@@ -139,15 +139,25 @@ static void end(struct cip_addition *x)
     cip_io_close(x->data);
 }
 
-/* An array that could not be added leaves nothing in the file that was to bring it; and nothing
- * among the others, where they share a writer, unless that is torn. */
-static void drop(cip_edit *e, struct cip_addition *was)
+void cip_edit_added_drop(cip_edit *e, struct cip_addition *was)
 {
     while (e->added != was && !adds(e)) {
         struct cip_addition *x = e->added;
         e->added = x->next;
         end(x);
     }
+}
+
+size_t cip_edit_added_count(const cip_edit *e)
+{
+    return adds(e) && e->added != NULL ? e->added->writer->nentry : 0;
+}
+
+/* An array that could not be added leaves nothing in the file that was to bring it; and nothing
+ * among the others, where they share a writer, unless that is torn. */
+static void drop(cip_edit *e, struct cip_addition *was)
+{
+    cip_edit_added_drop(e, was);
     if (adds(e) && e->added != NULL)
         e->halfway = cip_writer_forget_failure(e->added->writer, NULL) != CIP_OK;
 }

@@ -94,7 +94,9 @@ uint64_t cip_edit_made(const cip_change_form *f, const cip_chunk_changes *chunks
 cip_status cip_edit_done(cip_edit *e, const cip_change_form *f, const cip_chunk_changes *chunks,
                          uint64_t made, cip_status st)
 {
-    e->halfway = e->halfway || (st != CIP_OK && cip_edit_made(f, chunks) != made);
+    const bool changed = cip_edit_made(f, chunks) != made;
+    e->nmade += changed;
+    e->halfway = e->halfway || (st != CIP_OK && changed);
     return st;
 }
 
@@ -133,6 +135,7 @@ static cip_status tell_shape(cip_edit *e, const cip_array *a, const int64_t *sha
 {
     const bool before = e->halfway;
     e->halfway = true;
+    e->nmade++;
     CIP_TRY(e->ops->reshaped(e->state, as_it_was(e, a), shape, content, err));
     e->halfway = before;
     e->reshaped = true;
@@ -152,7 +155,9 @@ cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const c
     if (cip_edit_in_columns(a)) {
         CIP_TRY(add_rows(a, nrow, shape, &rows, err));
         CIP_TRY(cip_edit_records_rows(e, as_it_was(e, a), CIP_CHANGE_ROWS, shape, err));
-        return cip_edit_records_elements(e, as_it_was(e, a), &rows, feed, err);
+        cip_status st = cip_edit_records_elements(e, as_it_was(e, a), &rows, feed, err);
+        e->halfway = st != CIP_OK; /* the rows are there */
+        return st;
     }
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ROWS, NULL, &f, &x, err));
     const uint64_t made = cip_edit_made(&f, x);

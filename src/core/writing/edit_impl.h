@@ -35,6 +35,16 @@ typedef struct cip_edit_looked {
     cip_array seen;
 } cip_edit_looked;
 
+/* Where the update was when it was marked. */
+typedef struct cip_edit_mark_of {
+    bool is;
+    cip_edit_place *places;
+    struct cip_addition *added;
+    size_t narray;
+    uint64_t nmade;
+    cip_status st;
+} cip_edit_mark_of;
+
 struct cip_edit {
     cip_file *file; /* as the update found it; its env is what everything works within */
     cip_commit *commit;
@@ -52,12 +62,14 @@ struct cip_edit {
     struct cip_addition *added;       /* arrays that come, last one first */
     cip_edit_place *places;           /* where something came or went, last one first */
     cip_edit_looked *looked;
-    bool linear;   /* elements in linear bytes may have changed */
-    int big;       /* order of elements in memory, or -1: the machine's */
-    bool packed;   /* defrag was asked for */
-    bool finished; /* rev is made */
-    pid_t owner;   /* the process that began it */
-    int *became;   /* NULL, or told by the commit: cip_commit_became */
+    int *became;    /* NULL, or told by the commit: cip_commit_became */
+    bool linear;    /* elements in linear bytes may have changed */
+    int big;        /* order of elements in memory, or -1: the machine's */
+    bool packed;    /* defrag was asked for */
+    bool finished;  /* rev is made */
+    pid_t owner;    /* the process that began it */
+    uint64_t nmade; /* changes of elements, and others that are not taken back */
+    cip_edit_mark_of mark;
     bool halfway; /* the call under way has changed something: if it fails, a part of it is there */
     bool torn;    /* such a one failed: nothing can follow */
     cip_status st; /* of the first change that failed and was not forgotten: no commit then */
@@ -166,6 +178,9 @@ cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kin
 cip_out *cip_edit_out(cip_edit *e);
 /* Failures of boxes are forgotten. */
 cip_status cip_edit_added_forget(cip_edit *e, cip_err *err);
+/* Those behind `was` (NULL: all) are as if they had not come; how many have come that cannot be. */
+void cip_edit_added_drop(cip_edit *e, struct cip_addition *was);
+size_t cip_edit_added_count(const cip_edit *e);
 /* Those that were filled by boxes are done. */
 cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
 /* Frees what they were brought in, behind the format's own end. */

@@ -165,6 +165,15 @@ static void expect_same(const kind *k, int i, const cip_err *why, all_bytes a, a
 
 /* --- updates -----------------------------------------------------------------------------------*/
 
+/* Below the value beside the one at `key`; NULL: there is none. */
+static const char *within(const kind *k)
+{
+    static char path[80];
+    snprintf(path, sizeof path, "%s", k->key != NULL ? k->key : "");
+    char *last = strrchr(path, '/');
+    return last != NULL ? (memcpy(last, "/j/x", 5), path) : NULL;
+}
+
 /* The i-th call that is to fail, or CIP_OK where it cannot be made of this kind; -1: there are no
  * more. */
 static int refuse_tree(const kind *k, cip_edit *e, int i, cip_err *err)
@@ -225,6 +234,8 @@ static int refuse_tree(const kind *k, cip_edit *e, int i, cip_err *err)
                                  "!core/ndarray-1.0.0 {source: 99, datatype: int8, "
                                  "byteorder: little, shape: [1]}",
                                  err);
+    case 24:
+        return cip_edit_move(e, list, within(k), false, err);
     default:
         return -1;
     }
@@ -367,8 +378,13 @@ typedef int refuse_fn(const kind *k, cip_edit *e, int i, cip_err *err);
 static void good(const kind *k, cip_edit *e, int32_t value)
 {
     const int32_t pair[] = { value, value };
-    if (k->key != NULL)
+    if (k->key != NULL) {
+        char beside[80];
+        snprintf(beside, sizeof beside, "%s", within(k));
+        beside[strlen(beside) - 2] = '\0';
         OK(cip_edit_set_int(e, k->key, value, err));
+        OK(cip_edit_set_int(e, beside, value, err));
+    }
     OK(cip_edit_write(e, k->array, k->pairs ? "[17]" : "[17:19]", pair, sizeof pair, err));
     if (!is_table(k))
         OK(cip_edit_append(e, k->array, pair, sizeof pair, err));

@@ -69,6 +69,58 @@ static cip_status begin(cip_b2_update *u, cip_err *err)
     return CIP_OK;
 }
 
+/* --- back to where it was --------------------------------------------------------------------- */
+
+typedef struct cip_b2_marked {
+    cip_b2_meta *at[2];
+    size_t n[2];
+    bool changed[2];
+    cip_node *root;
+} cip_b2_marked;
+
+static cip_status save(cip_b2_update *u, cip_b2_marked *m, cip_err *err)
+{
+    for (int i = 0; i < 2; i++) {
+        const cip_b2_metas *list = list_of(u, i == 1);
+        CIP_TRY(CIP_ARENA_NEW(u->arena, &m->at[i], list->n, err));
+        if (list->n != 0)
+            memcpy(m->at[i], list->at, list->n * sizeof *list->at);
+        m->n[i] = list->n;
+        m->changed[i] = i == 1 ? u->vlmeta_changed : u->meta_changed;
+    }
+    m->root = cip_build_mark(&u->tree);
+    return CIP_OK;
+}
+
+static void restore(cip_b2_update *u, const cip_b2_marked *m)
+{
+    for (int i = 0; i < 2; i++) {
+        cip_b2_metas *list = list_of(u, i == 1);
+        if (m->n[i] != 0)
+            memcpy(list->at, m->at[i], m->n[i] * sizeof *list->at);
+        list->n = m->n[i];
+    }
+    u->meta_changed = m->changed[0];
+    u->vlmeta_changed = m->changed[1];
+    cip_build_return(&u->tree, m->root);
+}
+
+cip_status cip_b2_update_mark(void *state, cip_err *err)
+{
+    cip_b2_update *u = state;
+    if (u->mark == NULL)
+        CIP_TRY(CIP_ARENA_NEW(u->arena, &u->mark, 1, err));
+    return save(u, u->mark, err);
+}
+
+cip_status cip_b2_update_undo(void *state, cip_err *err)
+{
+    cip_b2_update *u = state;
+    (void)err;
+    restore(u, u->mark);
+    return CIP_OK;
+}
+
 /* --- places ----------------------------------------------------------------------------------- */
 
 static bool is_step(cip_bytes step, const char *text)
@@ -357,10 +409,9 @@ static cip_status may_move(cip_b2_update *u, const place *from, const place *to,
     return to->nstep > 2 ? expect_known(u, to, err) : CIP_OK;
 }
 
-cip_status cip_b2_update_move(void *state, const char *from, const char *to, bool replace,
-                              cip_err *err)
+static cip_status move(cip_b2_update *u, const char *from, const char *to, bool replace,
+                       cip_err *err)
 {
-    cip_b2_update *u = state;
     cip_bytes bytes = { NULL, 0 };
     place a, b;
     CIP_TRY(find(u, from, &a, err));
@@ -375,6 +426,18 @@ cip_status cip_b2_update_move(void *state, const char *from, const char *to, boo
     CIP_TRY(cip_build_set(&u->tree, to, node, err));
     mark(u, &b, bytes);
     return CIP_OK;
+}
+
+cip_status cip_b2_update_move(void *state, const char *from, const char *to, bool replace,
+                              cip_err *err)
+{
+    cip_b2_update *u = state;
+    cip_b2_marked before;
+    CIP_TRY(save(u, &before, err));
+    cip_status st = move(u, from, to, replace, err);
+    if (st != CIP_OK)
+        restore(u, &before);
+    return st;
 }
 
 /* --- indexes ---------------------------------------------------------------------------------- */

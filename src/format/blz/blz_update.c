@@ -48,6 +48,42 @@ cip_status cip_blz_update_begin(const cip_store_begin *b, void **state, cip_err 
     return CIP_OK;
 }
 
+/* --- back to where it was --------------------------------------------------------------------- */
+
+cip_status cip_blz_update_mark(void *state, cip_err *err)
+{
+    cip_blz_update *u = state;
+    const size_t n = u->b->ncolumn;
+    cip_blz_changed *column;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &column, n, err));
+    if (u->mark == NULL)
+        CIP_TRY(CIP_ARENA_NEW(u->arena, &u->mark, 1, err));
+    if (n != 0)
+        memcpy(column, u->column, n * sizeof *column);
+    cip_build_mark(&u->tree);
+    struct cip_blz_update *const at = u->mark;
+    *at = *u;
+    at->column = column;
+    return CIP_OK;
+}
+
+cip_status cip_blz_update_undo(void *state, cip_err *err)
+{
+    cip_blz_update *u = state;
+    const cip_blz_update *was = u->mark;
+    (void)err;
+    for (size_t i = 0; i < u->b->ncolumn; i++) {
+        u->column[i].gone = was->column[i].gone;
+        u->column[i].name = was->column[i].name;
+    }
+    u->tree_changed = was->tree_changed;
+    u->moved = was->moved;
+    u->name = was->name;
+    u->folder = was->folder;
+    cip_build_return(&u->tree, was->tree.root);
+    return CIP_OK;
+}
+
 /* --- attributes ------------------------------------------------------------------------------- */
 
 static bool is_within(const char *path, const char *of)
@@ -149,9 +185,14 @@ cip_status cip_blz_update_move(void *state, const char *from, const char *to, bo
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' exists", to);
     if (depth == 0)
         CIP_TRY(expect_mapping(node, err));
-    u->tree_changed = true;
-    CIP_TRY(cip_build_remove(&u->tree, from, err));
-    return cip_build_set(&u->tree, to, node, err);
+    cip_node *before = cip_build_mark(&u->tree);
+    cip_status st = cip_build_remove(&u->tree, from, err);
+    if (st == CIP_OK)
+        st = cip_build_set(&u->tree, to, node, err);
+    if (st != CIP_OK)
+        cip_build_return(&u->tree, before);
+    u->tree_changed = u->tree_changed || st == CIP_OK;
+    return st;
 }
 
 cip_status cip_blz_update_tree_now(void *state, const cip_node **root, cip_err *err)

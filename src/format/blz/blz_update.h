@@ -55,10 +55,11 @@ typedef struct cip_blz_update {
     cip_blz_coming **coming; /* these, in order */
     size_t ncoming, coming_cap;
     /* Of the document's records: */
-    const cip_dtype *records; /* with fields that come; NULL: none does */
-    cip_blz_found moved;      /* the field that gets another name; its depth 0: none does */
-    const char *name;         /* that one, */
-    char *folder;             /* and its folder's */
+    const cip_dtype *records;    /* with fields that come; NULL: none does */
+    cip_blz_found moved;         /* the field that gets another name; its depth 0: none does */
+    const char *name;            /* that one, */
+    char *folder;                /* and its folder's */
+    struct cip_blz_update *mark; /* as it was then, its columns in an array of their own; or NULL */
 } cip_blz_update;
 
 /* --- blz_update.c: the store's functions for a folder that is there ------------------------------
@@ -67,6 +68,8 @@ typedef struct cip_blz_update {
 cip_status cip_blz_update_begin(const cip_store_begin *b, void **state, cip_err *err);
 cip_status cip_blz_update_set(void *state, const char *path, const cip_node *value, cip_err *err);
 cip_status cip_blz_update_remove(void *state, const char *path, cip_err *err);
+cip_status cip_blz_update_mark(void *state, cip_err *err);
+cip_status cip_blz_update_undo(void *state, cip_err *err);
 cip_status cip_blz_update_tree_now(void *state, const cip_node **root, cip_err *err);
 cip_status cip_blz_update_move(void *state, const char *from, const char *to, bool replace,
                                cip_err *err);

@@ -61,7 +61,8 @@ cip_status cip_asdf_update_save(asdf_update *u, asdf_before *b, cip_err *err)
                         .moved = u->moved,
                         .anew = u->anew,
                         .n = u->n,
-                        .places = u->places };
+                        .places = u->places,
+                        .inlines = u->inlines };
     if (u->tree == NULL)
         return CIP_OK;
     CIP_TRY(cip_yaml_edit_flush(u->tree, err));
@@ -88,6 +89,24 @@ cip_status cip_asdf_update_restore(asdf_update *u, const asdf_before *b, cip_err
     while (u->n > b->n)
         cip_changes_end(&u->b[--u->n].data);
     return CIP_OK;
+}
+
+cip_status cip_asdf_update_mark(void *state, cip_err *err)
+{
+    asdf_update *u = state;
+    if (u->mark == NULL)
+        CIP_TRY(CIP_ARENA_NEW(u->arena, &u->mark, 1, err));
+    cip_buf_clear(&u->mark->text);
+    return cip_asdf_update_save(u, u->mark, err);
+}
+
+cip_status cip_asdf_update_undo(void *state, cip_err *err)
+{
+    asdf_update *u = state;
+    if (u->inlines != u->mark->inlines)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected no inline array that changed before its node was moved");
+    return cip_asdf_update_restore(u, u->mark, err);
 }
 
 cip_status cip_asdf_update_end_of(asdf_update *u, asdf_before *b, cip_status st, cip_err *err)
@@ -357,4 +376,6 @@ void cip_asdf_update_clear(void *state)
     }
     cip_asdf_inline_end(u);
     cip_yaml_edit_free(u->tree);
+    if (u->mark != NULL)
+        cip_buf_clear(&u->mark->text);
 }

@@ -72,6 +72,7 @@ typedef struct asdf_update {
     size_t n, cap;
     asdf_uinline *inlines;
     asdf_placed *places;
+    struct asdf_before *mark; /* or NULL */
 } asdf_update;
 
 enum {
@@ -95,9 +96,13 @@ typedef struct asdf_before {
     bool has_text, tree_changed, moved, anew;
     size_t n;
     asdf_placed *places;
+    asdf_uinline *inlines;
 } asdf_before;
 cip_status cip_asdf_update_save(asdf_update *u, asdf_before *b, cip_err *err);
 cip_status cip_asdf_update_restore(asdf_update *u, const asdf_before *b, cip_err *err);
+/* For the caller of the update. */
+cip_status cip_asdf_update_mark(void *state, cip_err *err);
+cip_status cip_asdf_update_undo(void *state, cip_err *err);
 /* Ends it: with a failure all is as it was. Gives `st`, or NOMEM where it cannot be. */
 cip_status cip_asdf_update_end_of(asdf_update *u, asdf_before *b, cip_status st, cip_err *err);
 /* The tree's text, for changes. */

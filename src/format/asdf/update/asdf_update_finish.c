@@ -343,6 +343,32 @@ static bool find_changed(asdf_update *u)
     return any;
 }
 
+/* Blocks that came, and whose arrays went again, are as if they had not come. */
+static cip_status drop_unnamed(asdf_update *u, cip_err *err)
+{
+    const size_t *users;
+    int64_t *to;
+    size_t next = 0;
+    bool changed;
+    if (u->n == u->f->blocks.n || u->compact)
+        return CIP_OK;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &to, u->n, err));
+    CIP_TRY(cip_asdf_update_users(u, &users, err));
+    for (size_t i = 0; i < u->n; i++)
+        to[i] = u->b[i].is_new && users[i] == 0 ? -1 : (int64_t)next++;
+    if (next == u->n)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_update_renumber(u, to, u->n, &changed, err));
+    for (size_t i = 0; i < u->n; i++) {
+        if (to[i] < 0)
+            cip_changes_end(&u->b[i].data);
+        else
+            u->b[to[i]] = u->b[i];
+    }
+    u->n = next;
+    return CIP_OK;
+}
+
 cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
 {
     asdf_update *u = state;
@@ -350,8 +376,9 @@ cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
     cip_bytes head;
     int64_t *to;
     uint64_t front;
-    bool blocks = find_changed(u);
     CIP_TRY(cip_asdf_inline_finish(u, err));
+    CIP_TRY(drop_unnamed(u, err));
+    bool blocks = find_changed(u);
     u->anew = u->anew || (u->tree_changed && !u->f->has_tree);
     CIP_TRY(cip_asdf_update_check_refs(u, err));
     if (!blocks && !u->tree_changed && !u->anew)
