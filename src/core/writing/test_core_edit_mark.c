@@ -165,6 +165,27 @@ static void a_step_changes_no_elements(void **state)
     edit_verify(path);
 }
 
+/* Of a slab's boxes those that were refused are forgotten with the rest. */
+static void a_box_that_is_refused_is_forgotten(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "boxes.asdf", false);
+    for (int forgets = 0; forgets < 2; forgets++) {
+        cip_edit *e = begin(path);
+        cip_slab *slab;
+        OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 1, two, NULL, &slab, err));
+        FAILS(CIP_ERR_RANGE, "4 bytes", cip_slab_write(slab, CIP_BOX({ 0 }, { 2 }), pair, 3, err));
+        OK(cip_slab_write(slab, CIP_BOX({ 0 }, { 2 }), pair, 4, err));
+        if (forgets == 0) {
+            FAILS(CIP_ERR_RANGE, "4 bytes", cip_edit_commit(e, err));
+            continue;
+        }
+        OK(cip_edit_forget_failure(e, err));
+        OK(cip_edit_commit(e, err));
+    }
+    edit_expect(path, "x", "1 2\n");
+}
+
 static void metalayers_go_back(void **state)
 {
     (void)state;
@@ -201,6 +222,7 @@ int main(void)
         cmocka_unit_test(a_column_that_goes_holds_its_name),
         cmocka_unit_test(a_step_is_taken_back_whole),
         cmocka_unit_test(a_step_changes_no_elements),
+        cmocka_unit_test(a_box_that_is_refused_is_forgotten),
         cmocka_unit_test(metalayers_go_back),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

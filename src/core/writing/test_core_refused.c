@@ -588,9 +588,102 @@ static void calls_of_a_new_file_that_fail_leave_no_trace(void **state)
     assert_true(n > 400);
 }
 
+/* --- halfway -----------------------------------------------------------------------------------*/
+
+/* An array whose second half cannot be decoded. */
+static cip_file *open_damaged(char **kept)
+{
+    static int32_t v[1 << 16];
+    const int64_t n[] = { 1 << 16 };
+    const void *bytes;
+    size_t nbytes;
+    cip_memory *m;
+    cip_writer *w;
+    cip_file *f;
+    for (int i = 0; i < 1 << 16; i++)
+        v[i] = (int32_t)((uint32_t)i * (uint32_t)i);
+    OK(cip_create_memory("x.blp", CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("chunk_size=4096")),
+                         &m, &w, err));
+    OK(cip_put(w, "", cip_dtype_of(CIP_I32), 1, n, v, NULL, err));
+    OK(cip_writer_commit(w, err));
+    bytes = cip_memory_bytes(m, &nbytes);
+    *kept = malloc(nbytes);
+    assert_non_null(*kept);
+    memcpy(*kept, bytes, nbytes);
+    memset(*kept + nbytes / 2, 0xff, nbytes / 4);
+    OK(cip_open_memory(*kept, nbytes, NULL, &f, err));
+    cip_memory_free(m);
+    return f;
+}
+
+/* All of the source is read before anything of the update changes. */
+static void a_source_that_fails_leaves_no_trace_of_an_update(void **state)
+{
+    (void)state;
+    char *kept;
+    cip_file *f = open_damaged(&kept);
+    const cip_array *bad = cip_find(f, "", NULL);
+    const int64_t n[] = { 1 << 16 };
+    static const char *const names[] = { "x.asdf", "x.ra", "x.b2nd", "x.blp" };
+    for (size_t i = 0; i < 4; i++) {
+        cip_memory *m;
+        cip_writer *w;
+        cip_edit *e;
+        const int32_t seven = 7;
+        OK(cip_create_memory(names[i], NULL, &m, &w, err));
+        OK(cip_put_filled(w, "a", cip_dtype_of(CIP_I32), 1, n, NULL, NULL, err));
+        OK(cip_writer_commit(w, err));
+        all_bytes was = bytes_of(m);
+        OK(cip_edit_open_memory(m, NULL, &e, err));
+        for (int k = 0; k < 4; k++) {
+            const cip_status st = k == 0   ? cip_edit_write_array(e, "", NULL, bad, NULL)
+                                  : k == 1 ? cip_edit_append_array(e, "", bad, NULL)
+                                  : k == 2 ? cip_edit_insert_array(e, "", 0, 5, bad, NULL)
+                                           : cip_edit_put_array(e, "b", bad, NULL, NULL, NULL);
+            assert_int_not_equal(st, CIP_OK);
+            OK(cip_edit_forget_failure(e, err));
+        }
+        OK(cip_edit_commit(e, err));
+        all_bytes now = bytes_of(m);
+        assert_int_equal(was.n, now.n);
+        assert_memory_equal(was.p, now.p, was.n);
+        free(now.p);
+        free(was.p);
+        OK(cip_edit_open_memory(m, NULL, &e, err));
+        OK(cip_edit_write(e, "", "[3]", &seven, sizeof seven, err));
+        OK(cip_edit_commit(e, err));
+        cip_memory_free(m);
+    }
+    cip_file_close(f);
+    free(kept);
+}
+
+/* What a new file has of it cannot be taken back. */
+static void a_new_file_with_half_an_array_is_given_up(void **state)
+{
+    (void)state;
+    char *kept;
+    cip_file *f = open_damaged(&kept);
+    cip_memory *m;
+    cip_writer *w;
+    cip_err why = CIP_ERR_INIT;
+    OK(cip_create_memory("asdf", NULL, &m, &w, err));
+    const cip_status st = cip_put_array(w, "a", cip_find(f, "", NULL), NULL, NULL, &why);
+    assert_int_not_equal(st, CIP_OK);
+    FAILS(st, "failed halfway", cip_writer_forget_failure(w, err));
+    FAILS(st, why.text, cip_writer_set_int(w, "k", 1, err));
+    FAILS(st, why.text, cip_writer_commit(w, err));
+    assert_null(cip_memory_bytes(m, NULL));
+    cip_memory_free(m);
+    cip_file_close(f);
+    free(kept);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_source_that_fails_leaves_no_trace_of_an_update),
+        cmocka_unit_test(a_new_file_with_half_an_array_is_given_up),
         cmocka_unit_test(calls_of_an_update_that_fail_leave_no_trace),
         cmocka_unit_test(calls_of_a_new_file_that_fail_leave_no_trace),
     };
