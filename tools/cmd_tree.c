@@ -155,7 +155,7 @@ static const cip_node *find_node(const cip_file *f, const shown *w)
         fputs(": not found: the file has no metadata tree\n", stderr);
         return NULL;
     }
-    if (w->path != NULL && (strcmp(w->path, ".") != 0 || cip_tree_get(root, ".", NULL) != NULL))
+    if (w->path != NULL)
         node = cip_tree_get(root, w->path, &err);
     if (node == NULL) {
         suggest_path(f, w->path, false, &err);

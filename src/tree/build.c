@@ -132,6 +132,7 @@ static cip_status put(cip_build *b, own *o, size_t at, cip_bytes step, const cip
     CIP_TRY(grow(b, o, err));
     if (map) {
         step = cip_map_new_key(&o->node, step);
+        CIP_TRY(cip_steps_new(&step, 1, err));
         CIP_TRY(cip_node_new_string(b->arena, (const char *)step.ptr, step.len, &key, err));
         cip_map_add(&o->node, (cip_pair){ key, value });
     } else {

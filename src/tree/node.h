@@ -48,6 +48,9 @@ void cip_map_drop(cip_node *map, size_t i);
 size_t cip_map_find(const cip_node *map, cip_bytes text, bool any);
 /* The text of the key that a step without escapes makes where it names none. */
 cip_bytes cip_map_new_key(const cip_node *map, cip_bytes step);
+/* Of steps that name nothing yet, where keys are made of them: ARG for an empty one; of two double
+ * quotes alone the key is empty. */
+cip_status cip_steps_new(cip_bytes *step, size_t n, cip_err *err);
 /* Whether a collection that is made for the step is a list: for its first item, `-` or `0`. */
 bool cip_step_makes_list(cip_bytes step);
 

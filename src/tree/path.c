@@ -57,11 +57,22 @@ static bool is_odd(const cip_node *key)
     return type >= CIP_NODE_SEQ || (type != CIP_NODE_NONE && memchr(key->text, '\0', key->len));
 }
 
+bool cip_path_is_root(const char *path)
+{
+    return path[0] == '\0' || (path[0] == '.' && path[1] == '\0');
+}
+
+/* A key that is a dot goes in quotes, as a dot alone is the root. */
+static bool is_dot(const cip_node *key)
+{
+    return key->len == 1 && key->text[0] == '.';
+}
+
 bool cip_map_is_plain(const cip_node *map)
 {
     for (uint32_t i = 0; i < map->len; i++) {
         const cip_node *key = map->pair[i].key;
-        if (key == NULL || key->type != CIP_NODE_STRING || is_odd(key) ||
+        if (key == NULL || key->type != CIP_NODE_STRING || is_odd(key) || is_dot(key) ||
             (key->len != 0 && key->text[0] == '"'))
             return false;
     }
@@ -71,7 +82,8 @@ bool cip_map_is_plain(const cip_node *map)
 bool cip_pair_is_quoted(const cip_node *map, size_t i, bool plain)
 {
     const cip_node *key = map->pair[i].key;
-    return !plain && cip_node_kind(key) == CIP_NODE_STRING && cip_map_step(map, text_of(key)) != i;
+    return !plain && cip_node_kind(key) == CIP_NODE_STRING &&
+           (is_dot(key) || cip_map_step(map, text_of(key)) != i);
 }
 
 /* Whether a step can be made of the key's text. */
@@ -141,7 +153,7 @@ cip_status cip_path_split(cip_arena *a, const char *path, cip_bytes **steps, siz
     if (!cip_utf8_is(path, strlen(path)))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a path in UTF-8, found '%.120s', which is not", path);
-    if (*path != '\0') {
+    if (!cip_path_is_root(path)) {
         path += *path == '/';
         CIP_TRY(cip_arena_copy(a, path, strlen(path), &copy, err));
         for (count = 1; *path != '\0'; path++)
@@ -212,6 +224,19 @@ cip_bytes cip_map_new_key(const cip_node *map, cip_bytes step)
     return inner.ptr != NULL && cip_map_find(map, inner, true) != SIZE_MAX ? inner : step;
 }
 
+cip_status cip_steps_new(cip_bytes *step, size_t n, cip_err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (step[i].len == 0)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected a key between or behind the slashes of the path, found none; "
+                            "\"\" in quotes is an empty one");
+        if (step[i].len == 2 && memcmp(step[i].ptr, "\"\"", 2) == 0)
+            step[i].len = 0;
+    }
+    return CIP_OK;
+}
+
 bool cip_step_makes_list(cip_bytes step)
 {
     return step.len == 1 && (step.ptr[0] == '-' || step.ptr[0] == '0');
@@ -271,7 +296,7 @@ static cip_status follow(const cip_node *node, const char *path, step_fn *fn, re
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     *out = (reached){ .node = node };
-    if (*path == '\0')
+    if (*path == '\0' || (fn == map_step && cip_path_is_root(path)))
         return CIP_OK;
     path += *path == '/';
     for (const char *p = path;;) {

@@ -91,7 +91,10 @@ cip_status cip_path_add(struct cip_buf *b, cip_bytes step, cip_err *err);
  * says, or false. */
 cip_status cip_path_add_pair(struct cip_buf *b, const cip_node *map, size_t i, bool plain,
                              cip_err *err);
-/* All steps of a path, without their escapes, in the arena; none for "". ARG for NULL. */
+/* Whether a path is that of the whole tree: "" or ".". */
+bool cip_path_is_root(const char *path);
+/* All steps of a path, without their escapes, in the arena; none for those of the root. ARG for
+ * NULL. */
 cip_status cip_path_split(cip_arena *a, const char *path, cip_bytes **steps, size_t *n,
                           cip_err *err);
 /* As cip_tree_get, with the collection that holds the node (NULL for the root, and on failure). */

@@ -218,12 +218,14 @@ static cip_status set(cip_yaml_edit *e, cip_change *c, cip_arena *a, const char 
     if (n == 0)
         return refuse_root(err);
     if (cip_change_rootless(t)) {
+        CIP_TRY(cip_steps_new(step, n, err));
         CIP_TRY(wrap(a, step, n, 1, &value, err));
         return cip_change_begin(c, step[0], value, err);
     }
     CIP_TRY(cip_yaml_follow(e, step, n, p, err));
     if (p->child != CIP_NO_MARK)
         return cip_change_replace(c, p, value, err);
+    CIP_TRY(cip_steps_new(step + p->depth, n - p->depth, err));
     *name = step[p->depth];
     if (cip_mark_at(t, p->parent)->node->type == CIP_NODE_MAP)
         *name = cip_map_new_key(cip_mark_at(t, p->parent)->node, *name);

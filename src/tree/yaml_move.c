@@ -326,6 +326,7 @@ static cip_status move_at(moving *m, cip_arena *a, const char *from, const char 
     m->step += m->to.depth;
     m->nmade = n - 1 - m->to.depth;
     CIP_TRY(check_place(m, to, m->nmade == 0, err));
+    CIP_TRY(cip_steps_new(m->step, m->nmade + 1, err));
     if (m->to.parent != m->from.parent)
         CIP_TRY(check_cycle(m, from, err));
     const size_t twins = cip_yaml_twins(t, &m->from);

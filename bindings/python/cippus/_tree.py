@@ -107,7 +107,7 @@ def scalar(kind: int, text: Union[str, Map], tag: Optional[str]) -> Any:
 
 def escape(key: str) -> str:
     """A key as one step of a path."""
-    return key.replace("~", "~0").replace("/", "~1")
+    return f'"{key}"' if key in ("", ".") else key.replace("~", "~0").replace("/", "~1")
 
 
 class _Values(ValuesView[Any]):

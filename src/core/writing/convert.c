@@ -221,7 +221,7 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
     cip_sink_job *job = c->job;
     cip_where *where = &job->spec.where;
     CIP_TRY(choose_format(out, c->o, job, err));
-    c->alone = c->o->path != NULL && c->o->path[0] != '\0';
+    c->alone = c->o->path != NULL && !cip_path_is_root(c->o->path);
     job->spec.tree = NULL; /* the rest of it was not asked for */
     if (!c->alone)
         CIP_TRY(cip_lacks_prune(job->env, a, c->in->layout->tree, &job->spec.tree, err));

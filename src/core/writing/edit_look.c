@@ -16,7 +16,7 @@ static cip_status one_spelling(cip_env *env, cip_arena *a, const char *path, cha
     cip_buf text = { .mem = &env->mem };
     cip_bytes *step;
     size_t n;
-    cip_status st = cip_path_split(a, strcmp(path, ".") == 0 ? "" : path, &step, &n, err);
+    cip_status st = cip_path_split(a, path, &step, &n, err);
     for (size_t i = 0; i < n && st == CIP_OK; i++) {
         cip_bytes s = step[i];
         if (s.len > 1 && s.ptr[0] == '"' && s.ptr[s.len - 1] == '"')

@@ -30,7 +30,7 @@ cip_status cip_writer_no_array(const cip_writer *w, const char *path, cip_err *e
 static cip_status take_place(cip_writer *w, const char *path, cip_entry *e, cip_err *err)
 {
     cip_node *n;
-    if (path[0] == '\0')
+    if (cip_path_is_root(path))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path for the array");
     if (w->tree.root != NULL && cip_tree_get(w->tree.root, path, NULL) != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.80s' is there already", path);
