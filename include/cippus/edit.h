@@ -145,7 +145,8 @@ CIP_API cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array
  * without a tree. What it says of the shape and place of arrays may be of before (cip_edit_array
  * knows). */
 CIP_API cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err);
-/** Adds an array where `path` names nothing, as cip_put does in a new file; parents are made.
+/** Adds an array where `path` names nothing, as cip_put does in a new file, or in the place of what
+ * is there (cip_array_options.replace; in formats with a tree of arrays); parents are made.
  * Nothing else of the file moves: its data come behind the last block, or into new files of the
  * folder: in a table or in records of BLZ or bcolz it is a column, with as many rows as the others.
  * `opts` may be NULL; the codec is the edit's where it has none. Several may be added by an update;

@@ -66,6 +66,9 @@ typedef struct cip_array_options {
                                     arrays have no n-d chunks */
     const uint8_t *mask;         /* one byte an element in C order, nonzero: missing; NULL: none */
     const char *const *format_options; /* as in cip_write_options, where the array differs */
+    uint32_t replace;  /* 1: in an update what is at the path goes, in the same step (the root, and
+                          what belongs to an array's description, do not); ARG in a new file */
+    uint32_t reserved; /* 0 */
 } cip_array_options;
 
 #define CIP_ARRAY_OPTIONS(...) CIP_OPTIONS(cip_array_options, __VA_ARGS__)

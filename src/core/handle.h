@@ -44,9 +44,10 @@ struct cip_file {
     uint64_t offset;                /* where the file begins in what was opened */
     const char **root;              /* nroot other folders that parts of it lie in */
     size_t nroot;
-    bool updated;             /* cip_append changed the file under this handle, and, if not -1, */
-    int became;               /* replaced it by this one */
-    char *checkpoints_path;   /* where checkpoints are kept beside, or NULL */
+    bool updated;           /* cip_append changed the file under this handle, and, if not -1, */
+    int became;             /* replaced it by this one */
+    bool edited;            /* an update of it began, which may make members that were not there */
+    char *checkpoints_path; /* where checkpoints are kept beside, or NULL */
     cip_codec_methods *codec; /* env.ncodec of them */
 };
 

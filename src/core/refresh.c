@@ -27,7 +27,7 @@ static bool is_current(const cip_file *f)
 {
     struct stat was, now;
     const char *path = cip_io_path(f->io);
-    if (f->appenders != NULL || f->updated || cip_io_unchanged(f->io, NULL) != CIP_OK)
+    if (f->appenders != NULL || f->updated || f->edited || cip_io_unchanged(f->io, NULL) != CIP_OK)
         return false;
     return path == NULL || strcmp(path, "-") == 0 || !cip_target_stat(f->io, &was) ||
            (stat(path, &now) == 0 && now.st_dev == was.st_dev && now.st_ino == was.st_ino);
@@ -72,7 +72,7 @@ static cip_status refresh(cip_file *f, cip_err *err)
     }
     f->older = old;
     cip_appenders_end(f);
-    f->updated = false;
+    f->updated = f->edited = false;
     cip_checkpoints_file_renew(f);
     return CIP_OK;
 }

@@ -193,14 +193,15 @@ typedef struct cip_array_store {
      * packed, which are taken over, on failure too; NULL: they are where `form` said. */
     cip_status (*reshaped)(void *w, const cip_array *a, const int64_t *shape, cip_changes *content,
                            cip_err *err);
-    /* Both or none: arrays that come. May one come to `path`, its data in the tree or not? *version
-     * (may be NULL): of the format, for the file that brings it. */
-    cip_status (*may_take)(void *w, const char *path, bool inlined, const char **version,
-                           cip_err *err);
+    /* Both or none: arrays that come. May one come to `path` (`replace`: in the place of what is
+     * there), its data in the tree or not? *version (may be NULL): of the format, for the file that
+     * brings it. */
+    cip_status (*may_take)(void *w, const char *path, bool replace, bool inlined,
+                           const char **version, cip_err *err);
     /* Takes all that the array `name` of another file of the format has stored, which is open until
      * the end and holds nothing else: it is the array at `path` from now on. */
-    cip_status (*take)(void *w, const char *path, const cip_layout *from, const char *name,
-                       cip_err *err);
+    cip_status (*take)(void *w, const char *path, bool replace, const cip_layout *from,
+                       const char *name, cip_err *err);
     cip_status (*freeze)(void *w, cip_err *err);
     /* Drops what nothing names; each is told to the report. */
     cip_status (*defrag)(void *w, cip_report *report, cip_err *err);

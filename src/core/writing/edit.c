@@ -230,7 +230,7 @@ cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err)
         CIP_TRY(cip_target_open(file->io, &target, err));
         CIP_TRY(open_target(what, target, NULL, edit, err));
     }
-    file->layout->may_change = true;
+    file->layout->may_change = file->edited = true;
     cip_io_unlock(file->io); /* our own reading must not keep our commit waiting */
     return CIP_OK;
 }

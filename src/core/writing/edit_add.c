@@ -18,6 +18,7 @@ struct cip_addition {
     struct cip_addition *next;
     char *path;
     const char *place;  /* of what came, in one spelling */
+    bool replace;       /* what is there goes */
     cip_io *data;       /* the temporary file; NULL: all goes to the update's own store */
     cip_writer *writer; /* NULL: it is complete */
     cip_file *file;     /* it, open for the format, which reads it until the commit */
@@ -85,23 +86,30 @@ static cip_status new_addition(cip_edit *e, const char *path, const char *versio
     return new_writer(e, x, version, err);
 }
 
+/* *own: the options as they are for what the addition writes. */
 static cip_status begin(cip_edit *e, const char *path, const cip_array_options *opts,
-                        struct cip_addition **out, cip_err *err)
+                        cip_array_options *own, struct cip_addition **out, cip_err *err)
 {
-    cip_array_options o;
     const char *version = NULL;
     CIP_TRY(cip_edit_check(e, adds(e) || e->ops->take != NULL, "adding an array", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
-    CIP_TRY(CIP_SIZED_TAKE(cip_array_options, opts, &o, err));
-    if (o.storage != NULL && strcmp(o.storage, "external") == 0)
+    CIP_TRY(CIP_SIZED_TAKE(cip_array_options, opts, own, err));
+    CIP_TRY(cip_sized_value("cip_array_options.replace", own->replace, 1, err));
+    const bool replace = own->replace != 0;
+    own->replace = 0;
+    if (own->storage != NULL && strcmp(own->storage, "external") == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "an array that is added cannot lie in another file");
-    const bool inlined = o.storage != NULL && strcmp(o.storage, "inline") == 0;
+    const bool inlined = own->storage != NULL && strcmp(own->storage, "inline") == 0;
     if (!adds(e))
-        CIP_TRY(e->ops->may_take(e->state, path, inlined, &version, err));
+        CIP_TRY(e->ops->may_take(e->state, path, replace, inlined, &version, err));
     *out = e->added;
-    return adds(e) && e->added != NULL ? CIP_OK : new_addition(e, path, version, out, err);
+    if (adds(e) && e->added != NULL)
+        return CIP_OK;
+    CIP_TRY(new_addition(e, path, version, out, err));
+    (*out)->replace = replace;
+    return CIP_OK;
 }
 
 static cip_status note_it(cip_edit *e, struct cip_addition *x, const char *path, cip_err *err)
@@ -129,7 +137,7 @@ static cip_status complete(cip_edit *e, struct cip_addition *x, cip_err *err)
     CIP_TRY(cip_file_prepare_like(e->file, &x->file, err));
     CIP_TRY(cip_io_open_part(x->data, 0, x->data->size, &io, err));
     CIP_TRY(cip_file_open_over(x->file, io, e->file->format->name, err));
-    return e->ops->take(e->state, x->path, x->file->layout, NAME, err);
+    return e->ops->take(e->state, x->path, x->replace, x->file->layout, NAME, err);
 }
 
 static void end(struct cip_addition *x)
@@ -175,12 +183,13 @@ static cip_status put(cip_edit *e, const char *path, const cip_dtype *dtype, int
                       cip_err *err)
 {
     struct cip_addition *x;
+    cip_array_options own;
     struct cip_addition *const was = e->added;
     cip_edit_place *const before = e->places;
     cip_status st;
-    CIP_GO(begin(e, path, opts, &x, err));
+    CIP_GO(begin(e, path, opts, &own, &x, err));
     CIP_GO(note_it(e, x, path, err));
-    CIP_GO(cip_put(x->writer, name_in(x, path), dtype, ndim, shape, data, opts, err));
+    CIP_GO(cip_put(x->writer, name_in(x, path), dtype, ndim, shape, data, &own, err));
     CIP_GO(complete(e, x, err));
     return CIP_OK;
 done:
@@ -200,12 +209,13 @@ static cip_status put_array(cip_edit *e, const char *path, const cip_array *from
                             const cip_read_args *args, const cip_array_options *opts, cip_err *err)
 {
     struct cip_addition *x;
+    cip_array_options own;
     struct cip_addition *const was = e->added;
     cip_edit_place *const before = e->places;
     cip_status st;
-    CIP_GO(begin(e, path, opts, &x, err));
+    CIP_GO(begin(e, path, opts, &own, &x, err));
     CIP_GO(note_it(e, x, path, err));
-    CIP_GO(cip_put_array(x->writer, name_in(x, path), from, args, opts, err));
+    CIP_GO(cip_put_array(x->writer, name_in(x, path), from, args, &own, err));
     CIP_GO(complete(e, x, err));
     return CIP_OK;
 done:
@@ -225,12 +235,14 @@ static cip_status declare(cip_edit *e, const char *path, const cip_dtype *dtype,
                           cip_err *err)
 {
     struct cip_addition *x;
+    cip_array_options own;
     struct cip_addition *const was = e->added;
     cip_edit_place *const before = e->places;
     cip_status st;
-    CIP_GO(begin(e, path, opts, &x, err));
+    CIP_GO(begin(e, path, opts, &own, &x, err));
+    x->replace = false; /* it comes at the end, when something else may be there */
     CIP_GO(note_it(e, x, path, err));
-    CIP_GO(cip_declare(x->writer, name_in(x, path), dtype, ndim, shape, opts, slab, err));
+    CIP_GO(cip_declare(x->writer, name_in(x, path), dtype, ndim, shape, &own, slab, err));
     return CIP_OK;
 done:
     drop(e, was);

@@ -423,7 +423,7 @@ cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, cip_
     const cip_array *a =
         field != NULL ? cip_find_field(e->file, path, field, &why) : cip_find(e->file, path, &why);
     if (a == NULL)
-        return cip_err_give(err, &why, (cip_status)why.code);
+        return cip_edit_not_found(e, path, &why, err);
     CIP_TRY(cip_edit_still(e, path, a, err));
     CIP_TRY(cip_array_state(cip_edit_now(e, a), err));
     return cip_fail_in(err, cip_edit_see(e, a, false, out, err), "%s", a->path);

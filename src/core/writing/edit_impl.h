@@ -196,6 +196,8 @@ cip_status cip_edit_note(cip_edit *e, const char *path, cip_edit_deed deed, cip_
 cip_status cip_edit_did(cip_edit *e, cip_edit_place *before, cip_status st);
 /* That the array, which was found at `path`, is still the file's: NOT_FOUND, UNSUPPORTED. */
 cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip_err *err);
+/* Why there is no array at `path` in the file as it was (`why`), or that the update brought one. */
+cip_status cip_edit_not_found(cip_edit *e, const char *path, const cip_err *why, cip_err *err);
 
 /* TYPE where times would become bare numbers, whose unit nobody could tell: who reads them asks for
  * that, who changes an array does not. */

@@ -104,9 +104,10 @@ static bool fields_changed(const cip_edit *e, const cip_array *a, const char *pa
     return false;
 }
 
+/* `path` in one spelling. */
 static cip_status not_the_files(const cip_edit_place *x, const char *path, cip_err *err)
 {
-    if (x->deed == CIP_EDIT_PUT)
+    if (x->deed == CIP_EDIT_PUT && strcmp(x->path, path) == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the array at '%.100s' comes with this update; commit it first", path);
     if (x->deed == CIP_EDIT_MOVED || x->deed == CIP_EDIT_LEFT)
@@ -134,11 +135,25 @@ cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip
     const cip_edit_place *x = asked[0] != '\0' ? reached(e, asked) : NULL;
     x = counts(x, a) ? x : reached(e, own);
     if (counts(x, a))
-        st = not_the_files(x, a->path, err);
+        st = not_the_files(x, asked[0] != '\0' ? asked : own, err);
     else if (fields_changed(e, a, own))
         st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                       "fields of the records came or went in this update; commit it first");
 done:
+    cip_arena_clear(&mem);
+    return st;
+}
+
+cip_status cip_edit_not_found(cip_edit *e, const char *path, const cip_err *why, cip_err *err)
+{
+    cip_arena mem = { .mem = &e->file->env.mem };
+    char *asked;
+    cip_status st = one_spelling(&e->file->env, &mem, path != NULL ? path : "", &asked, err);
+    const cip_edit_place *x = st == CIP_OK && asked[0] != '\0' ? reached(e, asked) : NULL;
+    if (x != NULL && (x->deed == CIP_EDIT_PUT || x->deed == CIP_EDIT_MOVED))
+        st = not_the_files(x, asked, err);
+    else if (st == CIP_OK)
+        st = cip_err_give(err, why, (cip_status)why->code);
     cip_arena_clear(&mem);
     return st;
 }
@@ -181,21 +196,6 @@ static cip_status place_for(cip_edit *e, const cip_array *a, cip_edit_looked **o
     return CIP_OK;
 }
 
-/* What is not in the file may have come or moved there. */
-static cip_status not_found(cip_edit *e, const char *path, const cip_err *why, cip_err *err)
-{
-    cip_arena mem = { .mem = &e->file->env.mem };
-    char *asked;
-    cip_status st = one_spelling(&e->file->env, &mem, path != NULL ? path : "", &asked, err);
-    const cip_edit_place *x = st == CIP_OK && asked[0] != '\0' ? reached(e, asked) : NULL;
-    if (x != NULL && (x->deed == CIP_EDIT_PUT || x->deed == CIP_EDIT_MOVED))
-        st = not_the_files(x, asked, err);
-    else if (st == CIP_OK)
-        st = cip_err_give(err, why, (cip_status)why->code);
-    cip_arena_clear(&mem);
-    return st;
-}
-
 static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
@@ -206,7 +206,7 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
         return CIP_OK;
     const cip_array *a = cip_find(e->file, path, &why);
     if (a == NULL)
-        return not_found(e, path, &why, err);
+        return cip_edit_not_found(e, path, &why, err);
     CIP_TRY(cip_edit_still(e, path, a, err));
     CIP_TRY(place_for(e, a, &x, err));
     CIP_TRY(cip_fail_in(err, cip_edit_see(e, a, true, &now, err), "%s", a->path));

@@ -14,7 +14,7 @@ cip_status cip_edit_read(cip_edit *e, const char *path, const cip_read_args *arg
     CIP_TRY(cip_read_args_check(args, &in, err));
     const cip_array *a = cip_find_field(e->file, path, &field, &why);
     if (a == NULL)
-        return cip_err_give(err, &why, (cip_status)why.code);
+        return cip_edit_not_found(e, path, &why, err);
     if (in.field == NULL)
         in.field = field;
     else if (*field != '\0')

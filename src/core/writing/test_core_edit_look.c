@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -137,6 +138,66 @@ static void what_went_is_not_found(void **state)
     FAILS(CIP_ERR_UNSUPPORTED, "comes with this update", cip_edit_commit(e, err));
 }
 
+/* In one step: where it is refused, what was there stays. */
+static void an_array_takes_the_place_of_what_is_there(void **state)
+{
+    (void)state;
+    static const int64_t three[] = { 3 };
+    const int16_t h[] = { 7, 8, 9 };
+    int16_t now[3] = { 0 };
+    const cip_array *a;
+    cip_writer *w;
+    const char *path = edit_file(&s, "g.asdf", false);
+    cip_edit *e = begin(path);
+    FAILS(CIP_ERR_ARG, "names nothing",
+          cip_edit_put(e, "image", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    cip_edit_abort(e);
+    e = begin(path);
+    for (int i = 0; i < 2; i++) { /* of the file's own array, and of the one that came */
+        OK(cip_edit_put(e, "image", cip_dtype_of(CIP_I16), 1, three, h,
+                        CIP_ARRAY_OPTIONS(.replace = true), err));
+        OK(cip_edit_put(e, "meta", cip_dtype_of(CIP_I16), 1, three, h,
+                        CIP_ARRAY_OPTIONS(.replace = true), err));
+        OK(cip_edit_array(e, "image", &a, err));
+        OK(cip_read_into(a, CIP_READ_ARGS(.dst = now, .dst_nbytes = sizeof now), err));
+        assert_memory_equal(now, h, sizeof h);
+    }
+    OK(cip_edit_commit(e, err));
+    edit_expect(path, "image", "7 8 9\n");
+    edit_expect(path, "meta", "7 8 9\n");
+    edit_verify(path);
+    OK(cip_create(scratch_path(&s, "h.asdf"), NULL, &w, err));
+    FAILS(CIP_ERR_ARG, "in updates alone",
+          cip_put(w, "x", cip_dtype_of(CIP_I16), 1, three, h, CIP_ARRAY_OPTIONS(.replace = true),
+                  err));
+    cip_writer_abort(w);
+}
+
+/* What was changed of an array in the tree is not written over what took its place. */
+static void changes_of_an_inline_array_go_with_it(void **state)
+{
+    (void)state;
+    static const int64_t three[] = { 3 };
+    const int64_t seven = 7;
+    const int16_t h[] = { 7, 8, 9 };
+    for (int i = 0; i < 4; i++) {
+        const char *path = edit_file(&s, "i.asdf", false);
+        cip_edit *e = begin(path);
+        OK(cip_edit_write(e, "few", "[0]", &seven, sizeof seven, err));
+        if (i == 1)
+            OK(cip_edit_remove(e, "few", err));
+        if (i == 2)
+            OK(cip_edit_set_yaml(e, "few", "[1]", err));
+        OK(cip_edit_put(e, "few", cip_dtype_of(CIP_I16), 1, three, h,
+                        CIP_ARRAY_OPTIONS(.replace = true, .storage = i == 3 ? "inline" : NULL),
+                        err));
+        OK(cip_edit_commit(e, err));
+        edit_expect(path, "few", "7 8 9\n");
+        edit_verify(path);
+        unlink(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +205,8 @@ int main(void)
         cmocka_unit_test(arrays_are_as_the_changes_have_them),
         cmocka_unit_test(an_array_that_came_is_read),
         cmocka_unit_test(what_went_is_not_found),
+        cmocka_unit_test(an_array_takes_the_place_of_what_is_there),
+        cmocka_unit_test(changes_of_an_inline_array_go_with_it),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -53,6 +53,10 @@ static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_opti
     if (opts == NULL)
         return CIP_OK;
     CIP_TRY(CIP_SIZED_TAKE(cip_array_options, opts, &o, err));
+    CIP_TRY(cip_sized_value("cip_array_options.reserved", o.reserved, 0, err));
+    if (o.replace != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "an array takes the place of another in updates alone");
     cip_spec_array *s = &e->spec;
     CIP_TRY(cip_spec_codec(o.codec, &w->arena, &how, err));
     s->codec = how.codec;

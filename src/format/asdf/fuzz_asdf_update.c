@@ -66,7 +66,7 @@ typedef struct brought {
 static cip_status add(void *u, cip_env *env, const char *path, brought *b, cip_err *err)
 {
     const char *version;
-    CIP_TRY(cip_asdf_store.may_take(u, path, false, &version, err));
+    CIP_TRY(cip_asdf_store.may_take(u, path, false, false, &version, err));
     CIP_TRY(cip_io_open_memory(env, one_array, sizeof one_array - 1, "one", &b->io, err));
     CIP_TRY(cip_layout_new(env, b->io, &b->l, err));
     CIP_TRY(cip_format_asdf.open(b->l, err));

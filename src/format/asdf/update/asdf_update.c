@@ -62,6 +62,7 @@ cip_status cip_asdf_update_save(asdf_update *u, asdf_before *b, cip_err *err)
                         .anew = u->anew,
                         .n = u->n,
                         .places = u->places,
+                        .gone = u->gone,
                         .inlines = u->inlines };
     if (u->tree == NULL)
         return CIP_OK;
@@ -86,6 +87,7 @@ cip_status cip_asdf_update_restore(asdf_update *u, const asdf_before *b, cip_err
     u->moved = b->moved;
     u->anew = b->anew;
     u->places = b->places;
+    u->gone = b->gone;
     while (u->n > b->n)
         cip_changes_end(&u->b[--u->n].data);
     return CIP_OK;
@@ -202,7 +204,7 @@ cip_status cip_asdf_update_set(void *state, const char *path, const cip_node *va
     CIP_TRY(tree(u, err));
     CIP_TRY(cip_yaml_edit_queue(u->tree, path, value, err));
     u->tree_changed = true;
-    return CIP_OK;
+    return cip_asdf_update_went(u, path, err);
 }
 
 cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err)
@@ -213,7 +215,7 @@ cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err)
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     CIP_TRY(cip_yaml_edit_remove(e, path, err));
     u->tree_changed = true;
-    return CIP_OK;
+    return cip_asdf_update_went(u, path, err);
 }
 
 static cip_status move(asdf_update *u, const char *from, const char *to, bool replace, cip_err *err)

@@ -52,6 +52,12 @@ typedef struct asdf_placed {
 /* An inline array that changed; in the arena. */
 typedef struct asdf_uinline asdf_uinline;
 
+/* A path at which what the file had was removed or replaced; in the arena. */
+typedef struct asdf_gone {
+    struct asdf_gone *next;
+    const char *path;
+} asdf_gone;
+
 typedef struct asdf_update {
     bool is_update; /* true: not an asdf_writer, which begins so too */
     cip_layout *l;
@@ -73,6 +79,7 @@ typedef struct asdf_update {
     asdf_uinline *inlines;
     asdf_placed *places;
     struct asdf_before *mark; /* or NULL */
+    asdf_gone *gone;
 } asdf_update;
 
 enum {
@@ -97,6 +104,7 @@ typedef struct asdf_before {
     size_t n;
     asdf_placed *places;
     asdf_uinline *inlines;
+    asdf_gone *gone;
 } asdf_before;
 cip_status cip_asdf_update_save(asdf_update *u, asdf_before *b, cip_err *err);
 cip_status cip_asdf_update_restore(asdf_update *u, const asdf_before *b, cip_err *err);
@@ -116,6 +124,8 @@ cip_status cip_asdf_update_absolute(asdf_update *u, bool *changed, cip_err *err)
 /* The text with block i of the file called to[i], for all n of them. */
 cip_status cip_asdf_update_renumber(asdf_update *u, const int64_t *to, size_t n, bool *changed,
                                     cip_err *err);
+/* Notes that what the file had at a path is no longer there. */
+cip_status cip_asdf_update_went(asdf_update *u, const char *path, cip_err *err);
 /* Whether the array's description still is where it was. */
 bool cip_asdf_update_has(asdf_update *u, const cip_array *a);
 /* Notes where an array is now that changed its place or length. */
@@ -144,10 +154,10 @@ cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err);
 /* --- asdf_update_add.c: arrays that come ---------------------------------------------------------
  */
 
-cip_status cip_asdf_update_may_take(void *u, const char *path, bool inlined, const char **version,
-                                    cip_err *err);
-cip_status cip_asdf_update_take(void *u, const char *path, const cip_layout *from, const char *name,
-                                cip_err *err);
+cip_status cip_asdf_update_may_take(void *u, const char *path, bool replace, bool inlined,
+                                    const char **version, cip_err *err);
+cip_status cip_asdf_update_take(void *u, const char *path, bool replace, const cip_layout *from,
+                                const char *name, cip_err *err);
 
 /* --- asdf_update_text.c ------------------------------------------------------------------------
  */

@@ -12,18 +12,18 @@ static const char *own_standard(const asdf_update *u)
     return h->has_standard && cip_asdf_standard_known(h->standard) ? h->standard_text : NULL;
 }
 
-static cip_status check_free(asdf_update *u, const char *path, cip_err *err)
+static cip_status check_free(asdf_update *u, const char *path, bool replace, cip_err *err)
 {
     cip_yaml_edit *e;
     CIP_TRY(cip_asdf_update_check_path(u, path, NULL, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    if (path[0] != '\0' && cip_yaml_edit_get(e, path, NULL) == NULL)
+    if (path[0] != '\0' && (replace || cip_yaml_edit_get(e, path, NULL) == NULL))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                     "expected a path that names nothing yet, found a node at \"%.80s\"", path);
 }
 
-cip_status cip_asdf_update_may_take(void *state, const char *path, bool inlined,
+cip_status cip_asdf_update_may_take(void *state, const char *path, bool replace, bool inlined,
                                     const char **version, cip_err *err)
 {
     asdf_update *u = state;
@@ -33,7 +33,7 @@ cip_status cip_asdf_update_may_take(void *state, const char *path, bool inlined,
                         "arrays cannot be added to a file of ASDF 0.1; convert it first");
     if (!inlined)
         CIP_TRY(cip_asdf_update_check_last(u, err));
-    CIP_TRY(check_free(u, path, err));
+    CIP_TRY(check_free(u, path, replace, err));
     *version = own_standard(u);
     return CIP_OK;
 }
@@ -106,15 +106,16 @@ static cip_status add_extension(asdf_update *u, cip_yaml_edit *e, const asdf_blo
     return n == NULL ? CIP_OK : cip_yaml_edit_set(e, "history/extensions/-", n, err);
 }
 
-static cip_status take(asdf_update *u, const char *path, const cip_layout *from, const char *name,
-                       cip_err *err)
+static cip_status take(asdf_update *u, const char *path, bool replace, const cip_layout *from,
+                       const char *name, cip_err *err)
 {
     const asdf_file *f = cip_asdf_of(from);
     cip_yaml_edit *e;
     const cip_node *node = cip_tree_get(from->tree, name, err);
     if (node == NULL)
         return CIP_ERR_NOT_FOUND;
-    CIP_TRY(check_free(u, path, err)); /* the update may have put something there meanwhile */
+    CIP_TRY(
+        check_free(u, path, replace, err)); /* the update may have put something there meanwhile */
     for (size_t i = 0; i < f->blocks.n; i++)
         CIP_TRY(take_block(u, from, &f->blocks.at[i], err));
     CIP_TRY(renumber(u, f, node, &node, err));
@@ -126,13 +127,14 @@ static cip_status take(asdf_update *u, const char *path, const cip_layout *from,
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_take(void *state, const char *path, const cip_layout *from,
+cip_status cip_asdf_update_take(void *state, const char *path, bool replace, const cip_layout *from,
                                 const char *name, cip_err *err)
 {
     asdf_update *u = state;
     asdf_before before;
     cip_status st = cip_asdf_update_save(u, &before, err);
     if (st == CIP_OK)
-        st = take(u, path, from, name, err);
-    return cip_asdf_update_end_of(u, &before, st, err);
+        st = take(u, path, replace, from, name, err);
+    CIP_TRY(cip_asdf_update_end_of(u, &before, st, err));
+    return cip_asdf_update_went(u, path, err);
 }

@@ -104,12 +104,32 @@ cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err)
     return st;
 }
 
+cip_status cip_asdf_update_went(asdf_update *u, const char *path, cip_err *err)
+{
+    asdf_gone *x;
+    char *copy;
+    path += *path == '/';
+    const cip_node *was = cip_tree_get(u->l->tree, path, NULL);
+    if (cip_node_kind(was) != CIP_NODE_MAP && cip_node_kind(was) != CIP_NODE_SEQ)
+        return CIP_OK;
+    CIP_TRY(cip_arena_copy(u->arena, path, strlen(path), &copy, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &x, 1, err));
+    *x = (asdf_gone){ u->gone, copy };
+    u->gone = x;
+    return CIP_OK;
+}
+
 bool cip_asdf_update_has(asdf_update *u, const cip_array *a)
 {
     if (u->tree == NULL || !u->tree_changed)
         return true;
     if (u->moved)
         return false;
+    for (const asdf_gone *x = u->gone; x != NULL; x = x->next) {
+        const size_t n = strlen(x->path);
+        if (strncmp(a->path, x->path, n) == 0 && (a->path[n] == '/' || a->path[n] == '\0'))
+            return false;
+    }
     const cip_node *n = cip_yaml_edit_get(u->tree, a->path, NULL);
     return n != NULL && cip_node_kind(n) == cip_node_kind(a->node) &&
            cip_asdf_is_ndarray(n->tag, NULL);
