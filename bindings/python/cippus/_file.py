@@ -38,11 +38,7 @@ class Arrays(Mapping[str, Array]):
         self._file = file
 
     def __getitem__(self, path: str) -> Array:
-        array = self._file._array_named(path)
-        if array is None:
-            raise KeyError(path)
-        assert isinstance(array, Array)
-        return array
+        return self._file._array(path)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._file._paths(False))
@@ -77,7 +73,8 @@ class _Values(ValuesView[Any]):
 class File(_cippus.File, Mapping[str, Any]):
     """An open file: the mapping at the root of its tree, with paths as keys ("roman/data"), and arrays that no
     tree describes by their own paths ("" of a file that is one array). Opened as "r+" it can be changed: what is
-    assigned comes into the file by commit(), which close() and the end of a `with` do; an exception there drops it."""
+    assigned is read as it was assigned, and comes into the file by commit(), which close() and the end of a `with` do; an
+    exception there drops it, and so does rollback()."""
 
     __slots__ = ("__weakref__", "_edit", "_state", "_store")
     _edit: Optional[_write.Edit]
@@ -103,7 +100,22 @@ class File(_cippus.File, Mapping[str, Any]):
             return self.arrays[""]
         if len(paths) != 1:
             raise KeyError(f"expected one array, found {len(paths)}: {', '.join(paths[:5])}")
-        found = self._array_at(0)
+        return self._array(paths[0])
+
+    def _paths(self, apart: bool) -> list[str]:
+        """Those of all arrays, or of arrays that the tree does not describe, as changes so far have them."""
+        found = super()._paths(apart)
+        edit = getattr(self, "_edit", None)
+        return found if edit is None else edit.paths(found, apart)
+
+    def _array(self, path: str) -> Array:
+        edit = getattr(self, "_edit", None)
+        if edit is None or not edit.pending:
+            found = self._array_named(path)
+        else:
+            found = self._find(path) if path in self._paths(False) else None
+        if found is None:
+            raise KeyError(path)
         assert isinstance(found, Array)
         return found
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _assign, _cippus, _fs, _value
 from ._array import Array
+from ._errors import Error, UnsupportedError
 from ._mask import missing
 from ._sink import Sink
 from ._tree import Map, escape
@@ -31,6 +32,18 @@ def _dtype_text(dtype: Any) -> str:
 
 def _lengths(shape: Any) -> tuple[int, ...]:
     return tuple(map(int, shape)) if isinstance(shape, (tuple, list)) else (int(shape),)
+
+
+def _emptied(value: Any) -> Any:
+    """The same with arrays of no elements, where they have axes."""
+    if isinstance(value, Mapping):
+        return {key: _emptied(part) for key, part in value.items()}
+    if not is_array(value):
+        return [_emptied(part) for part in value] if _value.has_arrays(value) else value
+    if value.ndim == 0 or isinstance(value, np.ndarray) and type(value) not in (np.ndarray, np.ma.MaskedArray):
+        return value
+    made = np.ma.empty if isinstance(value, np.ma.MaskedArray) or isinstance(value, Array) and value.is_masked else np.empty
+    return made((0, *value.shape[1:]), value.dtype)
 
 
 class Slab:
@@ -85,6 +98,8 @@ class _Target:
     """Where a tree and arrays go to: a path names each."""
 
     _change: _cippus.Change
+    _torn: Optional[BaseException] = None  # what a value was put halfway for
+    _done = 0  # calls that set or put something
 
     def _begin(self) -> _cippus.Change:
         raise NotImplementedError
@@ -118,15 +133,33 @@ class _Target:
             self._begin().put(
                 path, _dtype_text(data.dtype), data.dtype.itemsize, data.shape, data, mask, codec, storage, chunk, options_of(options)
             )
+            self._note(path)
+            self._done += 1
         elif not _value.has_arrays(value):
             plain = type(value) is str and "\0" not in value
             self._begin().set(path, value if plain else flow(value), not plain)
+            self._done += 1
         else:
-            first, parts = _value.parts(value)
-            self._begin().set(path, first, True) if path or first != "{}" else None
-            same: dict[str, Any] = {"chunks": chunks, "codec": codec, "storage": storage, "options": options}
-            for step, part in parts:
-                _Target.put(self, f"{path}/{step}" if path else step, part, **same)
+            self._put_whole(path, value, {"chunks": chunks, "codec": codec, "storage": storage, "options": options})
+
+    def _put_parts(self, path: str, value: Any, same: dict[str, Any]) -> None:
+        first, parts = _value.parts(value)
+        if path or first != "{}":
+            self._begin().set(path, first, True)
+            self._done += 1
+        for step, part in parts:
+            part, below = _value.as_quantity(part, self._version), f"{path}/{step}" if path else step
+            if _value.has_arrays(part) and not is_array(part):
+                self._put_parts(below, part, same)
+            else:
+                _Target.put(self, below, part, **same)
+
+    def _put_whole(self, path: str, value: Any, same: dict[str, Any]) -> None:
+        """All of its parts, or none."""
+        raise NotImplementedError
+
+    def _note(self, path: str) -> None:
+        """An array came to `path`."""
 
     def declare(
         self,
@@ -162,6 +195,7 @@ class Writer(_Target):
     def __init__(self, path: Any, **options: Any):
         self.path = path
         self._asked = options.get("version")
+        self._options = options
         self._change = _cippus.create(path, **options)
 
     def _begin(self) -> _cippus.Change:
@@ -171,7 +205,32 @@ class Writer(_Target):
     def _version(self) -> str:
         return self._asked or "1.6.0"
 
+    def _put_whole(self, path: str, value: Any, same: dict[str, Any]) -> None:
+        if same["storage"] != "external":
+            self._rehearse(path, value, same)
+        done = self._done
+        try:
+            self._put_parts(path, value, same)
+        except BaseException as error:
+            self._torn = error if self._done != done else None
+            raise
+
+    def _rehearse(self, path: str, value: Any, same: dict[str, Any]) -> None:
+        """Into a file in memory, without the elements of arrays: what is refused there leaves no trace here."""
+        name = self._options.get("format") or getattr(self.path, "name", None) or self.path
+        like = {k: v for k, v in self._options.items() if k not in ("overwrite", "sync", "threads")}
+        try:
+            w = Writer(None, **{**like, "format": os.path.basename(os.fsdecode(name))})
+        except (Error, TypeError):  # a format that is not written into memory
+            return
+        try:
+            w._put_parts(path, _emptied(value), same)
+        finally:
+            w.abort()
+
     def commit(self) -> None:
+        if self._torn is not None:
+            raise ValueError("a value was put halfway, so there is nothing to commit") from self._torn
         self._change.commit()
 
     def abort(self) -> None:
@@ -179,7 +238,7 @@ class Writer(_Target):
 
     def close(self) -> None:
         if self._change.open:
-            self._change.commit()
+            self.commit()
 
     @property
     def closed(self) -> bool:
@@ -213,6 +272,7 @@ class Edit(_Target):
     def __init__(self, file: Any):
         self._file = file
         self._open: Optional[_cippus.Change] = None
+        self._came: dict[str, None] = {}  # paths of arrays that were put
 
     @property
     def _version(self) -> str:
@@ -227,19 +287,42 @@ class Edit(_Target):
             self._open = _cippus.edit(self._file)
         return self._open
 
+    def paths(self, found: list[str], apart: bool) -> list[str]:
+        """Of arrays, as the changes so far have them, from those of the file as it was."""
+        if self._open is None:
+            return found
+        has = self._open.has
+        now = dict.fromkeys(path for path in found if has(path))
+        if not apart or self._file.tree is None:
+            now.update(dict.fromkeys(path for path in self._came if has(path)))
+        return list(now)
+
     def put(self, path: str, value: Any, **options: Any) -> None:
         """Replaces what is there: an array takes new elements where dtype and shape are the same."""
         value = _value.as_quantity(value, self._version)
-        there = self._file._find(path)
-        if isinstance(there, Array) and is_array(value) and not any(v is not None for v in options.values()):
+        there = self._file._find(path) if is_array(value) else None
+        if isinstance(there, Array) and there._field_name is not None:
+            self.write(there, ..., value)
+            return
+        if isinstance(there, Array) and path not in self._came and not any(v is not None for v in options.values()):
             data, mask = data_of(value)
             if mask is None and there.dtype == data.dtype and there.shape == data.shape:
                 self._begin().write(path, "", data)
                 return
-        if is_array(value) and there is not None:
-            self.remove(path)
-            self.commit()  # a path is taken until then
         super().put(path, value, **options)
+
+    def _put_whole(self, path: str, value: Any, same: dict[str, Any]) -> None:
+        change, came = self._begin(), dict(self._came)
+        change.mark()
+        try:
+            self._put_parts(path, value, same)
+        except BaseException:
+            change.undo()
+            self._came = came
+            raise
+
+    def _note(self, path: str) -> None:
+        self._came[path] = None
 
     def write(self, array: Array, key: Any, value: Any, orthogonal: bool = False) -> None:
         if isinstance(key, str):
@@ -320,8 +403,10 @@ class Edit(_Target):
         self._begin().resize(array.path, _lengths(shape))
 
     def remove(self, path: str) -> None:
-        if self._file._find(path) is None:
-            raise KeyError(path)
+        try:
+            self._file[path]
+        except UnsupportedError:  # it is there, though it cannot be read before the commit
+            pass
         self._begin().remove(path)
 
     def move(self, source: str, target: str, replace: bool) -> None:
@@ -334,12 +419,16 @@ class Edit(_Target):
                 change.commit()
             finally:
                 if not change.open:
-                    self._open = None
+                    self._end()
 
     def abort(self) -> None:
-        change, self._open = self._open, None
-        if change is not None:
-            change.abort()
+        if self._open is not None:
+            self._open.abort()
+        self._end()
+
+    def _end(self) -> None:
+        self._open = None
+        self._came.clear()
 
 
 def create(path: Any = None, *, format: Optional[str] = None, options: Optional[Mapping[str, Any]] = None, **more: Any) -> Writer:

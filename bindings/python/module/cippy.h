@@ -84,9 +84,10 @@ typedef struct cippy_change {
     atomic_flag used;     /* a call is going on: one thread at a time */
     unsigned long looker; /* the thread that looks into the update (it has `used`), and how often */
     unsigned depth;
-    bool reading;        /* elements: what looks into the update meanwhile would disturb that */
-    atomic_uint writing; /* slabs that are being written, by any threads */
-    atomic_bool ending;  /* no slab may be written any more */
+    bool reading;            /* elements: what looks into the update meanwhile would disturb that */
+    atomic_uint writing;     /* slabs that are being written, by any threads */
+    atomic_bool part_failed; /* of a slab: there is no commit then */
+    atomic_bool ending;      /* no slab may be written any more */
     PyObject *path;
 } cippy_change;
 
@@ -239,6 +240,8 @@ PyObject *cippy_edit(PyObject *module, PyObject *file);
 /* A call begins, and ends with the exception of a status or None: one thread at a time. */
 cippy_change *cippy_change_new(PyObject *module, PyObject *path);
 bool cippy_change_begin(cippy_change *c);
+/* The exception tells of the call that failed, and what follows goes on without it. */
+void cippy_change_forget(cippy_change *c);
 /* The calling thread looks into the file's update: what is read then is as the changes so far have
  * it. *c NULL: there is none. False: an exception. */
 bool cippy_look_begin(cippy_file *f, cippy_change **c);

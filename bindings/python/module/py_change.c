@@ -80,8 +80,22 @@ static bool begin_edit(cippy_change *c)
     return false;
 }
 
+/* What failed halfway is not forgotten: all that follows fails with it. Nor is a part of a slab,
+ * whose exception may have been another thread's: zeros are not to look like its elements. */
+void cippy_change_forget(cippy_change *c)
+{
+    if (atomic_load(&c->part_failed))
+        return;
+    if (c->w != NULL)
+        cip_writer_forget_failure(c->w, NULL);
+    if (c->e != NULL)
+        cip_edit_forget_failure(c->e, NULL);
+}
+
 PyObject *cippy_change_end(cippy_change *c, cip_status status, const cip_err *err)
 {
+    if (status != CIP_OK)
+        cippy_change_forget(c);
     atomic_store(&c->ending, false);
     atomic_flag_clear(&c->used);
     if (status == CIP_OK)
@@ -207,6 +221,26 @@ static PyObject *change_move(PyObject *self, PyObject *args)
     return cippy_change_end(c, cip_edit_move(c->e, from, to, replace != 0, &err), &err);
 }
 
+/* mark(): where undo() goes back to */
+static PyObject *change_mark(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    cippy_change *c = (cippy_change *)self;
+    cip_err err = CIP_ERR_INIT;
+    return begin_edit(c) ? cippy_change_end(c, cip_edit_mark(c->e, &err), &err) : NULL;
+}
+
+static PyObject *change_undo(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    cippy_change *c = (cippy_change *)self;
+    cip_err err = CIP_ERR_INIT;
+    if (!begin_edit(c))
+        return NULL;
+    note_change(c, true);
+    return cippy_change_end(c, cip_edit_undo(c->e, &err), &err);
+}
+
 /* --- arrays --------------------------------------------------------------------------------- */
 
 int cippy_lengths(PyObject *tuple, int most, int64_t *length)
@@ -280,13 +314,15 @@ static PyObject *put_checked(cippy_change *c, put *p, PyObject *shape, PyObject 
         return NULL;
     }
     p->options.format_options = options;
+    p->options.replace = c->e != NULL;
     note_change(c, true);
     Py_BEGIN_ALLOW_THREADS status = put_now(c, p, &err);
     Py_END_ALLOW_THREADS PyMem_Free((void *)options);
     return cippy_change_end(c, status, &err);
 }
 
-/* put(path, dtype, itemsize, shape, data, mask, codec, storage, chunk, options) */
+/* put(path, dtype, itemsize, shape, data, mask, codec, storage, chunk, options): in an update in
+ * the place of what is there */
 static PyObject *change_put(PyObject *self, PyObject *args)
 {
     put p = { .options.size = sizeof p.options };
@@ -548,6 +584,8 @@ static PyMethodDef methods[] = {
     { "read", change_read, METH_VARARGS, NULL },
     { "resize", change_resize, METH_VARARGS, NULL },
     { "has", change_has, METH_VARARGS, NULL },
+    { "mark", change_mark, METH_NOARGS, NULL },
+    { "undo", change_undo, METH_NOARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
 

@@ -94,6 +94,8 @@ static PyObject *slab_write(PyObject *self, PyObject *args)
         Py_BEGIN_ALLOW_THREADS status =
             cip_slab_write(s->slab, &box, bytes, (size_t)data.len, &err);
         Py_END_ALLOW_THREADS atomic_fetch_sub(&s->change->writing, 1);
+        if (status != CIP_OK)
+            atomic_store(&s->change->part_failed, true);
         done = status == CIP_OK
                    ? Py_NewRef(Py_None)
                    : cippy_fail(s->change->state, status, &err, s->change->path, false);

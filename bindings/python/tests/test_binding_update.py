@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One update, all or nothing: nothing is in the file before the commit, and what is read is as the changes have it."""
+import numpy as np
+import pytest
+
+import cippus
+
+X = np.arange(12).reshape(3, 4)
+KINDS = ["asdf", "b2nd", "blp", "bcolz", "rawarray"]
+
+
+def write(tmp_path, kind, x):
+    """A file of one array, and its path there."""
+    name = tmp_path / f"x.{'ra' if kind == 'rawarray' else kind}"
+    with cippus.create(name, sync=False, overwrite=True, format=kind if kind in ("rawarray", "bcolz") else None) as w:
+        w["x" if kind in ("asdf", "bcolz") else ""] = x
+    return name
+
+
+@pytest.fixture
+def night(tmp_path):
+    name = tmp_path / "night.asdf"
+    with cippus.create(name, sync=False) as w:
+        w["x"], w["meta"], w["y"] = X, {"a": 1, "b": [1, 2]}, np.arange(5.0)
+    return name
+
+
+def committed(name):
+    with cippus.open(name) as f:
+        return {"x": f["x"][...].tolist(), "meta": str(f["meta"]), "y": f["y"][...].tolist(), "paths": list(f.arrays)}
+
+
+REPLACED = {
+    "x": (np.arange(3.0), {}),
+    "x ": (X.astype("f4"), {}),
+    "x  ": (X, {"codec": "zlib"}),
+    "meta": (np.arange(3), {}),
+    "meta/a": (np.arange(3), {}),
+    "x   ": ({"in": np.arange(2), "k": 1}, {}),
+    "meta ": ({"in": {"deep": np.arange(2)}, "k": [np.ones(2), 3]}, {}),
+    "x    ": (5, {}),
+}
+
+
+@pytest.mark.parametrize("where", REPLACED)
+def test_what_is_replaced_is_there_until_the_commit(night, where):
+    path, (value, options) = where.strip(), REPLACED[where]
+    before = committed(night)
+    with cippus.open(night, "r+") as f:
+        f["y"][0] = 9
+        f.put(path, value, **options)
+        assert committed(night) == before
+        if isinstance(value, np.ndarray):
+            assert f[path].dtype == value.dtype and f[path][...].tolist() == value.tolist() and path in f.arrays
+        f.rollback()
+        assert f["x"][...].tolist() == X.tolist() and f["meta"] == {"a": 1, "b": [1, 2]} and f["y"][0] == 0
+        f.put(path, value, **options)
+        with pytest.raises(ZeroDivisionError), f:
+            1 / 0
+    assert committed(night) == before
+    with cippus.open(night, "r+") as f:
+        f.put(path, value, **options)
+    with cippus.open(night) as f:
+        found = f[path]
+        if isinstance(value, np.ndarray):
+            assert found[...].tolist() == value.tolist() and found.codec == options.get("codec", "none")
+        elif isinstance(value, dict):
+            deep = found["in"]["deep"] if path == "meta" else found["in"]
+            assert deep[...].tolist() == [0, 1]
+        else:
+            assert found == value
+        assert f["y"][0] == 0
+
+
+def test_a_view_does_not_make_a_replacement_commit(night):
+    with cippus.open(night, "r+") as f:
+        view = f["y"].view()
+        f["x"] = np.ones(2)
+        assert f["x"][...].tolist() == [1, 1]
+        with pytest.raises(cippus.BusyError):
+            f.commit()
+        assert view.tolist() == [0, 1, 2, 3, 4]
+        del view
+        f.commit()
+        assert f["x"][...].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_elements_are_read_as_they_were_changed(tmp_path, kind):
+    name = write(tmp_path, kind, X)
+    with cippus.open(name, "r+") as f:
+        a = f.array
+        for _ in range(3):
+            a[1] += 1
+        assert a[1].tolist() == [7, 8, 9, 10]
+        a[[0, 2], [1, 1]] += 100
+        assert a.read()[:, 1].tolist() == [101, 8, 109] and a[[0, 2], [1, 1]].tolist() == [101, 109]
+        assert a.points([0], [1]).tolist() == [101] and a.oindex[[0], [1]].tolist() == [[101]]
+        f.rollback()
+        assert a[...].tolist() == X.tolist()
+        a[0] = -1
+    assert cippus.open(name).array[...].tolist() == [[-1] * 4, *X[1:].tolist()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_keys_are_of_the_shape_that_the_array_has_by_now(tmp_path, kind):
+    name = write(tmp_path, kind, np.arange(5))
+    with cippus.open(name, "r+") as f:
+        a = f.array
+        a.append([10, 11])
+        assert a.shape == (7,) and len(a) == 7 and a[-1] == 11
+        a[-1] += 1
+        a[-1:] += 1
+        assert a[...].tolist() == [0, 1, 2, 3, 4, 10, 13]
+        a.append(12)
+        a[a[...] > 9] = 7
+        assert a[...].tolist() == [0, 1, 2, 3, 4, 7, 7, 7]
+        a.resize(10)
+        a[8:10] = 1
+        a.resize(9)
+        assert a[...].tolist() == [0, 1, 2, 3, 4, 7, 7, 7, 1]
+        a[...] = 3
+        with pytest.raises(IndexError):
+            a[9] = 1
+        f.rollback()
+        assert a.shape == (5,) and f.array[...].tolist() == [0, 1, 2, 3, 4]
+        a.resize(8)
+        a[5:8] = 1
+    assert cippus.open(name).array[...].tolist() == [0, 1, 2, 3, 4, 1, 1, 1]
+
+
+def test_the_tree_is_read_as_it_was_changed(night):
+    with cippus.open(night, "r+") as f:
+        old = f["meta"]
+        f["meta/c"] = {"deep": [1, {"x": None}]}
+        assert f["meta"]["c/deep/0"] == 1 and f["meta"] == {"a": 1, "b": [1, 2], "c": {"deep": [1, {"x": None}]}}
+        with pytest.raises(ValueError, match="once more"):
+            old["a"]
+        del f["meta/a"]
+        assert "a" not in f["meta"] and "meta/a" not in f and list(f["meta"]) == ["b", "c"]
+        f["new"] = np.arange(3)
+        assert "new" in f and list(f.arrays) == ["x", "y", "new"] and len(f.arrays) == 3
+        assert isinstance(f.tree["new"], cippus.Array) and f["new"].shape == (3,) and f["x"].node["shape"] == [3, 4]
+        assert f["new"].dtype == X.dtype and f["new"].read([0, 2]).tolist() == [0, 2] and f["new"].codec == "none"
+        del f["x"]
+        assert "x" not in f and list(f.arrays) == ["y", "new"]
+        with pytest.raises(KeyError):
+            f["x"]
+        f["x"] = 3
+        assert f["x"] == 3 and list(f) == [k for k in f.tree]
+        f.rollback()
+        assert old["a"] == 1 and f["meta"] == {"a": 1, "b": [1, 2]} and list(f.arrays) == ["x", "y"]
+
+
+def test_what_the_library_cannot_say_before_the_commit_is_refused(night):
+    with cippus.open(night, "r+") as f:
+        x = f["x"]
+        f.move("x", "deep/x")
+        assert "x" not in f and list(f["deep"]) == ["x"]
+        for use in (lambda: f["deep/x"], lambda: x[...], lambda: f["deep"]["x"]):
+            with pytest.raises(cippus.UnsupportedError, match="moved"):
+                use()
+        f.commit()
+        assert f["deep/x"][...].tolist() == X.tolist()
+        f["new"] = np.arange(3)
+        with pytest.raises(cippus.UnsupportedError, match="comes with this update"):
+            f["new"][0] = 1
+        with pytest.raises(cippus.UnsupportedError, match="not committed"):
+            f["new"].view()
+        f.rollback()
+
+
+def test_attributes_are_read_as_they_were_changed(tmp_path):
+    for kind in ("b2nd", "bcolz"):
+        name = write(tmp_path, kind, X)
+        with cippus.open(name, "r+") as f:
+            attrs = f.array.attrs
+            attrs["k"] = [1, "two"]
+            attrs["n"] = 1
+            attrs["n"] += 1
+            assert dict(attrs) == {"k": [1, "two"], "n": 2}
+            del attrs["k"]
+            assert dict(f.array.attrs) == {"n": 2}
+            f.rollback()
+            assert dict(attrs) == {}
+            attrs["n"] = 7
+        assert dict(cippus.open(name).array.attrs) == {"n": 7}
+
+
+def test_a_field_is_assigned_to_and_not_replaced(tmp_path):
+    name = write(tmp_path, "asdf", np.zeros(3, [("a", "i2"), ("b", "f8")]))
+    with cippus.open(name, "r+") as f:
+        f["x/a"] = np.array([1.0, 2.0, 3.0])
+        assert f["x/a"].dtype == "i2"
+    assert cippus.open(name)["x"][...].tolist() == [(1, 0), (2, 0), (3, 0)]
+
+
+def test_threads_read_while_changes_are_pending(tmp_path):
+    import threading
+
+    name = write(tmp_path, "b2nd", np.arange(100_000))
+    with cippus.open(name, "r+") as f:
+        a, wrong = f.array, []
+        a[0] = 7
+
+        def read():
+            for _ in range(50):
+                if a[0] != 7 or a[1:5].tolist() != [1, 2, 3, 4]:
+                    wrong.append(1)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert not wrong
+        f.rollback()
