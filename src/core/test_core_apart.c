@@ -89,8 +89,10 @@ static void gives(const char *file, const char *path, const int32_t *want, size_
     int32_t found[16];
     cip_err err = CIP_ERR_INIT;
     assert_int_equal(cip_open(file, NULL, &f, &err), CIP_OK);
-    if (cip_read(cip_find(f, path, &err), NULL, cip_dtype_of(CIP_I32), found, n * 4, &err) !=
-        CIP_OK)
+    const cip_read_args *args =
+        CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_I32), .dst = found, .dst_nbytes = n * 4);
+    if (cip_read_into(cip_find(f, path, &err), args, &err) !=
+        CIP_OK) /* what lies under masks, too */
         fail_msg("%s: %s", path, err.text);
     assert_memory_equal(found, want, n * 4);
     cip_file_close(f);

@@ -468,8 +468,10 @@ cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const cip_array *a, co
     const size_t n = (size_t)c->grid.ndim * sizeof *shape;
     cip_grid_change change = { .at = at, .feed = feed };
     CIP_TRY(expect_whole(c, a, err));
-    if (memcmp(shape, c->shape, n) == 0)
+    if (memcmp(shape, c->shape, n) == 0) {
+        c->made += at == NULL; /* the shape of the data, where the file says another one */
         return at != NULL ? cip_chunk_changes_write(c, at, feed, err) : CIP_OK;
+    }
     c->next.n = 0; /* of a change that failed */
     if (c->form.grid != NULL)
         return reshape_grid(c, shape, &change, err);

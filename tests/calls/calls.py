@@ -93,6 +93,7 @@ FAILING = {"cip_file_query": "CIP_ERR_UNSUPPORTED", "cip_edit_freeze": "CIP_ERR_
            "cip_view": "CIP_ERR_UNSUPPORTED"}
 # What a good struct has besides its size.
 FILLED = dict.fromkeys([("cip_read_into", "args"), ("cip_edit_read", "args")], "dst = x->dst; o{i}.s.dst_nbytes = 48") | {
+    ("cip_read_points_into", "args"): "dst = x->dst; o{i}.s.dst_nbytes = 4",
     ("cip_refs_write", "opts"): 'url = "file.asdf"'
 }
 INTEGERS = {"size_t": ("0", "SIZE_MAX"), "uint64_t": ("0", "UINT64_MAX"),

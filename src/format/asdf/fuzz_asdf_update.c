@@ -72,7 +72,7 @@ static cip_status add(void *u, cip_env *env, const char *path, brought *b, cip_e
     CIP_TRY(cip_format_asdf.open(b->l, err));
     if (b->l->narray != 1 || b->l->nblock != 1)
         abort();
-    return cip_asdf_store.take(u, path, b->l, "a", err);
+    return cip_asdf_store.take(u, path, false, b->l, "a", err);
 }
 
 static cip_status change(void *u, cip_layout *l, cip_arena *arena, unsigned how, brought *b,

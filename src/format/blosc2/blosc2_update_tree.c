@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "format/blosc2/blosc2_update.h"
 #include "tree/msgpack.h"
+#include "tree/node.h"
 #include "tree/utf8.h"
 
 /* Where a path leads: to metalayer `at` of a list (as many as there are: a new one), or within. */
@@ -180,9 +181,10 @@ static cip_status expect_free(const place *p, cip_bytes name, cip_err *err)
 static cip_status may_set(const place *p, cip_err *err)
 {
     const size_t most = p->trailer ? CIP_B2_MAX_VLMETA : CIP_B2_MAX_META;
-    const cip_bytes name = p->step[1];
+    cip_bytes name = p->step[1];
     if (p->at < p->list->n)
         return expect_free(p, p->list->at[p->at].name, err);
+    CIP_TRY(cip_steps_new(&name, 1, err));
     CIP_TRY(expect_free(p, name, err));
     if (name.len == 0 || name.len > CIP_B2_NAME_MAX || !cip_utf8_is(name.ptr, name.len))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,

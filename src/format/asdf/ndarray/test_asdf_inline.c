@@ -151,7 +151,7 @@ static void numbers_among_texts_are_texts_of_their_values(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char text[120], dtype[16], ascii[24] = "";
+        char text[120], dtype[32], ascii[24] = "";
         uint32_t want[48] = { 0 };
         const size_t n = strlen(rows[i].text);
         for (size_t k = 0; k < n; k++)
