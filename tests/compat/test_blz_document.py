@@ -236,10 +236,17 @@ def test_listed_shards_stay_beneath_unless_it_is_allowed(tmp_path, path):
     assert run("info", root, status=3) == b""
 
 
-def test_a_shard_that_is_none_is_refused(tmp_path):
+def test_a_shard_that_is_missing_is_refused(tmp_path):
     root, _, _ = sharded(tmp_path, NUMBERS, "named")
     run("info", "--shards", tmp_path / "gone", root, status=3)
-    run("info", "--shards", root / "meta", root, status=3)
+
+
+def test_a_shard_without_data_has_no_chunks(tmp_path):
+    """It is named in a warning; what the others lack is missing as before."""
+    root, _, _ = sharded(tmp_path, NUMBERS, "named")
+    (tmp_path / "empty").mkdir()
+    alone = run("verify", root, status=1)
+    assert run("verify", "--shards", tmp_path / "empty", root, status=1).count(b"missing") >= alone.count(b"missing")
 
 
 # --- what is missing or wrong ---------------------------------------------------------------------

@@ -292,7 +292,7 @@ def test_fields_that_cannot_come_change_nothing(tmp_path):
     for n in (19, 20):
         np.save(tmp_path / f"{n}.npy", np.zeros(n))
     before = {p: p.read_bytes() for p in root.rglob("*") if p.is_file()}
-    for name, n, status, *options in [("c", 19, 3), ("a", 20, 2), ("left", 20, 2), ("c/d", 20, 3), (os.fsdecode(b"\xff"), 20, 3), ("x" * 201, 20, 3),
+    for name, n, status, *options in [("c", 19, 3), ("a", 20, 2), ("left", 20, 2), ("c/d", 20, 3), (os.fsdecode(b"\xff"), 20, 2), ("x" * 201, 20, 3),
                                       ("c", 20, 3, "--option=chunklen=5"), ("c", 20, 3, "--option=superchunk=1")]:
         run("put", "--new", *options, root, name, tmp_path / f"{n}.npy", status=status)
     run("put", "--new", tmp_path / "one", "c", tmp_path / "20.npy", status=3)
