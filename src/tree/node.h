@@ -54,6 +54,9 @@ cip_status cip_steps_new(cip_bytes *step, size_t n, cip_err *err);
 /* Whether a collection that is made for the step is a list: for its first item, `-` or `0`. */
 bool cip_step_makes_list(cip_bytes step);
 
+/* The path with every step in one spelling, without quotes, from the arena: two paths that may lead
+ * to one node are equal then. */
+cip_status cip_path_plain(cip_env *env, cip_arena *a, const char *path, char **out, cip_err *err);
 /* Appends the step, escaped. */
 cip_status cip_path_escape(struct cip_buf *b, cip_bytes step, cip_err *err);
 /* The number that a step spells in decimal, without leading zeros, or SIZE_MAX. */

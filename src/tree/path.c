@@ -224,6 +224,24 @@ cip_bytes cip_map_new_key(const cip_node *map, cip_bytes step)
     return inner.ptr != NULL && cip_map_find(map, inner, true) != SIZE_MAX ? inner : step;
 }
 
+cip_status cip_path_plain(cip_env *env, cip_arena *a, const char *path, char **out, cip_err *err)
+{
+    cip_buf text = { .mem = &env->mem };
+    cip_bytes *step;
+    size_t n;
+    cip_status st = cip_path_split(a, path, &step, &n, err);
+    for (size_t i = 0; i < n && st == CIP_OK; i++) {
+        cip_bytes s = step[i];
+        if (s.len > 1 && s.ptr[0] == '"' && s.ptr[s.len - 1] == '"')
+            s = (cip_bytes){ s.ptr + 1, s.len - 2 };
+        st = cip_path_add(&text, s, err);
+    }
+    if (st == CIP_OK)
+        st = cip_arena_copy(a, text.ptr, text.len, out, err);
+    cip_buf_clear(&text);
+    return st;
+}
+
 cip_status cip_steps_new(cip_bytes *step, size_t n, cip_err *err)
 {
     for (size_t i = 0; i < n; i++) {
@@ -233,6 +251,8 @@ cip_status cip_steps_new(cip_bytes *step, size_t n, cip_err *err)
                             "\"\" in quotes is an empty one");
         if (step[i].len == 2 && memcmp(step[i].ptr, "\"\"", 2) == 0)
             step[i].len = 0;
+        else if (step[i].len == 3 && memcmp(step[i].ptr, "\".\"", 3) == 0)
+            step[i] = (cip_bytes){ step[i].ptr + 1, 1 };
     }
     return CIP_OK;
 }

@@ -3,31 +3,11 @@
  * as it was, so the paths are kept at which the update put, moved, removed or set something: what
  * lies at one of them, or below, is no longer what the file has there. */
 #include "core/writing/edit_impl.h"
+#include "tree/node.h"
 
 #include <string.h>
 
 /* --- places ----------------------------------------------------------------------------------- */
-
-/* The path with each step in one spelling: without double quotes and escapes that it does not need.
- */
-static cip_status one_spelling(cip_env *env, cip_arena *a, const char *path, char **out,
-                               cip_err *err)
-{
-    cip_buf text = { .mem = &env->mem };
-    cip_bytes *step;
-    size_t n;
-    cip_status st = cip_path_split(a, path, &step, &n, err);
-    for (size_t i = 0; i < n && st == CIP_OK; i++) {
-        cip_bytes s = step[i];
-        if (s.len > 1 && s.ptr[0] == '"' && s.ptr[s.len - 1] == '"')
-            s = (cip_bytes){ s.ptr + 1, s.len - 2 };
-        st = cip_path_add(&text, s, err);
-    }
-    if (st == CIP_OK)
-        st = cip_arena_copy(a, text.ptr, text.len, out, err);
-    cip_buf_clear(&text);
-    return st;
-}
 
 /* Whether `path` is that place or lies below it. */
 static bool is_within(const char *path, const char *place)
@@ -63,7 +43,7 @@ cip_status cip_edit_note(cip_edit *e, const char *path, cip_edit_deed deed, cip_
     char *text;
     if (path == NULL || (deed == CIP_EDIT_SET && !may_cover(e, path)))
         return CIP_OK;
-    CIP_TRY(one_spelling(&e->file->env, &e->arena, path, &text, err));
+    CIP_TRY(cip_path_plain(&e->file->env, &e->arena, path, &text, err));
     CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
     if (deed == CIP_EDIT_GONE || deed == CIP_EDIT_LEFT)
         take_list(e, text);
@@ -130,8 +110,8 @@ cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip
     cip_status st = CIP_OK;
     if (e->places == NULL)
         return CIP_OK;
-    CIP_GO(one_spelling(&e->file->env, &mem, path != NULL ? path : "", &asked, err));
-    CIP_GO(one_spelling(&e->file->env, &mem, a->path, &own, err));
+    CIP_GO(cip_path_plain(&e->file->env, &mem, path != NULL ? path : "", &asked, err));
+    CIP_GO(cip_path_plain(&e->file->env, &mem, a->path, &own, err));
     const cip_edit_place *x = asked[0] != '\0' ? reached(e, asked) : NULL;
     x = counts(x, a) ? x : reached(e, own);
     if (counts(x, a))
@@ -148,7 +128,7 @@ cip_status cip_edit_not_found(cip_edit *e, const char *path, const cip_err *why,
 {
     cip_arena mem = { .mem = &e->file->env.mem };
     char *asked;
-    cip_status st = one_spelling(&e->file->env, &mem, path != NULL ? path : "", &asked, err);
+    cip_status st = cip_path_plain(&e->file->env, &mem, path != NULL ? path : "", &asked, err);
     const cip_edit_place *x = st == CIP_OK && asked[0] != '\0' ? reached(e, asked) : NULL;
     if (x != NULL && (x->deed == CIP_EDIT_PUT || x->deed == CIP_EDIT_MOVED))
         st = not_the_files(x, asked, err);
@@ -170,7 +150,7 @@ static cip_status find_added(cip_edit *e, const char *path, const cip_array **ou
     *out = NULL;
     if (e->added == NULL || path == NULL)
         return CIP_OK;
-    CIP_GO(one_spelling(&e->file->env, &mem, path, &asked, err));
+    CIP_GO(cip_path_plain(&e->file->env, &mem, path, &asked, err));
     const cip_edit_place *x = reached(e, asked);
     cip_file *f = x != NULL && x->deed == CIP_EDIT_PUT && strcmp(x->path, asked) == 0
                       ? cip_edit_added_file(e, x->path, &name)

@@ -33,9 +33,9 @@ static cip_status undo(cip_edit *e, cip_err *err)
                         "expected changes of the tree since the mark, found changed elements%s",
                         e->nmade == m->nmade ? " of a column that came" : "");
     if (e->ops->undo != NULL) {
-        e->halfway = true;
-        CIP_TRY(e->ops->undo(e->state, err));
-        e->halfway = false;
+        const cip_status st = e->ops->undo(e->state, err);
+        e->halfway = st != CIP_OK && st != CIP_ERR_UNSUPPORTED; /* that takes nothing back */
+        CIP_TRY(st);
     }
     cip_edit_added_drop(e, m->added);
     e->places = m->places;

@@ -214,6 +214,45 @@ static void metalayers_go_back(void **state)
     free(copy);
 }
 
+/* The changes of the tree that wait are made when a mark is set; here there are too many of them.
+ */
+static void a_mark_that_fails_keeps_the_one_before(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "limit.asdf", false);
+    const cip_limits few = { .size = sizeof few, .max_nodes = 110 };
+    char list[2 * 60 + 2] = "[";
+    cip_file *f;
+    cip_edit *e;
+    cip_err why = CIP_ERR_INIT;
+    for (size_t i = 1; i < sizeof list - 1; i += 2)
+        memcpy(list + i, i + 2 < sizeof list - 1 ? "1," : "1]", 2);
+    list[sizeof list - 1] = '\0';
+    OK(cip_open(path, CIP_OPEN_OPTIONS(.limits = &few), &f, err));
+    OK(cip_edit_begin(f, &e, err));
+    OK(cip_edit_mark(e, err));
+    OK(cip_edit_set_yaml(e, "x", list, err));
+    OK(cip_edit_set_yaml(e, "y", list, err));
+    assert_int_equal(cip_edit_mark(e, &why), CIP_ERR_LIMIT);
+    cip_edit_undo(e, NULL);
+    cip_edit_commit(e, NULL);
+    cip_file_close(f);
+    edit_expect(path, "few", "10 20 30\n"); /* whatever of it went well */
+}
+
+static void an_array_that_comes_in_another_spelling_keeps_its_elements(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "spelling.asdf", false);
+    const int64_t was[] = { 1, 2, 3 };
+    cip_edit *e = begin(path);
+    OK(cip_edit_write(e, "few", "", was, sizeof was, err));
+    OK(cip_edit_put(e, "\"few\"", cip_dtype_of(CIP_I16), 1, two, pair,
+                    CIP_ARRAY_OPTIONS(.replace = true, .storage = "inline"), err));
+    OK(cip_edit_commit(e, err));
+    edit_expect(path, "few", "1 2\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +263,8 @@ int main(void)
         cmocka_unit_test(a_step_changes_no_elements),
         cmocka_unit_test(a_box_that_is_refused_is_forgotten),
         cmocka_unit_test(metalayers_go_back),
+        cmocka_unit_test(a_mark_that_fails_keeps_the_one_before),
+        cmocka_unit_test(an_array_that_comes_in_another_spelling_keeps_its_elements),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

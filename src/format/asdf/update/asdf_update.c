@@ -64,11 +64,13 @@ cip_status cip_asdf_update_save(asdf_update *u, asdf_before *b, cip_err *err)
                         .places = u->places,
                         .gone = u->gone,
                         .inlines = u->inlines };
-    if (u->tree == NULL)
-        return CIP_OK;
-    CIP_TRY(cip_yaml_edit_flush(u->tree, err));
-    text = cip_yaml_edit_text(u->tree);
-    return cip_buf_add(&b->text, text.ptr, text.len, err);
+    if (u->tree != NULL) {
+        CIP_TRY(cip_yaml_edit_flush(u->tree, err));
+        text = cip_yaml_edit_text(u->tree);
+        CIP_TRY(cip_buf_add(&b->text, text.ptr, text.len, err));
+    }
+    b->saved = true;
+    return CIP_OK;
 }
 
 static void drop_tree(asdf_update *u)
@@ -98,8 +100,12 @@ cip_status cip_asdf_update_mark(void *state, cip_err *err)
     asdf_update *u = state;
     if (u->mark == NULL)
         CIP_TRY(CIP_ARENA_NEW(u->arena, &u->mark, 1, err));
-    cip_buf_clear(&u->mark->text);
-    return cip_asdf_update_save(u, u->mark, err);
+    asdf_before now;
+    const cip_status st = cip_asdf_update_save(u, &now, err);
+    cip_buf_clear(st == CIP_OK ? &u->mark->text : &now.text); /* else the earlier mark stays */
+    if (st == CIP_OK)
+        *u->mark = now;
+    return st;
 }
 
 cip_status cip_asdf_update_undo(void *state, cip_err *err)
@@ -114,7 +120,7 @@ cip_status cip_asdf_update_undo(void *state, cip_err *err)
 cip_status cip_asdf_update_end_of(asdf_update *u, asdf_before *b, cip_status st, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    if (st != CIP_OK && cip_asdf_update_restore(u, b, &why) != CIP_OK) {
+    if (st != CIP_OK && b->saved && cip_asdf_update_restore(u, b, &why) != CIP_OK) {
         st = CIP_ERR_NOMEM;
         cip_err_pass(err, &why);
     }

@@ -100,6 +100,7 @@ cip_status cip_asdf_update_history(void *state, const char *text, cip_err *err);
  * that are there have is not in it. */
 typedef struct asdf_before {
     cip_buf text;
+    bool saved; /* all of it is here: what failed to be saved cannot be restored */
     bool has_text, tree_changed, moved, anew;
     size_t n;
     asdf_placed *places;

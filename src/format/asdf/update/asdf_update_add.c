@@ -135,6 +135,7 @@ cip_status cip_asdf_update_take(void *state, const char *path, bool replace, con
     cip_status st = cip_asdf_update_save(u, &before, err);
     if (st == CIP_OK)
         st = take(u, path, replace, from, name, err);
-    CIP_TRY(cip_asdf_update_end_of(u, &before, st, err));
-    return cip_asdf_update_went(u, path, err);
+    if (st == CIP_OK)
+        st = cip_asdf_update_went(u, path, err);
+    return cip_asdf_update_end_of(u, &before, st, err);
 }

@@ -5,6 +5,7 @@
 
 #include "base/strmap.h"
 #include "format/asdf/update/asdf_update.h"
+#include "tree/node.h"
 
 /* Sources that count from the end mean the blocks of the file, whatever the update has added. */
 cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err)
@@ -104,19 +105,27 @@ cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err)
     return st;
 }
 
-cip_status cip_asdf_update_went(asdf_update *u, const char *path, cip_err *err)
+static cip_status note_gone(asdf_update *u, const char *path, cip_err *err)
 {
     asdf_gone *x;
-    char *copy;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &x, 1, err));
+    *x = (asdf_gone){ u->gone, path };
+    u->gone = x;
+    return CIP_OK;
+}
+
+/* As the caller spelled it, and without quotes: arrays are listed in either. */
+cip_status cip_asdf_update_went(asdf_update *u, const char *path, cip_err *err)
+{
+    char *copy, *plain;
     path += *path == '/';
     const cip_node *was = cip_tree_get(u->l->tree, path, NULL);
     if (cip_node_kind(was) != CIP_NODE_MAP && cip_node_kind(was) != CIP_NODE_SEQ)
         return CIP_OK;
     CIP_TRY(cip_arena_copy(u->arena, path, strlen(path), &copy, err));
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &x, 1, err));
-    *x = (asdf_gone){ u->gone, copy };
-    u->gone = x;
-    return CIP_OK;
+    CIP_TRY(cip_path_plain(u->env, u->arena, path, &plain, err));
+    CIP_TRY(note_gone(u, copy, err));
+    return strcmp(copy, plain) != 0 ? note_gone(u, plain, err) : CIP_OK;
 }
 
 bool cip_asdf_update_has(asdf_update *u, const cip_array *a)

@@ -139,7 +139,7 @@ cip_status cip_asdf_update_set_text(void *state, cip_bytes text, cip_err *err)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the tree's text cannot be set after data were changed");
     CIP_TRY(check_ends(text, err));
-    CIP_TRY(cip_asdf_update_save(u, &before, err));
+    CIP_GO(cip_asdf_update_save(u, &before, err));
     CIP_GO(cip_asdf_update_tree(u, &e, err));
     CIP_GO(cip_yaml_parse(u->env, &a, text, &opt, &root, err));
     CIP_GO(compare(u, cip_yaml_edit_root(e), root, err));
