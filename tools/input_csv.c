@@ -198,6 +198,7 @@ static bool walk_piece(csv *c, struct csv_parser *p, uint64_t *at)
     if (got <= 0)
         return false;
     size_t n = (size_t)got, front = *at == 0 ? bom_of(piece, n) + c->hash : 0;
+    front = front < n ? front : n; /* the file may have got shorter since it was looked at */
     const char *text = piece + front;
     *at += n;
     n -= front;

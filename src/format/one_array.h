@@ -122,7 +122,8 @@ static inline int cip_visit_json(void *user, const cip_visit *v)
     cip_node_type type = cip_node_kind(v->node);
     bool number =
         type != CIP_NODE_FLOAT || f->nan || (cip_node_as_double(v->node, &x) && isfinite(x));
-    bool named = v->key == NULL || cip_node_kind(v->key) == CIP_NODE_STRING;
+    bool named =
+        v->key == NULL || (cip_node_kind(v->key) == CIP_NODE_STRING && v->key->tag == NULL);
     bool other = type == CIP_NODE_NONE || type == CIP_NODE_TIMESTAMP || type == CIP_NODE_BINARY;
     bool deep = v->depth + f->around + (type >= CIP_NODE_SEQ) > CIP_JSON_DEPTH;
     bool big = type == CIP_NODE_BIGINT && !cip_json_holds_int(v->node);

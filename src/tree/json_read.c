@@ -13,7 +13,10 @@
 #include "tree/scalar.h"
 #include "tree/utf8.h"
 
-enum { MOST_WARNINGS = 8 /* that a text gives one by one */ };
+enum {
+    MOST_WARNINGS = 8, /* that a text gives one by one */
+    SHOWN = 256        /* bytes of a path; warnings show no more of it */
+};
 
 typedef struct reader {
     const cip_json_source *from;
@@ -81,11 +84,14 @@ static cip_status add_steps(const around *in, cip_buf *path, cip_err *err)
     if (in == NULL)
         return CIP_OK;
     CIP_TRY(add_steps(in->up, path, err)); /* no deeper than collections are read */
-    const bool named = in->key != NULL && memchr(in->key->text, '\0', in->key->len) == NULL;
+    if (path->len >= SHOWN)
+        return CIP_OK;
+    const size_t n = in->key != NULL ? (size_t)cip_min_u64(in->key->len, SHOWN) : 0;
+    const bool named = in->key != NULL && memchr(in->key->text, '\0', n) == NULL;
     if (!named)
         return cip_buf_addf(path, err, "%s%s%zu", path->len != 0 ? "/" : "",
                             in->key != NULL ? "?" : "", in->item);
-    return cip_path_add(path, (cip_bytes){ (const uint8_t *)in->key->text, in->key->len }, err);
+    return cip_path_add(path, (cip_bytes){ (const uint8_t *)in->key->text, n }, err);
 }
 
 /* The path of what a warning is of. */
