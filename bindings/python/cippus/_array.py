@@ -13,7 +13,7 @@ from . import _cippus, _index
 from ._attrs import Attrs
 from ._mask import Mask, masked, missing
 from ._progress import Progress, telling
-from ._tree import escape
+from ._tree import escape_field
 
 
 class Chunk(NamedTuple):
@@ -140,7 +140,7 @@ class Array(_cippus.Array):
         if isinstance(key, str):
             if key == "":  # the path of all of it
                 raise KeyError(key)
-            return self._field(escape(key))
+            return self._field(escape_field(key))
         if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
             return self[...][key]
         if isinstance(key, tuple):  # arrays without axes are integers in numpy

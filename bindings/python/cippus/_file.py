@@ -262,7 +262,7 @@ class File(_cippus.File, Mapping[str, Any]):
 
     def __exit__(self, kind: Any, *rest: Any) -> None:
         if kind is not None and getattr(self, "_edit", None) is not None:
-            self._changes().abort()
+            self._changes().drop()
         self.close()
 
     def __del__(self) -> None:

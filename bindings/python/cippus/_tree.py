@@ -107,7 +107,12 @@ def scalar(kind: int, text: Union[str, Map], tag: Optional[str]) -> Any:
 
 def escape(key: str) -> str:
     """A key as one step of a path."""
-    return f'"{key}"' if key in ("", ".") else key.replace("~", "~0").replace("/", "~1")
+    return f'"{key}"' if key in ("", ".") else escape_field(key)
+
+
+def escape_field(name: str) -> str:
+    """A field's name as one step of a path, which no quotes are taken from."""
+    return name.replace("~", "~0").replace("/", "~1")
 
 
 class _Values(ValuesView[Any]):

@@ -212,15 +212,19 @@ class Writer(_Target):
         try:
             self._put_parts(path, value, same)
         except BaseException as error:
-            self._torn = error if self._done != done else None
+            if self._done != done:
+                self._torn = error
             raise
 
     def _rehearse(self, path: str, value: Any, same: dict[str, Any]) -> None:
         """Into a file in memory, without the elements of arrays: what is refused there leaves no trace here."""
-        name = self._options.get("format") or getattr(self.path, "name", None) or self.path
+        name = self._options.get("format")
+        if name is None:
+            path = os.fsdecode(getattr(self.path, "name", None) or self.path)
+            name = os.path.splitext(path)[1][1:].lower()
         like = {k: v for k, v in self._options.items() if k not in ("overwrite", "sync", "threads")}
         try:
-            w = Writer(None, **{**like, "format": os.path.basename(os.fsdecode(name))})
+            w = Writer(None, **{**like, "format": name})
         except (Error, TypeError):  # a format that is not written into memory
             return
         try:
@@ -273,6 +277,7 @@ class Edit(_Target):
         self._file = file
         self._open: Optional[_cippus.Change] = None
         self._came: dict[str, None] = {}  # paths of arrays that were put
+        self._dropped = False  # given up, also where that could not be done at once
 
     @property
     def _version(self) -> str:
@@ -306,7 +311,7 @@ class Edit(_Target):
             return
         if isinstance(there, Array) and path not in self._came and not any(v is not None for v in options.values()):
             data, mask = data_of(value)
-            if mask is None and there.dtype == data.dtype and there.shape == data.shape:
+            if mask is None and not there.is_masked and there.dtype == data.dtype and there.shape == data.shape:
                 self._begin().write(path, "", data)
                 return
         super().put(path, value, **options)
@@ -414,7 +419,9 @@ class Edit(_Target):
 
     def commit(self) -> None:
         change = self._open
-        if change is not None:
+        if self._dropped:
+            self.abort()
+        elif change is not None:
             try:
                 change.commit()
             finally:
@@ -426,8 +433,14 @@ class Edit(_Target):
             self._open.abort()
         self._end()
 
+    def drop(self) -> None:
+        """As abort(); where a reading thread keeps that from being done now, nothing is committed later either."""
+        self._dropped = True
+        self.abort()
+
     def _end(self) -> None:
         self._open = None
+        self._dropped = False
         self._came.clear()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from . import _file, _fs, _index
 from ._array import Array
 from ._reopen import Given, Lazy, changed
-from ._tree import Map, Seq, escape
+from ._tree import Map, Seq, escape, escape_field
 from ._write import create
 from ._yaml import flow
 
@@ -104,7 +104,7 @@ def _fields(array: Array, path: str) -> Iterator[tuple[str, Array]]:
         yield path, array
     else:
         for name in array.fields:
-            yield from _fields(array[name], f"{path}/{escape(name)}" if path else escape(name))
+            yield from _fields(array[name], f"{path}/{escape_field(name)}" if path else escape_field(name))
 
 
 def _texts(value: Any, count: int) -> Optional[tuple[str, ...]]:
@@ -127,7 +127,7 @@ def _at(tree: Any, path: str) -> Any:
 
 def _name(step: str) -> str:
     """The key that a step of a path is."""
-    return step.replace("~1", "/").replace("~0", "~")
+    return step.strip('"') if step in ('""', '"."') else step.replace("~1", "/").replace("~0", "~")
 
 
 def _simple(value: Any) -> bool:

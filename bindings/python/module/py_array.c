@@ -280,17 +280,22 @@ static PyObject *mapping_now(cippy_array *a, cippy_change *c, bool parent)
     cip_err err = CIP_ERR_INIT;
     const cip_node *root;
     PyObject *found = NULL, *path = PyUnicode_AsEncodedString(a->path, "utf-8", "surrogateescape");
-    PyObject *at = path != NULL ? PyBytes_FromString(PyBytes_AsString(path)) : NULL;
+    const char *whole = path != NULL ? PyBytes_AsString(path) : NULL;
+    char *at = whole != NULL ? PyMem_Malloc(strlen(whole) + 1) : NULL; /* the bytes may be shared */
+    if (at != NULL)
+        strcpy(at, whole);
+    else if (whole != NULL)
+        PyErr_NoMemory();
     if (at != NULL && cip_edit_tree(c->e, &root, &err) != CIP_OK) {
         cippy_file_fail(a->file, (cip_status)err.code, &err);
     } else if (at != NULL) {
-        char *text = PyBytes_AsString(at), *end = strrchr(text, '/');
-        const char *tag = cip_node_tag(cip_tree_get(root, text, NULL));
+        char *end = strrchr(at, '/');
+        const char *tag = cip_node_tag(cip_tree_get(root, at, NULL));
         if (parent && (tag == NULL || strstr(tag, "/quantity-") == NULL))
-            *(end != NULL ? end : text) = '\0';
-        found = mapping(a, cip_tree_get(root, text, NULL), text);
+            *(end != NULL ? end : at) = '\0';
+        found = mapping(a, cip_tree_get(root, at, NULL), at);
     }
-    Py_XDECREF(at);
+    PyMem_Free(at);
     Py_XDECREF(path);
     return found;
 }

@@ -16,8 +16,9 @@ WORK = {
     "repair": "cippus.repair(source, out, overwrite=True)",
 }
 PROGRAM = """
-import sys, time, cippus
+import signal, sys, time, cippus
 source, out = sys.argv[1:3]
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 print('ready', flush=True)
 try:
     while True:
@@ -44,6 +45,9 @@ def test_ctrl_c_ends_long_calls(source, tmp_path, what):
     time.sleep(0.5)
     sent = time.monotonic()
     child.send_signal(signal.SIGINT)
-    answer = child.stdout.read()
-    assert child.wait(60) == 0 and float(answer) - sent < 3  # 0.2 s where the machine is quiet
+    try:
+        answer, _ = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert child.returncode == 0 and float(answer) - sent < 10  # 0.2 s where the machine is quiet
     assert [p.name for p in tmp_path.iterdir() if p != out] == []

@@ -215,3 +215,52 @@ def test_threads_read_while_changes_are_pending(tmp_path):
             t.join()
         assert not wrong
         f.rollback()
+
+
+def test_parents_within_an_update_leave_shared_bytes_alone(tmp_path):
+    with cippus.create(tmp_path / "x.asdf") as w:
+        w["x"] = np.arange(3)
+    with cippus.open(tmp_path / "x.asdf", "r+") as f:
+        f["n"] = 1
+        assert "x" in f["x"].parent
+        assert bytes([120]) == b"x" and "x".encode() == b"x"
+        f.rollback()
+
+
+def test_plain_values_take_the_place_of_masked_ones(tmp_path):
+    with cippus.create(tmp_path / "x.asdf") as w:
+        w["x"] = np.ma.array(np.arange(5), mask=[0, 1, 0, 0, 1])
+    with cippus.open(tmp_path / "x.asdf", "r+") as f:
+        f["x"] = np.arange(5) + 100
+    with cippus.open(tmp_path / "x.asdf") as f:
+        assert f["x"][...].tolist() == [100, 101, 102, 103, 104]
+
+
+def test_a_value_put_halfway_is_never_committed(tmp_path):
+    w = cippus.create(tmp_path / "x.asdf")
+    for path, value in (("g", {"x": np.arange(3), "y": object()}), ("a", {1: np.arange(3)})):
+        with pytest.raises((TypeError, ValueError, cippus.Error)):
+            w[path] = value
+    w["g"] = {"x": np.arange(3)}  # what was refused left no trace
+    w.close()
+    with cippus.open(tmp_path / "x.asdf") as f:
+        assert list(f["g"]) == ["x"] and "a" not in f
+
+
+def test_changes_given_up_by_an_exception_are_never_committed(tmp_path, monkeypatch):
+    with cippus.create(tmp_path / "x.asdf") as w:
+        w["x"] = np.arange(3)
+    f = cippus.open(tmp_path / "x.asdf", "r+")
+    with pytest.raises(KeyError):
+        with f:
+            f["x"][0] = 7
+            raise KeyError("the body's own")
+    with cippus.open(tmp_path / "x.asdf") as g:
+        assert g["x"][0] == 0
+
+
+def test_a_key_that_is_a_dot(tmp_path):
+    with cippus.create(tmp_path / "x.asdf") as w:
+        w["g"] = {".": np.arange(3), "a": 1}
+    with cippus.open(tmp_path / "x.asdf") as f:
+        assert list(f["g"]) == ["a", "."] or list(f["g"]) == [".", "a"]
