@@ -152,26 +152,41 @@ static const cip_dtype *dtype_of_field(const cip_dtype *d, const char *path)
     return d;
 }
 
-PyObject *cippy_array_dtype_of(cippy_array *a)
+/* An array of an update is another thread's to look at, too, which changes what was seen of it: so
+ * it is looked for again, and nobody else looks meanwhile. NULL: an exception. */
+static PyObject *make_dtype(cippy_array *a)
 {
     cip_err err = CIP_ERR_INIT;
     const cip_dtype *d;
+    cippy_change *c;
+    if (!cippy_look_begin(a->file, &c))
+        return NULL;
+    if (c != NULL && a->serial != a->file->serial && !find_by(a, c)) {
+        cippy_look_end(c);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS /* it waits for a lock of the library */
+        d = cip_array_native_dtype(a->array, &err);
+    Py_END_ALLOW_THREADS cippy_look_end(c);
+    if (d != NULL && a->field != NULL)
+        d = dtype_of_field(d, PyBytes_AsString(a->field));
+    if (d != NULL)
+        return cippy_dtype_numpy(a->file->state, d);
+    cip_status status = err.code != CIP_OK ? (cip_status)err.code : CIP_ERR_NOT_FOUND;
+    return cippy_fail(a->file->state, status, &err, a->path, false);
+}
+
+PyObject *cippy_array_dtype_of(cippy_array *a)
+{
     PyObject *kept = NULL;
     CIPPY_BEGIN_ALONE(a)
     kept = a->dtype;
     CIPPY_END_ALONE
     if (kept != NULL)
         return kept;
-    Py_BEGIN_ALLOW_THREADS /* it waits for a lock of the library */
-        d = cip_array_native_dtype(a->array, &err);
-    Py_END_ALLOW_THREADS if (d != NULL && a->field != NULL) d =
-        dtype_of_field(d, PyBytes_AsString(a->field));
-    if (d == NULL) {
-        cip_status status = err.code != CIP_OK ? (cip_status)err.code : CIP_ERR_NOT_FOUND;
-        cippy_fail(a->file->state, status, &err, a->path, false);
+    PyObject *dtype = make_dtype(a);
+    if (dtype == NULL)
         return NULL;
-    }
-    PyObject *dtype = cippy_dtype_numpy(a->file->state, d);
     CIPPY_BEGIN_ALONE(a)
     if (a->dtype == NULL) { /* another thread may have made it, and lent it, meanwhile */
         a->dtype = dtype;

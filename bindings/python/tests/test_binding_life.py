@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+import time
 import tracemalloc
 
 import numpy as np
@@ -280,7 +281,7 @@ def test_many_threads_change_one_file_in_memory():
                     f.array[i, np.arange(j, 1000, 20)] = i + 1
                     break
                 except cippus.BusyError:
-                    pass
+                    time.sleep(0.001)
 
     run_threads(work, 8)
     f.commit()
