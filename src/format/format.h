@@ -331,6 +331,12 @@ typedef struct cip_format {
     /* Optional: paths of its trees, space-separated, that tell how the only array lies in the file:
      * nothing that a file with the same array lacks. */
     const char *form_keys;
+    /* Optional: a tree of the layout for another format. Single values that this one keeps as
+     * mappings with arrays in them are scalars in it; *tree stays where there are none, else the
+     * new one is in `a`, with the same nodes that describe arrays. within[i] (false before): the
+     * layout's array i is part of such a value, and no array of the user's. */
+    cip_status (*plain)(const cip_layout *l, cip_arena *a, const cip_node **tree, bool *within,
+                        cip_err *err);
 } cip_format;
 
 /* Whether `word` (n bytes) is one of the space-separated words of `list` (NULL: none). */

@@ -216,15 +216,31 @@ static bool is_text(const cip_format *format, const char *out)
     return dot != NULL && cip_is_word_of(format->text_extensions, dot + 1, strlen(dot + 1));
 }
 
+/* The tree that goes along: of a format with values that are arrays, for another one, a tree with
+ * plain values. */
+static cip_status choose_tree(conversion *c, cip_arena *a, cip_err *err)
+{
+    cip_sink_job *job = c->job;
+    const cip_layout *l = c->in->layout;
+    bool *within;
+    c->alone = c->o->path != NULL && !cip_path_is_root(c->o->path);
+    job->spec.tree = NULL; /* the rest of it was not asked for */
+    if (c->alone)
+        return CIP_OK;
+    CIP_TRY(cip_lacks_prune(job->env, a, l->tree, &job->spec.tree, err));
+    if (c->in->format == job->format || c->in->format->plain == NULL || job->spec.tree == NULL)
+        return CIP_OK;
+    CIP_TRY(CIP_ARENA_NEW(a, &within, l->narray, err));
+    job->within = within;
+    return c->in->format->plain(l, a, &job->spec.tree, within, err);
+}
+
 static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err *err)
 {
     cip_sink_job *job = c->job;
     cip_where *where = &job->spec.where;
     CIP_TRY(choose_format(out, c->o, job, err));
-    c->alone = c->o->path != NULL && !cip_path_is_root(c->o->path);
-    job->spec.tree = NULL; /* the rest of it was not asked for */
-    if (!c->alone)
-        CIP_TRY(cip_lacks_prune(job->env, a, c->in->layout->tree, &job->spec.tree, err));
+    CIP_TRY(choose_tree(c, a, err));
     job->spec.source_format = c->in->format->name;
     job->spec.origin_keys = c->in->format->origin_keys;
     job->spec.form_keys = c->in->format->form_keys;

@@ -264,19 +264,29 @@ static bool may_leave_out(const planner *p, const cip_array *a)
            node == NULL;
 }
 
+static bool is_within(const cip_sink_job *job, size_t i)
+{
+    return job->within != NULL && job->within[i];
+}
+
 static cip_status plan_all(planner *p, size_t n, cip_err *err)
 {
     const cip_layout *l = p->in->layout;
+    size_t nown = 0;
     const cip_array *records = cip_file_whole(p->in);
     bool one = (p->job->format->store->caps & CIP_STORE_ONE_ARRAY) != 0;
     if (one && records != NULL)
         return plan_each(p, records, err);
-    if (one && n != 1)
+    for (size_t i = 0; i < n; i++)
+        nown += !is_within(p->job, i);
+    if (one && nown != 1)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s holds one array, the input has %zu; name one (.path)",
-                        p->job->format->title, n);
+                        p->job->format->title, nown);
     for (size_t i = 0; i < n; i++)
-        if (may_leave_out(p, l->array[i]))
+        if (is_within(p->job, i))
+            continue;
+        else if (may_leave_out(p, l->array[i]))
             p->job->left_out[p->job->nleft_out++] = l->array[i];
         else if (l->array[i] != records)
             CIP_TRY(plan_each(p, l->array[i], err));

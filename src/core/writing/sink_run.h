@@ -13,6 +13,8 @@ typedef struct cip_sink_job {
     size_t nplan;        /* made so far, to be cleared */
     const cip_array **left_out; /* by cip_convert_plan: cannot be read, nleft_out of them */
     size_t nleft_out;
+    const bool *within; /* of each array of the input: it is part of a value of spec.tree, and not
+                           written; NULL: none is */
     cip_env *env;
     cip_progress_fn *progress; /* may be NULL */
     void *user;

@@ -8,6 +8,7 @@
 #include <dirent.h>
 
 #include "core/core_testing.h"
+#include "core/writing/edit_testing.h"
 #include "support/needs.h"
 #include "support/temp_folder.h"
 
@@ -279,6 +280,65 @@ static void elements_in_memory_are_not_copied(void **state)
     free(v);
 }
 
+/* in.asdf: five numbers, and the integer -(2^96 + 7) with its words in a block; `more` lies in its
+ * mapping, too. */
+static void write_integer(const char *sign, const char *more)
+{
+    const uint32_t word[] = { 7, 0, 0, 1 };
+    const int64_t n5[] = { 5 }, n4[] = { 4 };
+    const int32_t five[5] = { 1, 2, 3, 4, 5 };
+    char text[200];
+    cip_writer *w;
+    OK(cip_create("in.asdf", CIP_WRITE_OPTIONS(.overwrite = true), &w, err));
+    snprintf(text, sizeof text, "!core/integer-1.1.0 {sign: '%s'%s}", sign, more);
+    OK(cip_writer_set_yaml(w, "attributes", "{big: null, more: [1]}", err));
+    OK(cip_writer_set_yaml(w, "round", "&m [*m]", err));
+    OK(cip_writer_set_yaml(w, "attributes/big", text, err));
+    OK(cip_put(w, "attributes/big/words", cip_dtype_of(CIP_U32), 1, n4, word, NULL, err));
+    OK(cip_put(w, "x", cip_dtype_of(CIP_I32), 1, n5, five, NULL, err));
+    OK(cip_writer_commit(w, err));
+}
+
+static void integers_of_words_are_numbers_in_other_formats(void **state)
+{
+    static const char number[] = "-79228162514264337593543950343";
+    const cip_convert_options *over = CIP_CONVERT_OPTIONS(.overwrite = true);
+    const char *text;
+    size_t n;
+    cip_file *f;
+    (void)state;
+    write_integer("-", ", string: '-79228162514264337593543950343'");
+    OK(cip_convert("in.asdf", "out.bcolz", CIP_CONVERT_OPTIONS(.accept_loss = true), err));
+    OK(cip_open("out.bcolz", NULL, &f, err));
+    assert_int_equal(cip_file_narray(f), 1);
+    const cip_node *big = cip_tree_get(cip_file_tree(f), "attributes/big", NULL);
+    text = cip_node_text(big, &n);
+    assert_int_equal(cip_node_kind(big), CIP_NODE_BIGINT);
+    assert_string_equal(text, number);
+    cip_file_close(f);
+
+    /* asked for by its path it is an array, and from ASDF to ASDF it stays as it is */
+    OK(cip_convert("in.asdf", "words.npy", CIP_CONVERT_OPTIONS(.path = "attributes/big/words"),
+                   err));
+    OK(cip_convert("in.asdf", "out.asdf", CIP_CONVERT_OPTIONS(.byteorder = "big"), err));
+    OK(cip_open("out.asdf", NULL, &f, err));
+    assert_int_equal(cip_file_narray(f), 2);
+    assert_non_null(cip_find(f, "attributes/big/words", NULL));
+    assert_string_equal(cip_dtype_name(cip_array_dtype(cip_find(f, "x", NULL))), "int32");
+    cip_file_close(f);
+
+    /* what is no number alone, or not the one that it says, stays an array */
+    write_integer("-", ", string: '8'");
+    FAILS(CIP_ERR_UNSUPPORTED, "holds one array, the input has 2",
+          cip_convert("in.asdf", "out.ra", over, err));
+    write_integer("-", ", unit: m");
+    FAILS(CIP_ERR_UNSUPPORTED, "holds one array, the input has 2",
+          cip_convert("in.asdf", "out.ra", over, err));
+    write_integer("~", "");
+    FAILS(CIP_ERR_UNSUPPORTED, "holds one array, the input has 2",
+          cip_convert("in.asdf", "out.ra", over, err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +353,7 @@ int main(void)
         TEST(byte_order_and_codec_are_as_wished),
         TEST(a_large_array_is_streamed),
         TEST(elements_in_memory_are_not_copied),
+        TEST(integers_of_words_are_numbers_in_other_formats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -220,4 +220,5 @@ const cip_format cip_format_asdf = {
     .implode = cip_asdf_implode,
     .tag_prefix = ASDF_TAGS,
     .origin_keys = "asdf_library history",
+    .plain = cip_asdf_plain,
 };

@@ -462,6 +462,18 @@ bool cip_asdf_complex_parse(const char *text, size_t len, double *re, double *im
  * `words`: nword 32-bit words, least significant first. */
 cip_status cip_asdf_integer_text(cip_mem *mem, const uint32_t *words, size_t nword, bool negative,
                                  cip_buf *out, cip_err *err);
+/* --- asdf_integer.c: core/integer ----------------------------------------------------------------
+ */
+
+/* The number that the mapping's words and sign say, in decimal. */
+cip_status cip_asdf_integer_read(const asdf_file *f, const cip_node *n, const cip_array *words,
+                                 cip_buf *out, cip_err *err);
+/* Whether the mapping's `string`, a scalar, is that number. */
+bool cip_asdf_integer_is(const cip_node *string, const cip_buf *text);
+/* cip_format.plain: integers of up to 16,384 bits that say nothing else and do not contradict
+ * themselves. */
+cip_status cip_asdf_plain(const cip_layout *l, cip_arena *a, const cip_node **tree, bool *within,
+                          cip_err *err);
 /* "A" to "E": which layout of 0.1 a file has; D where there is no tree to tell it from E. */
 const char *cip_asdf_layout_name(const asdf_file *f);
 /* The facts for `info`. */

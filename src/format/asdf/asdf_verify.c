@@ -176,52 +176,24 @@ static const cip_array *array_of(const cip_layout *l, const cip_node *node)
     return NULL;
 }
 
-static cip_status read_words(const asdf_file *f, const cip_array *a, uint32_t **out, size_t *n,
-                             cip_err *err)
-{
-    const cip_read_how how = { .layout = f->layout };
-    cip_cast cast;
-    cip_cast_stats stats = { 0 };
-    cip_nd to;
-    *out = NULL;
-    if (a->view.ndim != 1 || a->view.shape[0] > 4096)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "too long an integer");
-    *n = (size_t)a->view.shape[0];
-    CIP_TRY(CIP_NEW(&f->env->mem, out, *n, err));
-    CIP_TRY(cip_cast_make(a->dtype, cip_dtype_of(CIP_U32), CIP_OVERFLOW_WRAP, &cast, err));
-    CIP_TRY(cip_view_c_order(1, a->view.shape, sizeof **out, &to, err));
-    return cip_space_gather(&how, a->space, &a->view, &cast, &to, (uint8_t *)*out, &stats, err);
-}
-
 /* Whether `string` says what `words` and `sign` do; what cannot be read is reported elsewhere. */
-static cip_status integer_matches(const asdf_file *f, const cip_node *n, const cip_array *words,
-                                  bool *yes, cip_err *err)
+static bool integer_matches(const asdf_file *f, const cip_node *n, const cip_array *words,
+                            const cip_node *string)
 {
-    const cip_node *sign = cip_map_get(n, "sign"), *string = cip_map_get(n, "string");
     cip_buf text = { .mem = &f->env->mem };
-    uint32_t *w = NULL;
-    size_t nword = 0;
-    cip_status st;
-    CIP_GO(read_words(f, words, &w, &nword, err));
-    CIP_GO(cip_asdf_integer_text(&f->env->mem, w, nword,
-                                 sign != NULL && cip_node_is_string(sign, "-"), &text, err));
-    const char *s = string->text[0] == '+' ? string->text + 1 : string->text;
-    *yes = strlen(s) == text.len && memcmp(s, text.ptr, text.len) == 0;
-done:
-    cip_mem_put(&f->env->mem, w);
+    const bool yes = cip_asdf_integer_read(f, n, words, &text, NULL) != CIP_OK ||
+                     cip_asdf_integer_is(string, &text);
     cip_buf_clear(&text);
-    return st;
+    return yes;
 }
 
 static void check_integer(scalars *s, const cip_visit *v)
 {
     const cip_node *words = cip_map_get(v->node, "words"), *string = cip_map_get(v->node, "string");
-    bool yes = true;
     if (words == NULL || string == NULL || string->text == NULL || s->ninteger++ >= INTEGERS_MAX)
         return;
     const cip_array *a = array_of(s->f->layout, words);
-    if (a == NULL || a->st != CIP_OK || integer_matches(s->f, v->node, a, &yes, NULL) != CIP_OK ||
-        yes)
+    if (a == NULL || a->st != CIP_OK || integer_matches(s->f, v->node, a, string))
         return;
     cip_report_add(s->rep, CIP_WARN, CIP_ERR_CORRUPT, s->f->tree_off + v->node->offset, 0, v->path,
                    "the words of a core/integer are not the number that its string says");
