@@ -172,6 +172,8 @@ class Array(_cippus.Array):
         """As `a[key]`, into `out` (of the selection's shape; cast as numpy's same_kind), with `progress(done, total)`, or a bar
         of tqdm, told how many elements are done. `mask`: True gives a masked array, False what lies under the mask, None
         (the default) a masked array where elements may be missing, which needs `mask=False` for `out`."""
+        if isinstance(key, str):
+            return self[key].read(out=out, mask=mask, progress=progress)
         progress = telling(progress)
         if mask is None:
             mask = self.is_masked
@@ -190,8 +192,6 @@ class Array(_cippus.Array):
         if out is None:
             if not self.is_masked:
                 return np.asarray(self[key])
-            if isinstance(key, str):
-                return self[key].read(mask=False)
             names = isinstance(key, list) and key and isinstance(key[0], str)
             return self.read(mask=False)[key] if names else _index.advanced(self, key)
         np.copyto(out, self.read(key, progress=progress, mask=False), casting="same_kind")

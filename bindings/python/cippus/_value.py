@@ -14,7 +14,7 @@ import numpy as np
 from ._array import Array
 from ._mask import flags
 from ._tree import Map, Seq, TaggedStr, escape
-from ._yaml import Tagged, flow, tagged
+from ._yaml import Tagged, TaggedList, flow, tagged
 
 _UNIT = "tag:stsci.edu:asdf/unit/unit-1.0.0"
 
@@ -86,13 +86,34 @@ def as_quantity(value: Any, version: str) -> Any:
     return Tagged({"unit": TaggedStr(unit, _UNIT), "value": number if number.ndim else number.item()}, tag)
 
 
+def taken(value: Any, file: Any) -> Any:
+    """A collection as it is now, whatever becomes of `file`: parts of trees and arrays of that file are copied."""
+    if isinstance(value, Array) and value.file is file:
+        value = as_quantity(value, str(file.version))
+    if isinstance(value, Array):
+        return value.read() if value.file is file else value
+    if isinstance(value, Mapping):
+        if has_odd_keys(value):
+            raise TypeError("a mapping with arrays has a key that is a collection, which no path names")
+        tag = value.tag if isinstance(value, (Map, Tagged)) else None
+        return Tagged({key: taken(part, file) for key, part in value.items()}, tag)
+    if isinstance(value, (list, tuple, Seq)):
+        return TaggedList((taken(part, file) for part in value), value.tag if isinstance(value, (Seq, TaggedList)) else None)
+    return value
+
+
+def has_odd_keys(value: Any) -> bool:
+    """Whether a key of a mapping of a tree is a collection."""
+    return isinstance(value, Map) and any(isinstance(value._key(i), (Map, Seq)) for i in range(len(value)))
+
+
 def parts(value: Any) -> tuple[str, Iterator[tuple[str, Any]]]:
     """A collection with arrays in it: what is set first, with its tag, and then each part with its step of a path. Values under keys
     that no path names (numbers, None) are set first."""
     if not isinstance(value, Mapping):
-        return tagged(value.tag if isinstance(value, Seq) else None, "[]"), ((str(i), part) for i, part in enumerate(value))
+        return tagged(value.tag if isinstance(value, (Seq, TaggedList)) else None, "[]"), ((str(i), part) for i, part in enumerate(value))
     tag = value.tag if isinstance(value, (Map, Tagged)) else None
-    if isinstance(value, Map) and any(isinstance(value._key(i), (Map, Seq)) for i in range(len(value))):
+    if has_odd_keys(value):
         raise TypeError("a mapping with arrays has a key that is a collection, which no path names")
     first = {key: part for key, part in value.items() if not isinstance(key, str)}
     for key, part in first.items():

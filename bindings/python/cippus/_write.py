@@ -19,6 +19,11 @@ from ._value import chunks_of, data_of, is_array, packed
 from ._yaml import flow
 
 
+def _plain(path: str) -> str:
+    """As arrays are listed: without the slash that a path may begin with."""
+    return path[1:] if path.startswith("/") else path
+
+
 def options_of(options: Optional[Mapping[str, Any]]) -> Optional[tuple[bytes, ...]]:
     """Options that only a format has, as "KEY=VALUE"."""
     if options is None:
@@ -309,7 +314,7 @@ class Edit(_Target):
         if isinstance(there, Array) and there._field_name is not None:
             self.write(there, ..., value)
             return
-        if isinstance(there, Array) and path not in self._came and not any(v is not None for v in options.values()):
+        if isinstance(there, Array) and _plain(path) not in self._came and not any(v is not None for v in options.values()):
             data, mask = data_of(value)
             if mask is None and not there.is_masked and there.dtype == data.dtype and there.shape == data.shape:
                 self._begin().write(path, "", data)
@@ -317,6 +322,7 @@ class Edit(_Target):
         super().put(path, value, **options)
 
     def _put_whole(self, path: str, value: Any, same: dict[str, Any]) -> None:
+        value = _value.taken(value, self._file)
         change, came = self._begin(), dict(self._came)
         change.mark()
         try:
@@ -327,7 +333,7 @@ class Edit(_Target):
             raise
 
     def _note(self, path: str) -> None:
-        self._came[path] = None
+        self._came[_plain(path)] = None
 
     def write(self, array: Array, key: Any, value: Any, orthogonal: bool = False) -> None:
         if isinstance(key, str):

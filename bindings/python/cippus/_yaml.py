@@ -24,6 +24,14 @@ class Tagged(dict[Any, Any]):
         self.tag = tag
 
 
+class TaggedList(list[Any]):
+    """A sequence with a tag."""
+
+    def __init__(self, items: Any, tag: Optional[str]):
+        super().__init__(items)
+        self.tag = tag
+
+
 def quoted(text: str) -> str:
     def escaped(c: str) -> str:
         if c in '"\\':
@@ -96,6 +104,6 @@ def flow(value: Any) -> str:
         pairs = ", ".join(f"{flow(k)}: {flow(v)}" for k, v in items)
         return tagged(value.tag if isinstance(value, (Map, Tagged)) else None, "{" + pairs + "}")
     if isinstance(value, (list, tuple, Seq)):
-        tag = value.tag if isinstance(value, Seq) else None
+        tag = value.tag if isinstance(value, (Seq, TaggedList)) else None
         return tagged(tag, "[" + ", ".join(map(flow, value)) + "]")
     raise TypeError(f"a {type(value).__name__} is no value of a tree")

@@ -195,6 +195,31 @@ def test_a_field_is_assigned_to_and_not_replaced(tmp_path):
     assert cippus.open(name)["x"][...].tolist() == [(1, 0), (2, 0), (3, 0)]
 
 
+def test_a_mapping_with_arrays_is_copied_within_its_file(tmp_path):
+    with cippus.create(tmp_path / "x.asdf", sync=False) as w:
+        w["g"] = {"x": np.arange(3), "l": [np.arange(2), {"k": 1}], "m": {"y": np.ma.array([1.0, 2.0], mask=[0, 1])}}
+    expected = str(cippus.open(tmp_path / "x.asdf")["g"]).count("ndarray")
+    with cippus.open(tmp_path / "x.asdf", "r+") as f:
+        f["h"] = f["g"]
+        f["list"] = f["h"]["l"]
+        f["g"] = {"in": f["g/m"], "x": f["g/x"]}  # of what it replaces
+        assert f["h/x"][...].tolist() == [0, 1, 2] and sorted(f["g"]) == ["in", "x"]
+    with cippus.open(tmp_path / "x.asdf") as f:
+        assert str(f["h"]).count("ndarray") == expected
+        assert f["h/l/0"][...].tolist() == f["list/0"][...].tolist() == [0, 1] and f["h/l/1/k"] == f["list/1/k"] == 1
+        assert f["g/in/y"][...].tolist() == f["h/m/y"][...].tolist() == [1.0, None] and f["g/x"][...].tolist() == [0, 1, 2]
+
+
+def test_paths_are_listed_in_one_spelling(night):
+    with cippus.open(night, "r+") as f:
+        f["/q"] = np.arange(3)
+        f["/r"] = {"in": np.arange(2)}
+        f["/q"] = np.arange(3)
+        assert list(f.arrays) == ["x", "y", "q", "r/in"] and f.arrays["q"].path == "q"
+        f.commit()
+        assert list(f.arrays) == ["x", "y", "q", "r/in"]
+
+
 def test_threads_read_while_changes_are_pending(tmp_path):
     import threading
 

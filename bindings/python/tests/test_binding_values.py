@@ -88,6 +88,21 @@ def test_a_folder_has_no_bytes():
             w.getvalue()
 
 
+def test_fields_of_masked_records_are_read_by_name():
+    x = np.ma.array([(1, 2.0), (3, 4.0)], [("a", "i4"), ("b", "f8")], mask=[0, 1])
+    with cippus.create(format="asdf") as w:
+        w["x"] = x
+    with cippus.open(w.getvalue()) as f:
+        a = f["x"]
+        assert isinstance(a.read("a"), np.ma.MaskedArray) and a.read("a").tolist() == a["a"][...].tolist() == [1, None]
+        assert a.read("b", mask=True).tolist() == [2.0, None]
+        assert type(a.read("a", mask=False)) is np.ndarray and a.read("a", mask=False)[0] == 1
+        out = np.zeros(2, "f8")
+        assert a.read("a", out=out, mask=False) is out and out[0] == 1
+        with pytest.raises(KeyError):
+            a.read("none")
+
+
 @pytest.mark.parametrize("format", ["asdf", "blosc2", "npy", "rawarray"])
 def test_chunks_fit_the_array(format):
     path = "a" if format == "asdf" else ""
