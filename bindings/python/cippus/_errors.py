@@ -2,7 +2,10 @@
 """One exception for each status of the library, also below the one that Python programs expect."""
 from __future__ import annotations
 
+import re
 from typing import Any, Optional
+
+_KEYWORD = re.compile(r"(?<!\S)\.accept_loss\b")  # as C programs spell it
 
 
 class Error(Exception):
@@ -172,6 +175,7 @@ def make_error(
         kind = FileMissingError if of_file else PathMissingError
     if text == "the output exists":
         text += "; overwrite=True, or mode 'w', replaces it"
+    text = _KEYWORD.sub("accept_loss=True", text)
     if isinstance(path, bytes):
         path = path.decode("utf-8", "surrogateescape")
     error = _again(kind, text or kind.status, part, offset, path)

@@ -66,6 +66,7 @@ typedef struct cippy_file {
     unsigned serial;             /* grows with each call of it, and when it ends */
     bool tree_changed;           /* by it, or arrays came or went */
     atomic_uint views;           /* pins of views, which need nothing but the bytes */
+    atomic_uint waiting;         /* pins of those who wait to look into the update */
     PyObject *path;              /* the path, or a description of the source */
     Py_buffer bytes;             /* of a file in memory */
     cippy_call source;           /* what reading through Python raised */
@@ -158,7 +159,7 @@ void cippy_leave(cippy_file *f);
 /* For a change of the file itself: false, with an exception, while there are other pins. */
 bool cippy_enter_alone(cippy_file *f);
 void cippy_leave_alone(cippy_file *f);
-/* Whether calls are going on in it; views do not count. */
+/* Whether calls are going on in it; views do not count, nor who waits to look into its update. */
 bool cippy_in_use(const cippy_file *f);
 PyObject *cippy_file_fail(cippy_file *f, cip_status status, const cip_err *err);
 

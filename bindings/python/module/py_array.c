@@ -161,7 +161,7 @@ static PyObject *make_dtype(cippy_array *a)
     cippy_change *c;
     if (!cippy_look_begin(a->file, &c))
         return NULL;
-    if (c != NULL && a->serial != a->file->serial && !find_by(a, c)) {
+    if (a->serial != a->file->serial && !find_by(a, c)) {
         cippy_look_end(c);
         return NULL;
     }

@@ -35,11 +35,19 @@ bool cippy_change_begin(cippy_change *c)
     return false;
 }
 
+/* Who waits here has nothing of the update that it could go on with: it looks anew. */
+static void wait_for_look(cippy_file *f)
+{
+    atomic_fetch_add(&f->waiting, 1);
+    wait_a_little();
+    atomic_fetch_sub(&f->waiting, 1);
+}
+
 /* A thread may look again while it does: values of the tree are made in Python. */
 bool cippy_look_begin(cippy_file *f, cippy_change **out)
 {
     const unsigned long me = PyThread_get_thread_ident();
-    for (*out = NULL; f->change != NULL; wait_a_little()) {
+    for (*out = NULL; f->change != NULL; wait_for_look(f)) {
         cippy_change *c = f->change;
         if (c->depth != 0 && c->looker == me) {
             if (c->reading)
@@ -92,6 +100,21 @@ void cippy_change_forget(cippy_change *c)
         cip_edit_forget_failure(c->e, NULL);
 }
 
+/* Without the words that lead to options which updates of an open file have not. */
+static cip_err without_options(const cip_err *err)
+{
+    static const char *const option[] = { " .accept_loss", " .by_position" };
+    cip_err told = *err;
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
+        char *at = strstr(told.text, option[i]);
+        while (at != NULL && at > told.text && *at != ';')
+            at--;
+        if (at != NULL && *at == ';')
+            *at = '\0';
+    }
+    return told;
+}
+
 PyObject *cippy_change_end(cippy_change *c, cip_status status, const cip_err *err)
 {
     if (status != CIP_OK)
@@ -104,7 +127,8 @@ PyObject *cippy_change_end(cippy_change *c, cip_status status, const cip_err *er
         return NULL;
     if (status == CIP_ERR_CANCELLED && cippy_calls_raised(&c->calls))
         return NULL;
-    return cippy_fail(c->state, status, err, c->path, false);
+    const cip_err told = c->file != NULL ? without_options(err) : *err;
+    return cippy_fail(c->state, status, &told, c->path, false);
 }
 
 cippy_change *cippy_change_new(PyObject *module, PyObject *path)
@@ -506,7 +530,8 @@ static PyObject *change_commit(PyObject *self, PyObject *unused)
     return cippy_change_end(c, status, &err);
 }
 
-/* Uses of the file that may have something of its update: other threads', which are soon over. */
+/* Uses of the file that may have something of its update: other threads', which are soon over.
+ * Those that would look into it wait for this call, and then see that it is gone. */
 static bool wait_for_uses(cippy_change *c)
 {
     for (int i = 0; c->file != NULL && i < 200000; i++) {

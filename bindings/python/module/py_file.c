@@ -60,7 +60,9 @@ void cippy_leave_alone(cippy_file *f)
 bool cippy_in_use(const cippy_file *f)
 {
     const unsigned pins = atomic_load(&((cippy_file *)f)->pins);
-    return (pins & ~(CLOSED | ALONE)) > atomic_load(&((cippy_file *)f)->views) + !(pins & CLOSED);
+    const unsigned others =
+        atomic_load(&((cippy_file *)f)->views) + atomic_load(&((cippy_file *)f)->waiting);
+    return (pins & ~(CLOSED | ALONE)) > others + !(pins & CLOSED);
 }
 
 PyObject *cippy_file_fail(cippy_file *f, cip_status status, const cip_err *err)

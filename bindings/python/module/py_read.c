@@ -70,7 +70,7 @@ static bool read_begin(cippy_array *a, cippy_change **c)
 {
     if (!cippy_look_begin(a->file, c))
         return false;
-    if (*c == NULL || a->serial == a->file->serial) {
+    if (a->serial == a->file->serial) {
         if (*c != NULL)
             (*c)->reading = true;
         return true;

@@ -220,6 +220,51 @@ def test_paths_are_listed_in_one_spelling(night):
         assert list(f.arrays) == ["x", "y", "q", "r/in"]
 
 
+def test_an_update_names_no_option_that_it_has_not(night):
+    with cippus.open(night, "r+") as f:
+        with pytest.raises(cippus.UnsupportedError, match="cannot take that$"):
+            f["x"][0, :2] = np.ma.array([1, 2], mask=[0, 1])
+
+
+def test_threads_that_read_do_not_keep_changes_from_being_dropped(tmp_path):
+    import threading
+    import time
+
+    name = write(tmp_path, "asdf", np.arange(100_000))
+    wrong, done = [], threading.Event()
+    with cippus.open(name, "r+") as f:
+
+        def read():
+            while not done.is_set():
+                try:
+                    found = f["x"][:5].tolist()
+                    if found not in ([0, 1, 2, 3, 4], [7, 1, 2, 3, 4]):
+                        wrong.append(found)
+                except cippus.BusyError:
+                    pass
+
+        def change():
+            while True:
+                try:
+                    f["x"][0] = 7
+                    return
+                except cippus.BusyError:
+                    pass
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for t in threads:
+            t.start()
+        began = time.monotonic()
+        for _ in range(50):
+            change()
+            f.rollback()
+        done.set()
+        for t in threads:
+            t.join()
+        assert not wrong and time.monotonic() - began < 8
+        assert f["x"][0] == 0
+
+
 def test_threads_read_while_changes_are_pending(tmp_path):
     import threading
 
