@@ -35,17 +35,21 @@ static cip_status take_value(const cip_file *literal, const opts *o, const cip_d
 static int write_it(const opts *o, const cip_write_options *how, const cip_dtype *dtype,
                     const void *elem)
 {
-    const char *name = o->nname != 0 ? o->names[0] : "data";
     const cip_array_options a = { .size = sizeof a, .storage = o->inlined ? "inline" : NULL };
     int64_t shape[CIP_MAX_NDIM];
     int ndim;
-    cip_err err = CIP_ERR_INIT;
+    cip_err err = CIP_ERR_INIT, why = CIP_ERR_INIT;
     cip_writer *w;
     if (!parse_shape(o->shape, false, &ndim, shape))
         return wrong_use("--shape: expected lengths such as 100,3");
     if (cip_create(o->pos[0], how, &w, &err) != CIP_OK)
         return complain(o->pos[0], &err);
-    cip_put_filled(w, name, dtype, ndim, shape, elem, &a, &err);
+    /* nobody gave a name: none, where the format can do without */
+    if (o->nname != 0)
+        cip_put_filled(w, o->names[0], dtype, ndim, shape, elem, &a, &err);
+    else if (cip_put_filled(w, "", dtype, ndim, shape, elem, &a, &why) == CIP_ERR_ARG &&
+             cip_writer_forget_failure(w, &err) == CIP_OK)
+        cip_put_filled(w, "data", dtype, ndim, shape, elem, &a, &err);
     return cip_writer_commit(w, &err) == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
 }
 

@@ -40,8 +40,9 @@ typedef struct cip_write_options {
     bool accept_loss;        /* what the format cannot hold is left out or, of values, comes as near
                                 as it can; a chain may be lossy; arrays and nodes of other files
                                 may lack what was left out when those were read */
-    cip_finding_fn *on_note; /* told what a lossy chain's largest error is, for each array, and of
-                                what other files' arrays and nodes lack */
+    cip_finding_fn *on_note; /* told what a lossy chain's largest error is, for each array, of what
+                                other files' arrays and nodes lack, and, by the commit, of the name
+                                of the only array where the format has none */
     void *user;              /* of on_note and progress */
     const cip_codec_methods *const *codecs; /* as in cip_open_options: for chains */
     size_t ncodec;
@@ -186,7 +187,9 @@ CIP_API cip_status cip_writer_set_node(cip_writer *w, const char *path, const ci
                                        const cip_node *node, cip_err *err);
 
 /** Writes an array: ndim lengths in `shape`, elements packed in C order at `data`, which is the
- * caller's again when this returns. `opts` may be NULL. */
+ * caller's again when this returns. `opts` may be NULL. A format of one array without a name (npy,
+ * RawArray, Blosc2, bloscpack, and BLZ and bcolz but for tables) takes any path, and leaves it out:
+ * on_note is told of one that is not "". */
 CIP_API cip_status cip_put(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
                            const int64_t *shape, const void *data, const cip_array_options *opts,
                            cip_err *err);

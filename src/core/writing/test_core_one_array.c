@@ -261,6 +261,42 @@ static void frames_grow_and_change(void **state)
     scratch_close(&dir);
 }
 
+static int count_name(void *user, const cip_finding *f)
+{
+    *(int *)user += f->severity == CIP_NOTE && strcmp(f->part, "image") == 0 &&
+                    strstr(f->text, "the array's name is left out") != NULL;
+    return 0;
+}
+
+/* Once, whichever call brings the array; and not of what is no name. */
+static void a_name_without_a_place_is_told(void **state)
+{
+    static const char *const file[] = { "a.npy", "a.ra", "a.b2nd", "a.blp", "a.bcolz", "a.blz" };
+    (void)state;
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        for (int how = 0; how < 4; how++) {
+            int told = 0;
+            cip_memory *m;
+            cip_writer *w;
+            cip_slab *slab;
+            const bool table = i >= 4 && how == 3; /* has names, so that "" is none */
+            const char *path = how < 3 ? "image" : table ? "x" : ".";
+            OK(cip_create_memory(file[i], CIP_WRITE_OPTIONS(.on_note = count_name, .user = &told),
+                                 &m, &w, &err));
+            if (how == 0)
+                OK(cip_put_filled(w, path, cip_dtype_of(CIP_I32), 2, shape34, NULL, NULL, &err));
+            else if (how == 1)
+                OK(cip_declare(w, path, cip_dtype_of(CIP_I32), 2, shape34, NULL, &slab, &err));
+            else
+                OK(cip_put(w, path, cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
+            OK(cip_writer_commit(w, &err));
+            if (told != (how < 3))
+                fail_msg("%s, way %d: told %d times", file[i], how, told);
+            cip_memory_free(m);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +307,7 @@ int main(void)
         cmocka_unit_test(a_chunk_shape_is_given_once),
         cmocka_unit_test(a_shape_that_is_none_is_refused),
         cmocka_unit_test(frames_grow_and_change),
+        cmocka_unit_test(a_name_without_a_place_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,6 +96,7 @@ cip_status cip_writer_forget_failure(cip_writer *w, cip_err *err)
 typedef struct first_loss {
     size_t n, impossible;
     char text[200];
+    cip_report *notes; /* told what nobody has to accept, once all is there; NULL: not yet */
 } first_loss;
 
 static int on_loss(void *user, const cip_finding *f)
@@ -104,12 +105,14 @@ static int on_loss(void *user, const cip_finding *f)
     l->impossible += f->severity > CIP_WARN;
     if (f->severity != CIP_NOTE && l->n++ == 0)
         snprintf(l->text, sizeof l->text, "%s", f->text);
+    if (f->severity == CIP_NOTE && l->notes != NULL)
+        cip_report_add(l->notes, CIP_NOTE, f->code, f->offset, f->length, f->part, "%s", f->text);
     return 0;
 }
 
-cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err)
+static cip_status check(cip_writer *w, const cip_spec *spec, cip_report *notes, cip_err *err)
 {
-    first_loss l = { 0 };
+    first_loss l = { .notes = notes };
     cip_report rep;
     cip_report_init(&rep, &w->env.mem, false, on_loss, &l);
     cip_status st = w->format->store->check(spec, &rep, err);
@@ -120,6 +123,17 @@ cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err)
         return st;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot hold all of it: %s%s",
                     w->format->title, l.text, l.n > 1 ? " (and more)" : "");
+}
+
+cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err)
+{
+    return check(w, spec, NULL, err);
+}
+
+static cip_status check_whole(cip_writer *w, cip_err *err)
+{
+    CIP_TRY(check(w, &w->spec, &w->notes, err));
+    return cip_report_status(&w->notes, err);
 }
 
 /* --- options ------------------------------------------------------------------------------------
@@ -408,7 +422,7 @@ static cip_status all_at_once(cip_writer *w, cip_err *err)
     w->spec.array = array;
     w->spec.narray = w->nentry;
     w->spec.tree = w->tree.root;
-    CIP_TRY(cip_writer_check(w, &w->spec, err));
+    CIP_TRY(check_whole(w, err));
     CIP_TRY(cip_writer_begin(w, form, err));
     i = 0;
     for (cip_entry *e = w->first; e != NULL; e = e->next, i++) {
@@ -426,7 +440,7 @@ static cip_status complete(cip_writer *w, cip_revision *r, cip_err *err)
         CIP_TRY(give_waiting(w, true, err));
     } else if (w->begun) {
         w->spec.tree = w->tree.root;
-        CIP_TRY(cip_writer_check(w, &w->spec, err));
+        CIP_TRY(check_whole(w, err));
     } else {
         CIP_TRY(all_at_once(w, err));
     }

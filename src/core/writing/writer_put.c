@@ -140,11 +140,10 @@ cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtyp
     CIP_TRY(cip_dtype_copy(&w->arena, dtype, &e->spec.dtype, err));
     CIP_TRY(copy_shape(w, e, ndim, shape, err));
     CIP_TRY(take_options(w, e, opts, err));
-    bool named = cip_writer_has_names(w);
-    CIP_TRY(cip_arena_copy(&w->arena, path, named ? strlen(path) : 0, &copy, err));
+    CIP_TRY(cip_arena_copy(&w->arena, path, cip_path_is_root(path) ? 0 : strlen(path), &copy, err));
     e->spec.path = copy;
     CIP_TRY(check_alone(w, e, err));
-    if (named)
+    if (cip_writer_has_names(w))
         CIP_TRY(take_place(w, path, e, err));
     *out = e;
     return CIP_OK;
