@@ -181,8 +181,12 @@ CIP_API cip_status cip_edit_append_array(cip_edit *e, const char *path, const ci
 CIP_API cip_status cip_edit_delete(cip_edit *e, const char *path, int axis, int64_t start,
                                    int64_t count, cip_err *err);
 /** Puts rows of an axis before the one that is at `start` (its length: behind the last), as
- * cip_edit_append takes them: elements in C order of the array's shape, but for that axis. Errors
- * as for cip_edit_delete. */
+ * cip_edit_append_as takes them: elements in C order of the array's shape, but for that axis.
+ * Errors as for cip_edit_delete. */
+CIP_API cip_status cip_edit_insert_as(cip_edit *e, const char *path, int axis, int64_t start,
+                                      const cip_dtype *dtype, const void *data, size_t nbytes,
+                                      cip_err *err);
+/** The same of plain bytes, as cip_edit_append takes them. */
 CIP_API cip_status cip_edit_insert(cip_edit *e, const char *path, int axis, int64_t start,
                                    const void *data, size_t nbytes, cip_err *err);
 /** The same of an array, as cip_edit_append_array; of one axis less is one row. */

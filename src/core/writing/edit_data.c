@@ -524,6 +524,14 @@ cip_status cip_edit_insert(cip_edit *e, const char *path, int axis, int64_t star
     CIP_EDIT_CHANGE(e, err, rows_of_memory(e, path, &at, NULL, b, why));
 }
 
+cip_status cip_edit_insert_as(cip_edit *e, const char *path, int axis, int64_t start,
+                              const cip_dtype *dtype, const void *data, size_t nbytes, cip_err *err)
+{
+    const rows_at at = { .axis = axis, .start = start };
+    const cip_bytes b = { data, nbytes };
+    CIP_EDIT_CHANGE_BY(e, dtype, err, rows_as(e, path, &at, dtype, b, why));
+}
+
 /* One axis less is one row. */
 static cip_status count_rows(const cip_nd *now, int32_t axis, const cip_nd *from, uint64_t *nrow,
                              cip_err *err)

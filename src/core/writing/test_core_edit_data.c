@@ -680,8 +680,9 @@ static void elements_with_a_dtype_are_cast(void **state)
     OK(cip_edit_commit(e, err));
     OK(cip_edit_open(path, NULL, &e, err));
     OK(cip_edit_append_as(e, "packed", cip_dtype_as_stored(), row, 8, err)); /* its bytes */
+    OK(cip_edit_insert_as(e, "few", 0, 3, cip_dtype_of(CIP_I32), i, 4, err));
     OK(cip_edit_commit(e, err));
-    edit_expect(path, "few", "10 20 5\n");
+    edit_expect(path, "few", "10 20 5 5\n");
     edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n1 2 3 4\n1 0 2 0\n");
     edit_verify(path);
     OK(cip_edit_open(path, NULL, &e, err));
@@ -691,8 +692,11 @@ static void elements_with_a_dtype_are_cast(void **state)
           cip_edit_write_as(e, "few", "[0]", cip_dtype_of(CIP_I32), i, 8, err));
     FAILS(CIP_ERR_ARG, "a dtype", cip_edit_write_as(e, "few", "[0]", NULL, i, 8, err));
     FAILS(CIP_ERR_ARG, "a dtype", cip_edit_append_as(e, "packed", NULL, row, 8, err));
+    FAILS(CIP_ERR_RANGE, "",
+          cip_edit_insert_as(e, "few", 0, 0, cip_dtype_of(CIP_F64), half, 8, err));
+    FAILS(CIP_ERR_ARG, "a dtype", cip_edit_insert_as(e, "few", 0, 0, NULL, row, 8, err));
     cip_edit_abort(e);
-    edit_expect(path, "few", "10 20 5\n");
+    edit_expect(path, "few", "10 20 5 5\n");
 }
 
 /* Two of them would become one: U+FFFD stands for both. */
