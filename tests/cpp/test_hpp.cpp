@@ -54,6 +54,30 @@ static void typed_reads_have_a_shape()
     EXPECT(f.find("image")->stats({ cip::index(0) })->nelem == 160);
 }
 
+static void what_is_masked_is_asked_for()
+{
+    cip::file f = *cip::file::open(sample("night.asdf").c_str());
+    cip::array a = *f.find("masked");
+    const std::size_t n = cip::detail::product(a.shape());
+    std::vector<double> into(n, 7);
+    std::vector<uint8_t> mask(n);
+    EXPECT(a.read<double>().status() == CIP_ERR_UNSUPPORTED);
+    EXPECT(f.read<float>("masked").status() == CIP_ERR_UNSUPPORTED);
+    EXPECT(a.read_into<double>(into).status() == CIP_ERR_UNSUPPORTED && into[0] == 7);
+    cip_read_args with{};
+    with.mask = mask.data();
+    EXPECT(bool(a.read_into<double>(into, {}, with)));
+    EXPECT(a.read<double>({}, with)->size() == n);
+    std::size_t missing = 0;
+    for (std::size_t i = 0; i < n; i++) {
+        const auto one = a.read<double>({ cip::index(static_cast<int64_t>(i) / a.shape()[1]),
+                                          cip::index(static_cast<int64_t>(i) % a.shape()[1]) });
+        EXPECT(mask[i] != 0 ? one.status() == CIP_ERR_UNSUPPORTED : (*one)[0] == into[i]);
+        missing += mask[i];
+    }
+    EXPECT(missing != 0 && missing != n);
+}
+
 static void errors_are_values()
 {
     cip::result<cip::file> none = cip::file::open("/nowhere/x.asdf");
@@ -142,9 +166,12 @@ static void what_is_written_is_read()
     e.write<float>("image", "[0]", cip::span<const float>(&pixels[3], 3));
     const int32_t whole[1] = { 7 };
     e.write<int32_t>("image", "[1, 0]", whole); /* cast, not its bytes */
+    const double column[2] = { 5, 6 };
+    e.insert<double>("cube", 1, 1, column);
     EXPECT(bool(e.commit()));
     bytes = cip_memory_bytes(m.get(), &n);
     EXPECT((*(*cip::file::open(bytes, n)).read<float>("image"))(1, 0) == 7.0F);
+    EXPECT((*(*cip::file::open(bytes, n)).read<int>("cube"))(1, 1) == 6);
     const double half[1] = { 0.5 };
     cip_edit_open_memory(m.get(), nullptr, e.out(), nullptr);
     EXPECT(e.write<double>("cube", "[0, 0]", half).commit().status() == CIP_ERR_RANGE);
@@ -189,6 +216,7 @@ int main()
 {
     arrays_are_listed();
     typed_reads_have_a_shape();
+    what_is_masked_is_asked_for();
     errors_are_values();
     trees_are_walked();
     views_have_the_type_of_the_array();
