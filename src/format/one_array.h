@@ -103,6 +103,7 @@ static inline cip_status cip_tell_rest(const cip_spec *spec, const char *taken, 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
 typedef struct cip_json_fit {
+    cip_env *env;
     bool nan, fits;
     size_t around;
 } cip_json_fit;
@@ -115,6 +116,24 @@ static inline bool cip_json_holds_int(const cip_node *n)
     return n->len <= (decimal ? CIP_JSON_DIGITS : CIP_JSON_DIGITS * 4 / 5); /* log 10 / log 16 */
 }
 
+/* Whether it stayed JSON text when it was read, and does again where `deep` (no collection is read
+ * there) says. Anybody may give a text this tag. */
+static inline bool cip_json_stays(cip_env *env, const cip_node *n, bool deep)
+{
+    cip_arena arena = { .mem = &env->mem };
+    const cip_json_source from = { .env = env, .arena = &arena };
+    const cip_bytes text = { (const uint8_t *)n->text, n->len };
+    cip_node *again;
+    bool stays = cip_node_kind(n) == CIP_NODE_STRING && n->tag != NULL &&
+                 strcmp(n->tag, CIP_JSON_RAW) == 0 && n->len != 0 &&
+                 strchr("\"[{", n->text[0]) != NULL &&
+                 strchr("\"]}", n->text[n->len - 1]) != NULL &&
+                 cip_json_read(&from, text, &again, NULL) == CIP_OK;
+    stays = stays && (again->type >= CIP_NODE_SEQ ? deep : again->tag != NULL);
+    cip_arena_clear(&arena);
+    return stays;
+}
+
 static inline int cip_visit_json(void *user, const cip_visit *v)
 {
     cip_json_fit *f = user;
@@ -122,13 +141,14 @@ static inline int cip_visit_json(void *user, const cip_visit *v)
     cip_node_type type = cip_node_kind(v->node);
     bool number =
         type != CIP_NODE_FLOAT || f->nan || (cip_node_as_double(v->node, &x) && isfinite(x));
-    bool named =
-        v->key == NULL || (cip_node_kind(v->key) == CIP_NODE_STRING && v->key->tag == NULL);
+    bool named = v->key == NULL || (cip_node_kind(v->key) == CIP_NODE_STRING &&
+                                    (v->key->tag == NULL || cip_json_stays(f->env, v->key, false)));
+    bool below = f->nan && v->depth + f->around + 1 > CIP_JSON_DEPTH;
+    bool plain = v->node->tag == NULL || cip_json_stays(f->env, v->node, below);
     bool other = type == CIP_NODE_NONE || type == CIP_NODE_TIMESTAMP || type == CIP_NODE_BINARY;
     bool deep = v->depth + f->around + (type >= CIP_NODE_SEQ) > CIP_JSON_DEPTH;
     bool big = type == CIP_NODE_BIGINT && !cip_json_holds_int(v->node);
-    f->fits =
-        f->fits && !v->again && !other && number && named && !deep && !big && v->node->tag == NULL;
+    f->fits = f->fits && !v->again && !other && number && named && !deep && !big && plain;
     return f->fits ? 0 : 2;
 }
 
@@ -136,7 +156,7 @@ static inline int cip_visit_json(void *user, const cip_visit *v)
  * `around`: collections that it comes to lie in. */
 static inline bool cip_json_holds(cip_env *env, const cip_node *node, bool nan, size_t around)
 {
-    cip_json_fit f = { nan, true, around };
+    cip_json_fit f = { env, nan, true, around };
     cip_status st = cip_tree_walk(node, env, cip_visit_json, &f, NULL);
     return st == CIP_OK && f.fits;
 }

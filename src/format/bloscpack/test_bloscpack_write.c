@@ -163,7 +163,7 @@ static void metadata_go_along_if_json_holds_them(void **state)
           "123456789012345678901234567890],"
           " \"a\\u0000b\": 2}}",
           0 },
-        { "{\"metadata\": {\"a\": \"\\ud800\"}}", 1 },
+        { "{\"metadata\": {\"a\": \"\\ud800\", \"\\udfff\": 1}}", 0 }, /* as they stand */
     };
     uint8_t raw[1000];
     fill(raw, sizeof raw);
@@ -187,7 +187,7 @@ static void metadata_go_along_if_json_holds_them(void **state)
         assert_int_equal(one_open(&f, &cip_format_bloscpack, o.bytes.ptr, o.bytes.len, 0, NULL),
                          CIP_OK);
         const cip_node *kept = cip_map_get(f.layout->tree, "metadata");
-        assert_int_equal(kept != NULL, i == 0 || i == 4 || i == 5);
+        assert_int_equal(kept != NULL, i == 0 || i >= 4);
         if (i == 0)
             assert_int_equal(cip_map_get(kept, "seeing")->len, 3);
         if (i == 5) {
