@@ -14,7 +14,7 @@ from ._array import Array
 from ._errors import Error, UnsupportedError
 from ._mask import missing
 from ._sink import Sink
-from ._tree import Map, escape
+from ._tree import Map, Seq, escape
 from ._value import chunks_of, data_of, is_array, packed
 from ._yaml import flow
 
@@ -281,7 +281,7 @@ class Edit(_Target):
     def __init__(self, file: Any):
         self._file = file
         self._open: Optional[_cippus.Change] = None
-        self._came: dict[str, None] = {}  # paths of arrays that were put
+        self._came: dict[str, None] = {}  # paths to which arrays were put or moved
         self._dropped = False  # given up, also where that could not be done at once
 
     @property
@@ -303,9 +303,15 @@ class Edit(_Target):
             return found
         has = self._open.has
         now = dict.fromkeys(path for path in found if has(path))
-        if not apart or self._file.tree is None:
-            now.update(dict.fromkeys(path for path in self._came if has(path)))
+        now.update(dict.fromkeys(path for path in self._came if has(path) and not (apart and self._in_tree(path))))
         return list(now)
+
+    def _in_tree(self, path: str) -> bool:
+        root = self._file.tree
+        try:
+            return isinstance(root, (Map, Seq)) and root._step(path) is not None
+        except Error:  # it cannot be looked at before the commit
+            return True
 
     def put(self, path: str, value: Any, **options: Any) -> None:
         """Replaces what is there: an array takes new elements where dtype and shape are the same."""
@@ -421,7 +427,11 @@ class Edit(_Target):
         self._begin().remove(path)
 
     def move(self, source: str, target: str, replace: bool) -> None:
+        self._begin()
+        was, now = _plain(source), _plain(target)
+        moved = [path for path in self._file._paths(False) if path == was or path.startswith(f"{was}/")]
         self._begin().move(source, target, replace)
+        self._came.update(dict.fromkeys(now + path[len(was) :] for path in moved))
 
     def commit(self) -> None:
         change = self._open

@@ -193,6 +193,8 @@ extern PyType_Spec cippy_node_spec;
  * node in the tree of an update, which the thread looks into (c); NULL: a node of the file's own.
  */
 PyObject *cippy_value(cippy_file *f, const cip_node *node, cippy_change *c, const char *at);
+/* Whether nodes with that tag (or none: NULL) describe arrays. */
+bool cippy_tag_is_of_array(const char *tag);
 
 /* --- py_array.c --- */
 extern PyType_Spec cippy_array_spec;

@@ -542,6 +542,15 @@ static bool wait_for_uses(cippy_change *c)
     return c->file == NULL || fail_busy(c, "another thread is reading the file");
 }
 
+/* Whether the tree has an array there by now, which cannot be looked at before the commit. */
+static bool is_in_tree(cippy_change *c, const char *path)
+{
+    const cip_node *root;
+    if (cip_edit_tree(c->e, &root, NULL) != CIP_OK)
+        return false;
+    return cippy_tag_is_of_array(cip_node_tag(cip_tree_get(root, path, NULL)));
+}
+
 /* has(path): whether there is an array by now. */
 static PyObject *change_has(PyObject *self, PyObject *args)
 {
@@ -554,11 +563,12 @@ static PyObject *change_has(PyObject *self, PyObject *args)
     const cip_status status = cip_edit_array(c->e, path, &a, &err);
     const bool none =
         status == CIP_ERR_NOT_FOUND || status == CIP_ERR_ARG || status == CIP_ERR_TYPE;
-    PyObject *done = cippy_change_end(c, none ? CIP_OK : status, &err);
+    const bool moved = status == CIP_ERR_UNSUPPORTED, there = moved && is_in_tree(c, path);
+    PyObject *done = cippy_change_end(c, none || moved ? CIP_OK : status, &err);
     if (done == NULL)
         return NULL;
     Py_DECREF(done);
-    return PyBool_FromLong(status == CIP_OK);
+    return PyBool_FromLong(status == CIP_OK || there);
 }
 
 static PyObject *change_abort(PyObject *self, PyObject *unused)

@@ -79,18 +79,22 @@ static PyObject *collection(cippy_file *f, const cip_node *node, const char *at)
     return (PyObject *)n;
 }
 
+bool cippy_tag_is_of_array(const char *tag)
+{
+    return tag != NULL &&
+           (strstr(tag, "core/ndarray") != NULL || strstr(tag, "/quantity-") != NULL);
+}
+
 /* The array that a node of an update's tree describes, or None: it describes none. What the update
  * does not know before it is committed is told by its tag. */
 static PyObject *array_now(cippy_file *f, const cip_node *node, cippy_change *c, const char *at)
 {
-    const char *tag = cip_node_tag(node);
     cip_err err = CIP_ERR_INIT;
     const cip_array *a;
     const cip_status status = cip_edit_array(c->e, at, &a, &err);
     if (status == CIP_OK && cip_array_node(a) != NULL)
         return cippy_array_new(f, a, NULL, at);
-    if (status != CIP_ERR_UNSUPPORTED || tag == NULL ||
-        (strstr(tag, "core/ndarray") == NULL && strstr(tag, "/quantity-") == NULL))
+    if (status != CIP_ERR_UNSUPPORTED || !cippy_tag_is_of_array(cip_node_tag(node)))
         Py_RETURN_NONE;
     return cippy_file_fail(f, status, &err);
 }

@@ -282,10 +282,10 @@ cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err)
     }
 }
 
-cip_file *cip_edit_added_file(const cip_edit *e, const char *path, const char **name)
+cip_file *cip_edit_added_file(const cip_edit *e, const cip_edit_place *at, const char **name)
 {
     const struct cip_addition *x = e->added;
-    while (x != NULL && (x->file == NULL || strcmp(x->place, path) != 0))
+    while (x != NULL && (x->file == NULL || x->place != at->path))
         x = x->next;
     *name = NAME;
     return x != NULL ? x->file : NULL;

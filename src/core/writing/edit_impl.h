@@ -26,6 +26,8 @@ typedef struct cip_edit_place {
     struct cip_edit_place *next; /* the one before it */
     const char *path;            /* with each step in one spelling */
     cip_edit_deed deed;
+    const char *from; /* MOVED: the path that it had, in the same spelling, and noted as LEFT right
+                         before; NULL: nobody can tell */
 } cip_edit_place;
 
 /* An array as it was last looked at. */
@@ -186,13 +188,15 @@ cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
 /* Frees what they were brought in, behind the format's own end. */
 void cip_edit_added_end(cip_edit *e);
 
-/* The file in which the array that came to `path` can be read, and its path there; NULL: none. */
-cip_file *cip_edit_added_file(const cip_edit *e, const char *path, const char **name);
+/* The file in which the array that came to the place can be read, and its path there; NULL: none.
+ */
+cip_file *cip_edit_added_file(const cip_edit *e, const cip_edit_place *at, const char **name);
 
 /* --- edit_look.c: what the update has made of arrays and the tree */
 
 /* Notes what is about to be done at a path; cip_edit_did takes it back where it failed. */
 cip_status cip_edit_note(cip_edit *e, const char *path, cip_edit_deed deed, cip_err *err);
+cip_status cip_edit_note_move(cip_edit *e, const char *from, const char *to, cip_err *err);
 cip_status cip_edit_did(cip_edit *e, cip_edit_place *before, cip_status st);
 /* That the array, which was found at `path`, is still the file's: NOT_FOUND, UNSUPPORTED. */
 cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip_err *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Arrays and the tree as an update has made them so far. An array is found by its path in the file
  * as it was, so the paths are kept at which the update put, moved, removed or set something: what
- * lies at one of them, or below, is no longer what the file has there. */
+ * lies at one of them, or below, is no longer what the file has there, but where it was moved to is
+ * what the file has at the path that it was moved from. */
 #include "core/writing/edit_impl.h"
 #include "tree/node.h"
 
@@ -17,15 +18,17 @@ static bool is_within(const char *path, const char *place)
 }
 
 /* What goes from a list moves the items behind it, so all of the list counts as changed. */
-static void take_list(cip_edit *e, char *path)
+static bool take_list(cip_edit *e, char *path)
 {
     const cip_node *root;
     char *last = strrchr(path, '/');
     if (last == NULL || cip_edit_tree(e, &root, NULL) != CIP_OK)
-        return;
+        return false;
     *last = '\0';
-    if (cip_node_kind(cip_tree_get(root, path, NULL)) != CIP_NODE_SEQ)
+    const bool is = cip_node_kind(cip_tree_get(root, path, NULL)) == CIP_NODE_SEQ;
+    if (!is)
         *last = '/';
+    return is;
 }
 
 /* Whether a value set at `path` could take the place of an array: of one that the file has there or
@@ -45,10 +48,28 @@ cip_status cip_edit_note(cip_edit *e, const char *path, cip_edit_deed deed, cip_
         return CIP_OK;
     CIP_TRY(cip_path_plain(&e->file->env, &e->arena, path, &text, err));
     CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
-    if (deed == CIP_EDIT_GONE || deed == CIP_EDIT_LEFT)
-        take_list(e, text);
-    *x = (cip_edit_place){ e->places, text, deed };
+    if ((deed == CIP_EDIT_GONE || deed == CIP_EDIT_LEFT) && take_list(e, text))
+        deed = CIP_EDIT_LEFT;
+    *x = (cip_edit_place){ e->places, text, deed, NULL };
     e->places = x;
+    return CIP_OK;
+}
+
+/* Steps in quotes and such of numbers ("?3") may name other keys than the plain ones. */
+static bool is_sure(const char *path)
+{
+    return strpbrk(path, "\"?") == NULL;
+}
+
+cip_status cip_edit_note_move(cip_edit *e, const char *from, const char *to, cip_err *err)
+{
+    cip_edit_place *const before = e->places;
+    char *text = NULL;
+    CIP_TRY(cip_path_plain(&e->file->env, &e->arena, from, &text, err));
+    CIP_TRY(cip_edit_note(e, from, CIP_EDIT_LEFT, err));
+    CIP_TRY(cip_edit_did(e, before, cip_edit_note(e, to, CIP_EDIT_MOVED, err)));
+    const bool sure = is_sure(from) && is_sure(to) && e->places->path[0] != '\0';
+    e->places->from = sure ? text : NULL;
     return CIP_OK;
 }
 
@@ -140,22 +161,54 @@ cip_status cip_edit_not_found(cip_edit *e, const char *path, const cip_err *why,
 
 /* --- arrays and the tree ---------------------------------------------------------------------- */
 
-/* An array that this update brought, where it can be read. *out NULL: there is none. */
-static cip_status find_added(cip_edit *e, const char *path, const cip_array **out, cip_err *err)
+/* The path that what is at `path` had before all that the update moved, and (*x) the last deed that
+ * reached it there, or NULL. */
+static cip_status find_origin(cip_edit *e, cip_arena *mem, const char *path, const char **out,
+                              const cip_edit_place **x, cip_err *err)
+{
+    cip_buf text = { .mem = &e->file->env.mem };
+    cip_status st = CIP_OK;
+    char *own;
+    for (*x = e->places;; *x = (*x)->next->next) {
+        while (*x != NULL && !is_within(path, (*x)->path))
+            *x = (*x)->next;
+        if (*x == NULL || (*x)->deed != CIP_EDIT_MOVED || (*x)->from == NULL || !is_sure(path))
+            break;
+        const char *below = path + strlen((*x)->path);
+        text.len = 0;
+        CIP_GO(cip_buf_puts(&text, (*x)->from, err));
+        CIP_GO(cip_buf_puts(&text, below, err));
+        CIP_GO(cip_arena_copy(mem, text.ptr, text.len, &own, err));
+        path = own;
+    }
+    *out = path;
+done:
+    cip_buf_clear(&text);
+    return st;
+}
+
+/* An array that this update brought, where it can be read, or one of the file's that it moved. *out
+ * and *a NULL: there is none. */
+static cip_status find_moved(cip_edit *e, const char *path, const cip_array **added,
+                             const cip_array **a, cip_err *err)
 {
     cip_arena mem = { .mem = &e->file->env.mem };
-    const char *name;
+    const char *name, *origin = NULL;
+    const cip_edit_place *x = NULL;
     char *asked;
     cip_status st;
-    *out = NULL;
-    if (e->added == NULL || path == NULL)
+    *added = *a = NULL;
+    if (e->places == NULL || path == NULL)
         return CIP_OK;
     CIP_GO(cip_path_plain(&e->file->env, &mem, path, &asked, err));
-    const cip_edit_place *x = reached(e, asked);
-    cip_file *f = x != NULL && x->deed == CIP_EDIT_PUT && strcmp(x->path, asked) == 0
-                      ? cip_edit_added_file(e, x->path, &name)
-                      : NULL;
-    *out = f != NULL ? cip_find(f, name, NULL) : NULL;
+    CIP_GO(find_origin(e, &mem, asked, &origin, &x, err));
+    if (x != NULL && x->deed == CIP_EDIT_PUT && strcmp(x->path, origin) == 0) {
+        cip_file *f = cip_edit_added_file(e, x, &name);
+        *added = f != NULL ? cip_find(f, name, NULL) : NULL;
+    } else if (origin != asked) {
+        const cip_array *was = cip_find(e->file, origin, NULL);
+        *a = was != NULL && !counts(x, was) && !fields_changed(e, was, origin) ? was : NULL;
+    }
 done:
     cip_arena_clear(&mem);
     return st;
@@ -181,13 +234,17 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
     cip_err why = CIP_ERR_INIT;
     cip_edit_looked *x;
     cip_edit_seen now;
-    CIP_TRY(find_added(e, path, out, err));
+    const cip_array *a;
+    CIP_TRY(find_moved(e, path, out, &a, err));
     if (*out != NULL)
         return CIP_OK;
-    const cip_array *a = cip_find(e->file, path, &why);
+    const bool moved = a != NULL;
+    if (!moved)
+        a = cip_find(e->file, path, &why);
     if (a == NULL)
         return cip_edit_not_found(e, path, &why, err);
-    CIP_TRY(cip_edit_still(e, path, a, err));
+    if (!moved)
+        CIP_TRY(cip_edit_still(e, path, a, err));
     CIP_TRY(place_for(e, a, &x, err));
     CIP_TRY(cip_fail_in(err, cip_edit_see(e, a, true, &now, err), "%s", a->path));
     x->seen = *now.a;

@@ -98,8 +98,7 @@ static cip_status move_node(cip_edit *e, const char *from, const char *to, bool 
     if (from == NULL || to == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two paths, found NULL");
     cip_edit_place *const before = e->places;
-    CIP_TRY(cip_edit_note(e, from, CIP_EDIT_LEFT, err));
-    CIP_TRY(cip_edit_did(e, before, cip_edit_note(e, to, CIP_EDIT_MOVED, err)));
+    CIP_TRY(cip_edit_note_move(e, from, to, err));
     return done(e, before, e->ops->move(e->state, from, to, replace, err));
 }
 

@@ -126,7 +126,8 @@ static void what_went_is_not_found(void **state)
     OK(cip_edit_move(e, "packed", "other", false, err));
     FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_array(e, "packed", &a, err));
     OK(cip_edit_move(e, "image", "packed", false, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_array(e, "packed", &a, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved",
+          cip_edit_read(e, "packed", CIP_READ_ARGS(.dst = now, .dst_nbytes = sizeof now), err));
     OK(cip_edit_array(e, "few", &a, err));
     cip_edit_abort(e);
 
@@ -136,6 +137,63 @@ static void what_went_is_not_found(void **state)
     FAILS(CIP_ERR_UNSUPPORTED, "comes with this update",
           cip_edit_write(e, "image", "[0]", f, 4, err));
     FAILS(CIP_ERR_UNSUPPORTED, "comes with this update", cip_edit_commit(e, err));
+}
+
+static int first(cip_edit *e, const char *path)
+{
+    const cip_array *a;
+    int16_t x[64] = { 0 };
+    OK(cip_edit_array(e, path, &a, err));
+    OK(cip_read_into(
+        a, CIP_READ_ARGS(.dst = x, .dst_nbytes = CIP_UNCHECKED, .dtype = cip_dtype_of(CIP_I16)),
+        err));
+    return x[0];
+}
+
+/* Through all moves, with what else came to the paths that it had meanwhile. */
+static void what_was_moved_is_read(void **state)
+{
+    (void)state;
+    static const int64_t three[] = { 3 };
+    const cip_array *a;
+    int16_t h[] = { 1, 2, 3 };
+    const char *path = scratch_path(&s, "m.asdf");
+    cip_writer *w;
+    OK(cip_create(path, NULL, &w, err));
+    OK(cip_put(w, "g/a", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    h[0] = 11;
+    OK(cip_put(w, "b", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_put(w, "l/0", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_put(w, "l/1", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_writer_commit(w, err));
+
+    cip_edit *e = begin(path);
+    OK(cip_edit_move(e, "b", "g/b", false, err));
+    assert_int_equal(first(e, "g/b"), 11);
+    OK(cip_edit_move(e, "g", "deep/er", false, err));
+    assert_int_equal(first(e, "deep/er/a"), 1);
+    assert_int_equal(first(e, "deep/er/b"), 11);
+    h[0] = 31;
+    OK(cip_edit_put(e, "g", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_edit_move(e, "g", "b", false, err));
+    h[0] = 41;
+    OK(cip_edit_put(e, "g", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    assert_int_equal(first(e, "b"), 31);
+    assert_int_equal(first(e, "g"), 41);
+    OK(cip_edit_move(e, "deep/er/a", "g", true, err));
+    assert_int_equal(first(e, "g"), 1);
+    OK(cip_edit_remove(e, "deep/er/b", err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_array(e, "deep/er/b", &a, err));
+    OK(cip_edit_set_int(e, "g", 5, err));
+    FAILS(CIP_ERR_TYPE, "", cip_edit_array(e, "g", &a, err));
+    OK(cip_edit_move(e, "l/1", "q", false, err));
+    assert_int_equal(first(e, "q"), 11);
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_array(e, "l/0", &a, err));
+    OK(cip_edit_move(e, "l/0", "r", false, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_array(e, "r", &a, err));
+    OK(cip_edit_commit(e, err));
+    edit_expect(path, "b", "31 2 3\n");
+    edit_verify(path);
 }
 
 /* In one step: where it is refused, what was there stays. */
@@ -205,6 +263,7 @@ int main(void)
         cmocka_unit_test(arrays_are_as_the_changes_have_them),
         cmocka_unit_test(an_array_that_came_is_read),
         cmocka_unit_test(what_went_is_not_found),
+        cmocka_unit_test(what_was_moved_is_read),
         cmocka_unit_test(an_array_takes_the_place_of_what_is_there),
         cmocka_unit_test(changes_of_an_inline_array_go_with_it),
     };
