@@ -25,6 +25,11 @@ void cip_extent_expect(const cip_extent *at)
         cip_far_expect(l->far, &need, 1);
 }
 
+void cip_space_expect(cip_space *s)
+{
+    cip_extent_expect(&(cip_extent){ .in = s, .len = s->len });
+}
+
 /* One request for the heads. */
 static void expect_heads(cip_space *s, const cip_chunk_wish *w, size_t n)
 {

@@ -87,6 +87,26 @@ static bool take(cip_far *a, uint64_t off, uint64_t len, void *dst)
     return found;
 }
 
+/* How many of the bytes from the first on are kept in one piece; they go to dst. */
+static size_t take_front(cip_far *a, uint64_t off, uint64_t len, uint8_t *dst)
+{
+    uint64_t most = 0;
+    const piece *from = NULL;
+    pthread_mutex_lock(&a->lock);
+    for (size_t i = 0; i < PIECES && most < len; i++) {
+        const piece *p = &a->ring[i];
+        if (off >= p->off && off - p->off < p->len && p->len - (off - p->off) > most) {
+            most = p->len - (off - p->off);
+            from = p;
+        }
+    }
+    most = cip_min_u64(most, len);
+    if (most != 0)
+        memcpy(dst, from->bytes + (off - from->off), (size_t)most);
+    pthread_mutex_unlock(&a->lock);
+    return (size_t)most;
+}
+
 /* How many ranges from the first on are read as one: in order, the gaps between them cheaper to
  * read than to ask for each range by itself. */
 static size_t near_ranges(const cip_far *a, const cip_range *r, size_t n)
@@ -133,17 +153,32 @@ static cip_status read_joined(cip_far *a, const cip_range *r, size_t n, cip_err 
     return st;
 }
 
+/* What is read and kept for a range that is no dearer to read than to ask for: what looks through
+ * a file is followed by what reads it. All of a small file. */
+static cip_need around(const cip_far *a, const cip_range *r)
+{
+    const uint64_t size = a->io->size, most = a->tune->far_join;
+    if (size <= most)
+        return (cip_need){ 0, size };
+    return (cip_need){ r->offset,
+                       cip_min_u64(cip_max_u64(r->nbytes, a->tune->far_least), size - r->offset) };
+}
+
 cip_status cip_far_read(cip_far *a, const cip_range *r, size_t n, cip_err *err)
 {
     cip_range left[CIP_FAR_RANGES];
     size_t nleft = 0;
-    uint64_t least = a->tune->far_least;
-    if (n == 1 && r->nbytes <= least && !take(a, r->offset, r->nbytes, NULL) &&
-        r->offset < a->io->size)
-        cip_far_expect(a, &(cip_need){ r->offset, cip_min_u64(least, a->io->size - r->offset) }, 1);
-    for (size_t i = 0; i < n; i++)
-        if (!take(a, r[i].offset, r[i].nbytes, r[i].dst))
-            left[nleft++] = r[i];
+    if (n == 1 && r->nbytes <= a->tune->far_join && r->offset < a->io->size &&
+        !take(a, r->offset, r->nbytes, NULL)) {
+        cip_need need = around(a, r);
+        cip_far_expect(a, &need, 1);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = take_front(a, r[i].offset, r[i].nbytes, r[i].dst);
+        if (k < r[i].nbytes)
+            left[nleft++] =
+                (cip_range){ r[i].offset + k, r[i].nbytes - k, (uint8_t *)r[i].dst + k };
+    }
     return nleft == 0 ? CIP_OK : read_joined(a, left, nleft, err);
 }
 
@@ -181,18 +216,20 @@ static size_t join(cip_far *a, cip_need *at, size_t n)
 void cip_far_expect(cip_far *a, cip_need *at, size_t n)
 {
     cip_range range[CIP_FAR_RANGES];
+    piece got[CIP_FAR_RANGES];
     size_t m = join(a, at, n), have = 0;
     void *bytes;
     while (have < m && cip_mem_get(a->mem, (size_t)at[have].len, &bytes, NULL) == CIP_OK) {
-        range[have] = (cip_range){ at[have].off, (size_t)at[have].len, bytes };
+        const size_t k = take_front(a, at[have].off, at[have].len, bytes);
+        got[have] = (piece){ at[have].off, at[have].len, bytes };
+        range[have] =
+            (cip_range){ at[have].off + k, (size_t)at[have].len - k, got[have].bytes + k };
         have++;
     }
-    bool got = have != 0 && cip_io_read_ranges(a->io, range, have, NULL) == CIP_OK;
-    for (size_t i = 0; i < have; i++) {
-        const piece p = { range[i].offset, range[i].nbytes, range[i].dst };
-        if (got)
-            keep(a, &p);
+    bool read = have != 0 && cip_io_read_ranges(a->io, range, have, NULL) == CIP_OK;
+    for (size_t i = 0; i < have; i++)
+        if (read)
+            keep(a, &got[i]);
         else
-            cip_mem_put(a->mem, p.bytes);
-    }
+            cip_mem_put(a->mem, got[i].bytes);
 }

@@ -24,6 +24,9 @@ cip_status cip_space_read(const cip_read_how *how, cip_space *s, const cip_want 
 /* One piece. */
 cip_status cip_space_read_at(const cip_read_how *how, cip_space *s, uint64_t off, void *dst,
                              size_t n, cip_err *err);
+/* All stored bytes of a space that is a plain part of a far file are going to be read, so they come
+ * in one request, as far as they can be kept. A failure is not told. */
+void cip_space_expect(cip_space *s);
 /* The bytes [off, off + len) in place, where the space is a plain part of a mapped file or of
  * memory; UNSUPPORTED otherwise. */
 cip_status cip_space_map(cip_space *s, uint64_t off, uint64_t len, const uint8_t **out,

@@ -30,7 +30,7 @@ static cip_status find_first(asdf_file *f, asdf_window *w, uint64_t *first, cip_
         return CIP_OK;
     }
     bool early = cip_asdf_is_early(f->header.file);
-    asdf_search search = { .io = f->layout->io,
+    asdf_search search = { .layout = f->layout,
                            .believe = early ? cip_asdf_believe_early : cip_asdf_believe_form,
                            .user = &cip_asdf_form_1_0,
                            .left = ASDF_SEARCH_MAX };
@@ -191,7 +191,7 @@ cip_status cip_asdf_open(cip_layout *l, uint32_t parts, cip_err *err)
 {
     asdf_file *f;
     CIP_TRY(new_state(l, &f, err));
-    asdf_window head = { .io = l->io }, tail = { .io = l->io };
+    asdf_window head = { .layout = l }, tail = { .layout = l };
     bool small = l->io->size <= ASDF_HEAD;
     cip_status st = read_all(f, &head, small ? &head : &tail, parts, err);
     cip_asdf_window_clear(&head);

@@ -27,14 +27,18 @@ enum {
 
 /* --- asdf_window.c: reading ahead --------------------------------------------------------- */
 
-/* A piece of the file kept in memory while it is opened. Zero-initialise with `io`. */
+/* A piece of the file kept in memory while it is opened. Zero-initialise with `layout`. */
 typedef struct asdf_window {
-    cip_io *io;
-    uint8_t *buf; /* of io->env->mem */
+    cip_layout *layout;
+    uint8_t *buf; /* of layout->env->mem */
     size_t cap, len;
     uint64_t off; /* of buf in the file */
 } asdf_window;
 
+/* Up to n bytes at off, fewer only at the end of the file. Through the layout, which of a far file
+ * keeps what it read: whoever reads the data then asks for them no second time. */
+cip_status cip_asdf_read_some(cip_layout *l, uint64_t off, void *dst, size_t n, size_t *got,
+                              cip_err *err);
 /* Up to n bytes at off (fewer only at the end of the file), read with `ahead` bytes in all when
  * they are not at hand. Borrowed until the next call. */
 cip_status cip_asdf_peek(asdf_window *w, uint64_t off, size_t n, size_t ahead, cip_bytes *out,
@@ -168,7 +172,7 @@ asdf_believe_fn cip_asdf_believe_form;
 const uint8_t *cip_asdf_find_magic(const uint8_t *p, const uint8_t *end);
 /* A search for the next block, or several in a row. */
 typedef struct asdf_search {
-    cip_io *io;
+    cip_layout *layout;
     asdf_believe_fn *believe;
     const void *user;
     uint64_t left;    /* bytes that it may still read: junk may be of any size */

@@ -78,7 +78,7 @@ static void check_index(const asdf_file *f, const asdf_walk *walk, cip_report *r
 
 static cip_status check_structure(asdf_file *f, cip_report *rep, cip_err *err)
 {
-    asdf_window w = { .io = f->layout->io };
+    asdf_window w = { .layout = f->layout };
     asdf_walk walk = { .blocks.form = f->blocks.form, .gap = note_gap, .user = rep };
     cip_status st = CIP_OK;
     if (f->blocks.n != 0)

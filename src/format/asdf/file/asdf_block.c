@@ -197,11 +197,11 @@ static cip_status header_at(const asdf_search *s, cip_bytes in, uint64_t at, boo
 {
     uint8_t head[ASDF_HEADER_LEN];
     if (in.len < sizeof head) { /* only at the end of a piece */
-        CIP_TRY(cip_io_read_some(s->io, at, head, sizeof head, &in.len, err));
+        CIP_TRY(cip_asdf_read_some(s->layout, at, head, sizeof head, &in.len, err));
         in.ptr = head;
     }
     in.len = in.len < sizeof head ? in.len : sizeof head;
-    *yes = s->believe(s->user, s->io, in, at);
+    *yes = s->believe(s->user, s->layout->io, in, at);
     return CIP_OK;
 }
 
@@ -231,7 +231,7 @@ static cip_status search_piece(const asdf_search *s, cip_bytes piece, uint64_t o
 cip_status cip_asdf_block_search(asdf_search *s, uint64_t from, uint64_t *at, cip_err *err)
 {
     enum { FIRST = 4096, PIECE = 1 << 20 };
-    cip_io *io = s->io;
+    cip_io *io = s->layout->io;
     cip_status st = CIP_OK;
     uint8_t *buf = NULL;
     uint64_t found = UINT64_MAX;
@@ -245,7 +245,7 @@ cip_status cip_asdf_block_search(asdf_search *s, uint64_t from, uint64_t *at, ci
             break;
         }
         CIP_GO(cip_mem_resize(&io->env->mem, (void **)&buf, want, err));
-        CIP_GO(cip_io_read_some(io, from, buf, want, &n, err));
+        CIP_GO(cip_asdf_read_some(s->layout, from, buf, want, &n, err));
         CIP_GO(search_piece(s, (cip_bytes){ buf, n }, from, &found, err));
         if (found != UINT64_MAX)
             break;

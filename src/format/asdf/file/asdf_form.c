@@ -25,9 +25,9 @@ static bool parse_at(asdf_window *w, const asdf_block_form *form, uint64_t at, a
     if (cip_asdf_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, NULL) != CIP_OK ||
         in.len < ASDF_MAGIC_LEN || memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) != 0)
         return false;
-    return cip_asdf_believe_form(form, w->io, in, at) &&
+    return cip_asdf_believe_form(form, w->layout->io, in, at) &&
            cip_asdf_block_parse(form, in, at, b, NULL) == CIP_OK &&
-           cip_asdf_block_judge(b, w->io->size, NULL) == CIP_OK && b->end_sure;
+           cip_asdf_block_judge(b, w->layout->io->size, NULL) == CIP_OK && b->end_sure;
 }
 
 /* What may stand behind a block: another, the file's end, NULs, an index. */
@@ -37,7 +37,7 @@ static behind look_behind(asdf_window *w, uint64_t at)
 {
     static const char index_line[] = ASDF_INDEX_LINE;
     cip_bytes in;
-    if (at >= w->io->size)
+    if (at >= w->layout->io->size)
         return BEHIND_END;
     if (cip_asdf_peek(w, at, NULS_LOOKED_AT, ASDF_HEAD, &in, NULL) != CIP_OK)
         return BEHIND_JUNK;

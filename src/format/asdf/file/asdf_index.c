@@ -35,7 +35,7 @@ static void bad(asdf_index *x, const char *fmt, ...)
  * `low`), in pieces that grow, as data may end in NULs too. */
 static cip_status end_of_text(asdf_window *w, uint64_t low, uint64_t *end, cip_err *err)
 {
-    uint64_t size = w->io->size, at = size, piece = TAIL;
+    uint64_t size = w->layout->io->size, at = size, piece = TAIL;
     while (at > low && size - at < NULS_MAX) {
         uint64_t from = at - low > piece ? at - piece : low;
         cip_bytes in;
@@ -217,7 +217,7 @@ static cip_status read_headers(asdf_window *w, const asdf_index *x, size_t i, si
     if (total / n > TAIL) {
         for (size_t k = 0; k < n; k++)
             range[k] = (cip_range){ x->entry[i + k], ASDF_HEADER_LEN, raw + k * ASDF_HEADER_LEN };
-        return cip_io_read_ranges(w->io, range, n, err);
+        return cip_io_read_ranges(w->layout->io, range, n, err);
     }
     for (size_t k = 0; k < n; k++) {
         cip_bytes in;
@@ -244,12 +244,13 @@ static void take_header(asdf_index *x, size_t i, const uint8_t *raw, const asdf_
     else if (cip_asdf_is_streamed(b)) {
         asdf_block sized = *b;
         sized.flags &= ~(uint32_t)ASDF_STREAMED;
-        if (cip_asdf_block_judge(&sized, w->io->size, NULL) == CIP_OK && sized.end == behind(x, i))
+        if (cip_asdf_block_judge(&sized, w->layout->io->size, NULL) == CIP_OK &&
+            sized.end == behind(x, i))
             b->lie = "expected no streamed flag on a block that another or an index follows";
         else
             bad(x, "expected no streamed block at entry %zu", i);
     }
-    cip_asdf_block_judge(b, w->io->size, NULL);
+    cip_asdf_block_judge(b, w->layout->io->size, NULL);
 }
 
 static bool has_magic(const asdf_block *b)
@@ -277,7 +278,7 @@ static cip_status check_end(asdf_window *w, asdf_index *x, const asdf_blocks *li
     if (b->data_off + b->stored > next) {
         b->lie = "expected a block that ends where the index lists the next one, found one that "
                  "reaches into it";
-        cip_asdf_block_judge(b, w->io->size, NULL);
+        cip_asdf_block_judge(b, w->layout->io->size, NULL);
         return CIP_OK;
     }
     b->shifted = (b->end > next ? b->end - next : next - b->end) <= UINT16_MAX;

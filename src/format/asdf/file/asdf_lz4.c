@@ -83,9 +83,7 @@ static cip_status scan_framing(const asdf_block *b, cip_space *stored, asdf_wind
         cip_bytes in;
         uint64_t left = b->stored - pos - 4;
         bool dense = list->n != 0 && pos / list->n < 4096;
-        size_t ahead = dense ? ASDF_HEAD : 0;
-        if (w->io->far && b->stored <= FAR_WALK) /* a request is dearer than so many bytes */
-            ahead = (size_t)(b->stored - pos);
+        size_t ahead = dense ? (size_t)cip_min_u64(ASDF_HEAD, b->stored - pos) : 0;
         CIP_TRY(cip_asdf_peek(w, b->data_off + pos, PIECE_HEAD, ahead, &in, err));
         uint64_t n = cip_load_u32(in.ptr, true);
         uint64_t m = in.len == PIECE_HEAD ? cip_load_u32(in.ptr + 4, false) : 0;
@@ -116,7 +114,7 @@ static cip_status new_chunked(cip_layout *l, const chunk_list *list, const cip_c
 static cip_status lz4_space(cip_layout *l, const asdf_block *b, cip_space *stored, uint64_t raw_len,
                             cip_space **out, cip_err *err)
 {
-    asdf_window w = { .io = l->io };
+    asdf_window w = { .layout = l };
     chunk_list list = { .env = l->env };
     cip_status st;
     CIP_GO(scan_framing(b, stored, &w, &list, err));
@@ -156,7 +154,7 @@ static cip_status scan_blosc(const asdf_block *b, cip_space *stored, asdf_window
 static cip_status blosc_space(cip_layout *l, const asdf_block *b, cip_space *stored,
                               uint64_t raw_len, cip_space **out, cip_err *err)
 {
-    asdf_window w = { .io = l->io };
+    asdf_window w = { .layout = l };
     chunk_list list = { .env = l->env };
     cip_status st;
     CIP_GO(scan_blosc(b, stored, &w, raw_len, &list, err));
@@ -172,7 +170,7 @@ done:
 /* --- frames --------------------------------------------------------------------------------- */
 
 typedef struct payload {
-    cip_io *io;
+    cip_layout *layout;
     const asdf_block *block;
 } payload;
 
@@ -182,7 +180,8 @@ static cip_status read_payload(void *user, uint64_t off, size_t n, void *dst, ci
     if (off > p->block->stored || p->block->stored - off < n)
         return cip_fail(err, CIP_ERR_TRUNCATED, p->block->data_off + p->block->stored,
                         "expected %zu bytes more of the block", n);
-    return cip_io_read(p->io, p->block->data_off + off, dst, n, err);
+    return cip_space_read_at(&(cip_read_how){ .layout = p->layout }, p->layout->file,
+                             p->block->data_off + off, dst, n, err);
 }
 
 static cip_status chunks_of_pieces(const cip_pieces *p, cip_space *stored, chunk_list *list,
@@ -226,7 +225,7 @@ done:
 static cip_status scan_frames(cip_layout *l, const cip_codec *codec, const asdf_block *b,
                               uint64_t raw_len, cip_pieces *out, cip_err *err)
 {
-    payload p = { l->io, b };
+    payload p = { l, b };
     uint64_t max = l->env->limits.max_blocks;
     if (strcmp(codec->name, "zstd") == 0)
         return cip_zstd_scan(&l->env->mem, read_payload, &p, b->stored, raw_len, max, out, err);
@@ -241,7 +240,8 @@ static cip_status is_lz4_frame(cip_layout *l, const asdf_block *b, bool *yes, ci
     *yes = false;
     if (b->stored < sizeof head)
         return CIP_OK;
-    CIP_TRY(cip_io_read(l->io, b->data_off, head, sizeof head, err));
+    CIP_TRY(cip_space_read_at(&(cip_read_how){ .layout = l }, l->file, b->data_off, head,
+                              sizeof head, err));
     *yes = memcmp(head, magic, sizeof magic) == 0;
     return CIP_OK;
 }
@@ -280,6 +280,8 @@ cip_status cip_asdf_framed_space(cip_layout *l, const asdf_block *b, cip_space *
         return blosc_space(l, b, stored, raw_len, out, err);
     if (memcmp(b->code, "bls2", 4) == 0)
         return blosc2_space(l, b, raw_len, out, err);
+    if (b->stored <= FAR_WALK) /* a request is dearer than so many bytes, which are kept */
+        cip_space_expect(stored);
     if (memcmp(b->code, "lz4", 4) != 0) /* with its NUL */
         return framed(l, codec, b, stored, raw_len, out, err);
     CIP_TRY(is_lz4_frame(l, b, &frame, err));

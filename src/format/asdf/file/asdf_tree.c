@@ -65,14 +65,14 @@ asdf_end cip_asdf_tree_end(cip_bytes text, size_t from, bool whole, size_t *end)
 /* The first bytes of the file, growing as they are needed. */
 typedef struct growing {
     cip_env *env;
-    cip_io *io;
+    cip_layout *layout;
     cip_buf buf;
     cip_bytes text; /* of the window at first, of buf from then on */
 } growing;
 
 static bool is_whole(const growing *g)
 {
-    return g->text.len >= g->io->size;
+    return g->text.len >= g->layout->io->size;
 }
 
 /* Twice as much, at most `max` bytes; LIMIT when that is reached. */
@@ -87,7 +87,7 @@ static cip_status grow(growing *g, uint64_t max, const char *what, cip_err *err)
     if (g->buf.len == 0)
         CIP_TRY(cip_buf_add(&g->buf, g->text.ptr, g->text.len, err));
     CIP_TRY(cip_buf_reserve(&g->buf, (size_t)more, &at, err));
-    CIP_TRY(cip_io_read_some(g->io, have, at, (size_t)more, &got, err));
+    CIP_TRY(cip_asdf_read_some(g->layout, have, at, (size_t)more, &got, err));
     g->buf.len += got;
     g->text = (cip_bytes){ g->buf.ptr, g->buf.len };
     return CIP_OK;
@@ -168,7 +168,7 @@ static cip_status parse_tree(asdf_file *f, cip_bytes text, cip_err *err)
 
 cip_status cip_asdf_text_read(asdf_file *f, asdf_window *w, uint32_t parts, cip_err *err)
 {
-    growing g = { .env = f->env, .io = f->layout->io, .buf = { .mem = &f->env->mem } };
+    growing g = { .env = f->env, .layout = f->layout, .buf = { .mem = &f->env->mem } };
     cip_status st;
     asdf_end how;
     CIP_GO(cip_asdf_peek(w, 0, ASDF_HEAD, 0, &g.text, err));

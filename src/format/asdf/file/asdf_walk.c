@@ -51,7 +51,7 @@ static asdf_block *last_block(const walker *x)
 static void lies(const walker *x, asdf_block *b, const char *why)
 {
     b->lie = why;
-    cip_asdf_block_judge(b, x->win->io->size, NULL);
+    cip_asdf_block_judge(b, x->win->layout->io->size, NULL);
 }
 
 static void doubt(asdf_walk *w)
@@ -90,7 +90,7 @@ static cip_status take_block(walker *x, uint64_t at, bool marked, cip_err *err)
         b = (asdf_block){ .form = x->form, .offset = at };
     if (!marked)
         b.lie = "expected a block's magic, found other bytes before a header and its payload";
-    cip_asdf_block_judge(&b, x->win->io->size, NULL); /* its state says what is wrong */
+    cip_asdf_block_judge(&b, x->win->layout->io->size, NULL); /* its state says what is wrong */
     CIP_TRY(check_stream(x, &b, err));
     return cip_asdf_blocks_add(x->env, &x->w->blocks, &b, err);
 }
@@ -108,7 +108,7 @@ typedef enum standing {
 static cip_status look(const walker *x, uint64_t at, bool believable, standing *out, cip_err *err)
 {
     const size_t nline = sizeof index_line - 1;
-    cip_io *io = x->win->io;
+    cip_io *io = x->win->layout->io;
     cip_bytes in;
     *out = at == io->size ? STANDS_END : STANDS_OTHER;
     if (at >= io->size)
@@ -126,11 +126,11 @@ static cip_status look(const walker *x, uint64_t at, bool believable, standing *
 static cip_status only_nuls(walker *x, uint64_t from, bool *yes, cip_err *err)
 {
     uint8_t buf[4096];
-    cip_io *io = x->win->io;
+    cip_io *io = x->win->layout->io;
     *yes = true;
     while (*yes && from < io->size) {
         size_t n;
-        CIP_TRY(cip_io_read_some(io, from, buf, sizeof buf, &n, err));
+        CIP_TRY(cip_asdf_read_some(x->win->layout, from, buf, sizeof buf, &n, err));
         *yes = buf[0] == 0 && memcmp(buf, buf + 1, n - 1) == 0;
         from = cip_io_next_data(io, from + n);
         if (x->search.left < n) {
@@ -160,7 +160,7 @@ static const char wrong_size[] =
 static cip_status other_end(const walker *x, uint64_t *end, standing *out, cip_err *err)
 {
     asdf_block *b = last_block(x);
-    const uint64_t size = x->win->io->size, least = cip_asdf_header_len(x->form);
+    const uint64_t size = x->win->layout->io->size, least = cip_asdf_header_len(x->form);
     const bool streamed = cip_asdf_is_streamed(b), known = b->lie != NULL;
     b->shifted = b->state == CIP_OK && !streamed && b->header_size > b->form->header_size;
     const ending sized = { b->offset + 6 + b->header_size, b->allocated, stray_flag };
@@ -204,7 +204,8 @@ static cip_status check_skipped(const walker *x, uint64_t end, cip_err *err)
     for (const uint8_t *p = in.ptr, *stop = in.ptr + in.len;
          (p = cip_asdf_find_magic(p, stop)) != NULL; p++) {
         cip_bytes head = { p, (size_t)(stop - p) };
-        if (!cip_asdf_believe_form(x->form, x->win->io, head, from + (uint64_t)(p - in.ptr)))
+        if (!cip_asdf_believe_form(x->form, x->win->layout->io, head,
+                                   from + (uint64_t)(p - in.ptr)))
             continue;
         if (b->header_size > b->form->header_size)
             lies(x, b, "expected no block between this one's header and the next, found one");
@@ -234,9 +235,10 @@ static cip_status find_unmarked(const walker *x, uint64_t from, uint64_t to, uin
         asdf_block b;
         cip_bytes head = { in.ptr + i, in.len - i };
         cip_asdf_block_parse(x->form, head, from + i, &b, NULL);
-        if (b.header_size < x->form->header_size || !cip_asdf_block_plausible(&b, x->win->io->size))
+        if (b.header_size < x->form->header_size ||
+            !cip_asdf_block_plausible(&b, x->win->layout->io->size))
             continue;
-        cip_asdf_block_judge(&b, x->win->io->size, NULL);
+        cip_asdf_block_judge(&b, x->win->layout->io->size, NULL);
         if (b.end == to && b.end_sure && b.state == CIP_OK) {
             *at = from + i;
             return CIP_OK;
@@ -265,7 +267,7 @@ static uint64_t least_end(const walker *x, const asdf_block *b, uint64_t end)
 static cip_status search(walker *x, uint64_t end, uint64_t *next, bool *marked, cip_err *err)
 {
     asdf_walk *w = x->w;
-    cip_io *io = x->win->io;
+    cip_io *io = x->win->layout->io;
     asdf_block *b = last_block(x);
     const uint64_t from = least_end(x, b, end);
     uint64_t unmarked;
@@ -322,7 +324,7 @@ static cip_status next_block(walker *x, uint64_t end, uint64_t *next, bool *mark
 cip_status cip_asdf_walk(cip_env *env, asdf_window *win, uint64_t from, asdf_walk *w, cip_err *err)
 {
     walker x = { env, win, w, cip_asdf_blocks_form(&w->blocks), { .left = ASDF_SEARCH_MAX } };
-    x.search.io = win->io;
+    x.search.layout = win->layout;
     x.search.believe = cip_asdf_believe_form;
     x.search.user = x.form;
     w->end = from;

@@ -11,21 +11,30 @@ static bool holds(const asdf_window *w, uint64_t off, size_t n)
     return off >= w->off && off - w->off <= w->len && w->len - (size_t)(off - w->off) >= n;
 }
 
+cip_status cip_asdf_read_some(cip_layout *l, uint64_t off, void *dst, size_t n, size_t *got,
+                              cip_err *err)
+{
+    const cip_read_how how = { .layout = l };
+    *got = off < l->io->size ? (size_t)cip_min_u64(n, l->io->size - off) : 0;
+    return *got == 0 ? CIP_OK : cip_space_read_at(&how, l->file, off, dst, *got, err);
+}
+
 static cip_status fill(asdf_window *w, uint64_t off, size_t n, cip_err *err)
 {
     if (n > w->cap) {
-        CIP_TRY(cip_mem_resize(&w->io->env->mem, (void **)&w->buf, n, err));
+        CIP_TRY(cip_mem_resize(&w->layout->env->mem, (void **)&w->buf, n, err));
         w->cap = n;
     }
     w->len = 0;
     w->off = off;
-    return cip_io_read_some(w->io, off, w->buf, n, &w->len, err);
+    return cip_asdf_read_some(w->layout, off, w->buf, n, &w->len, err);
 }
 
 cip_status cip_asdf_peek(asdf_window *w, uint64_t off, size_t n, size_t ahead, cip_bytes *out,
                          cip_err *err)
 {
-    uint64_t left = off < w->io->size ? w->io->size - off : 0;
+    const uint64_t size = w->layout->io->size;
+    uint64_t left = off < size ? size - off : 0;
     n = (size_t)cip_min_u64(n, left);
     if (!holds(w, off, n))
         CIP_TRY(fill(w, off, n > ahead ? n : ahead, err));
@@ -35,7 +44,7 @@ cip_status cip_asdf_peek(asdf_window *w, uint64_t off, size_t n, size_t ahead, c
 
 void cip_asdf_window_clear(asdf_window *w)
 {
-    cip_mem_put(&w->io->env->mem, w->buf);
+    cip_mem_put(&w->layout->env->mem, w->buf);
     w->buf = NULL;
     w->cap = w->len = 0;
 }
