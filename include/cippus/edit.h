@@ -138,7 +138,8 @@ CIP_API cip_status cip_edit_read(cip_edit *e, const char *path, const cip_read_a
  * like; also one that cip_edit_put added, in formats whose tree describes arrays. Borrowed until
  * the edit ends; it has to be asked for again after each change. NOT_FOUND where this update
  * removed or replaced it; UNSUPPORTED where it does not say what became of it before the commit
- * (it was moved, columns of it came or went). Nothing changes; a failure is no failed change. */
+ * (it was moved within a list, or from the path that is asked for; columns of it came or went;
+ * elements changed, and a node was moved). Nothing changes; a failure is no failed change. */
 CIP_API cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array,
                                   cip_err *err);
 /** The root of the tree with the changes so far, borrowed until the next one; NULL in a file

@@ -200,7 +200,7 @@ class Updates(RuleBasedStateMachine):
         holder[last] = value
 
     def ours(self, path):
-        return self.file[path] if self.tree else self.file.array
+        return self.file.arrays[path] if self.tree else self.file.array  # a key "a/b" goes before that path
 
     # --- elements
 
