@@ -233,7 +233,7 @@ static cip_status try_index(salvage *s, uint64_t at)
     TRY_HERE(give(s, nbytes, NULL));
     CIP_TRY(check_entries(s));
     TRY_HERE(cip_b2_index_ready(&s->f->index, NULL));
-    return s->shaped == UNKNOWN || s->shaped >= s->n ? CIP_OK : CIP_ERR_NOT_FOUND;
+    return s->shaped >= s->n ? CIP_OK : CIP_ERR_NOT_FOUND; /* UNKNOWN is above any number */
 }
 
 /* --- where it may be -------------------------------------------------------------------------- */
