@@ -24,8 +24,15 @@ static cip_status check_filters(const cip_dtype *d, cip_blosc_spec *b, cip_err *
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "expected a filter for elements of %.40s, found %s", cip_dtype_name(d),
                             cip_blosc_filter_name(f));
-        if (cip_blosc_filter_is_lossy(f) && f != CIP_BLOSC_NDMEAN && meta < 0 && bits + meta > 0)
-            b->filter_meta[i] = (uint8_t)(bits + meta);
+        if (f != CIP_BLOSC_TRUNC_PREC && f != CIP_BLOSC_INT_TRUNC)
+            continue;
+        const int stay = meta < 0 ? bits + meta : meta;
+        if (stay <= 0 || stay > bits)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected from 1 to %d bits for %s to keep, or -1 to %d to zero, "
+                            "found %d",
+                            bits, cip_blosc_filter_name(f), 1 - bits, meta);
+        b->filter_meta[i] = (uint8_t)stay;
     }
     return CIP_OK;
 }

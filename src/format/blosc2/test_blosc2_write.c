@@ -323,6 +323,11 @@ static void options_that_cannot_be_are_refused(void **state)
           0,
           CIP_ERR_ARG,
           "expected a filter for elements of uint16, found trunc_prec" },
+        { { NULL, NULL, "int_trunc:0" },
+          NULL,
+          0,
+          CIP_ERR_ARG,
+          "expected from 1 to 16 bits for int_trunc to keep, or -1 to -15 to zero, found 0" },
         { { NULL, NULL, NULL, "often" },
           NULL,
           0,
@@ -359,6 +364,37 @@ static void options_that_cannot_be_are_refused(void **state)
         assert_int_equal(one_write(&o, &cip_format_blosc2, &spec, raw, 500), row[i].st);
         assert_string_equal(o.err.text, row[i].text);
         assert_int_equal(o.bytes.len, 0);
+        one_output_clear(&o);
+    }
+}
+
+/* python-blosc2 opens no frame whose header counts the bits that go. */
+static void bits_that_go_are_stored_as_those_that_stay(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 20 };
+    static const struct {
+        cip_kind kind;
+        const char *filter;
+        uint8_t stored;
+    } row[] = {
+        { CIP_F32, "trunc_prec:-10", 13 },
+        { CIP_F64, "trunc_prec:-10", 42 },
+        { CIP_U16, "int_trunc:-15", 1 },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const cip_spec_array a = array_of(row[i].kind, 1, shape);
+        const char *const option[OPTIONS] = { NULL, NULL, row[i].filter };
+        const cip_spec spec = spec_of(&a, option);
+        uint8_t raw[160] = { 0 };
+        one_output o = { 0 };
+        one_file f;
+        assert_int_equal(one_write(&o, &cip_format_blosc2, &spec, raw, 20), CIP_OK);
+        assert_int_equal(one_open(&f, &cip_format_blosc2, o.bytes.ptr, o.bytes.len, 0, NULL),
+                         CIP_OK);
+        const cip_b2_file *b2 = f.layout->own;
+        assert_int_equal(b2->frame->h.filter_meta[CIP_BLOSC_FILTERS - 1], row[i].stored);
+        one_close(&f);
         one_output_clear(&o);
     }
 }
@@ -524,6 +560,7 @@ int main(void)
         cmocka_unit_test(codecs_know_the_shape_of_blocks),
         cmocka_unit_test(special_chunks_lie_in_the_index),
         cmocka_unit_test(options_that_cannot_be_are_refused),
+        cmocka_unit_test(bits_that_go_are_stored_as_those_that_stay),
         cmocka_unit_test(what_a_frame_cannot_hold_is_named),
         cmocka_unit_test(metadata_become_metalayers),
         cmocka_unit_test(failing_allocations_and_writes_are_reported),
