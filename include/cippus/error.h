@@ -61,6 +61,19 @@ typedef struct cip_err {
 /** Makes it as new: no error, its size as it is. NULL is fine. */
 CIP_API void cip_err_clear(cip_err *err);
 
+/** What a long call asks whether it should end: not 0 does, with CANCELLED. */
+typedef struct cip_stop {
+    int (*asked)(void *user); /* NULL: nobody is asked */
+    void *user;
+} cip_stop;
+
+/** What the calls of this thread that read, encode or commit ask from now on, in this thread,
+ * before each chunk or piece that it decodes or encodes itself, so often that it should look at a
+ * clock first: a chunk that is begun is finished, however long that takes. Gives the one before, to
+ * be set again. A call ended so leaves what any that fails leaves; a commit asks until the file is
+ * about to be changed, and then goes through. Calls with `err` NULL may not ask. */
+CIP_API cip_stop cip_stop_set(cip_stop stop);
+
 /** The name of a status in lower case ("not found"), for messages. Never NULL; static storage. */
 CIP_API const char *cip_status_name(cip_status status);
 

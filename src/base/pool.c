@@ -4,6 +4,8 @@
  * finish: the error of the lowest failing index is the same with any number of threads. */
 #include "base/pool.h"
 
+#include "base/stop.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,6 +17,7 @@ typedef struct batch {
     cip_job_fn *fn;
     void *arg;
     size_t n;
+    bool may_fail;         /* somebody hears of it, so its caller may stop it */
     _Atomic size_t drawn;  /* next index to run */
     _Atomic size_t failed; /* lowest failing index, or n */
     unsigned busy;         /* threads inside; guarded by the pool's lock */
@@ -56,7 +59,9 @@ static void run_batch(batch *b)
         if (i >= b->n || i > atomic_load_explicit(&b->failed, memory_order_relaxed))
             return;
         cip_err err = CIP_ERR_INIT;
-        cip_status st = b->fn(b->arg, i, &err);
+        cip_status st = cip_stop_ask(b->may_fail ? &err : NULL);
+        if (st == CIP_OK)
+            st = b->fn(b->arg, i, &err);
         if (st != CIP_OK)
             note_failure(b, i, st, &err);
     }
@@ -190,11 +195,13 @@ static void leave(cip_pool *p, batch *b)
 cip_status cip_pool_run(cip_pool *p, size_t n, cip_job_fn *fn, void *arg, cip_err *err)
 {
     if (n <= 1 || inside_job || p == NULL || p->nworker == 0 || p->owner != getpid()) {
-        for (size_t i = 0; i < n; i++) /* in a child as well, where the parent's threads are not */
+        for (size_t i = 0; i < n; i++) { /* in a child too, where the parent's threads are not */
+            CIP_TRY(cip_stop_ask(err));
             CIP_TRY(fn(arg, i, err));
+        }
         return CIP_OK;
     }
-    batch b = { .fn = fn, .arg = arg, .n = n, .st = CIP_OK };
+    batch b = { .fn = fn, .arg = arg, .n = n, .may_fail = err != NULL, .st = CIP_OK };
     atomic_init(&b.drawn, 0);
     atomic_init(&b.failed, n);
     pthread_mutex_init(&b.lock, NULL);

@@ -24,7 +24,8 @@ unsigned cip_pool_threads(const cip_pool *p);
 cip_pool *cip_pool_shared(void);
 
 /* Runs fn(arg, 0..n-1, ...). The error of the lowest failing index wins, whatever the threads;
- * indices above it may not run. Thread-safe; p may be NULL (runs in the caller). */
+ * indices above it may not run. Thread-safe; p may be NULL (runs in the caller). Before each job
+ * that the caller runs it may stop the rest (stop.h); err NULL: it may not, as no job fails. */
 cip_status cip_pool_run(cip_pool *p, size_t n, cip_job_fn *fn, void *arg, cip_err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "base/env.h"
 #include "base/num.h"
 #include "base/sized.h"
+#include "base/stop.h"
 #include "base/strmap.h"
 
 /* --- errors, cursor, numbers ------------------------------------------------------------------ */
@@ -293,6 +295,52 @@ static void every_job_runs_once_and_the_lowest_error_wins(void **state)
     cip_pool_free(NULL);
 }
 
+typedef struct asking {
+    pthread_t caller;
+    int n, stop_at;
+} asking;
+
+static int count_asked(void *user)
+{
+    asking *a = user;
+    assert_true(pthread_equal(pthread_self(), a->caller)); /* no other thread asks */
+    return ++a->n >= a->stop_at;
+}
+
+static void the_caller_may_stop_a_run_and_jobs_that_run_end_first(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 8; threads++) {
+        cip_pool *p;
+        cip_err err = CIP_ERR_INIT;
+        asking a = { .caller = pthread_self(), .stop_at = 1 };
+        assert_int_equal(cip_pool_new(threads, &p, NULL), CIP_OK);
+        cip_stop before = cip_stop_set((cip_stop){ count_asked, &a });
+        assert_null(before.asked);
+        jobs j = { .fail_from = -1 };
+        cip_status st = cip_pool_run(p, 200, job, &j, &err);
+        assert_true(st == CIP_ERR_CANCELLED || (threads > 1 && a.n == 0)); /* or others did all */
+        jobs all = { .fail_from = -1 };
+        a.n = 0;
+        assert_int_equal(cip_pool_run(p, 200, job, &all, NULL), CIP_OK); /* nobody would hear */
+        before = cip_stop_pause();
+        assert_int_equal(cip_pool_run(p, 200, job, &all, &err), CIP_OK);
+        assert_int_equal(a.n, 0);
+        assert_ptr_equal(cip_stop_set(before).asked, NULL);
+        assert_ptr_equal(cip_stop_pause().user, &a);
+        cip_pool_free(p);
+    }
+    asking third = { .caller = pthread_self(), .stop_at = 3 };
+    cip_err err = CIP_ERR_INIT;
+    jobs j = { .fail_from = -1 };
+    cip_stop_set((cip_stop){ count_asked, &third });
+    assert_int_equal(cip_pool_run(NULL, 200, job, &j, &err), CIP_ERR_CANCELLED);
+    assert_string_equal(err.text, "stopped by the caller");
+    assert_int_equal(j.done[1], 1);
+    assert_int_equal(j.done[2], 0);
+    cip_stop_pause();
+}
+
 static cip_status nested(void *arg, size_t i, cip_err *err)
 {
     jobs *j = arg;
@@ -535,6 +583,7 @@ int main(void)
         cmocka_unit_test(siphash_is_the_published_one),
         cmocka_unit_test(maps_find_what_was_put),
         cmocka_unit_test(every_job_runs_once_and_the_lowest_error_wins),
+        cmocka_unit_test(the_caller_may_stop_a_run_and_jobs_that_run_end_first),
         cmocka_unit_test(nested_runs_do_not_lock_up),
         cmocka_unit_test(a_pool_from_before_a_fork_works_and_ends_in_the_child),
         cmocka_unit_test(the_shared_pool_is_made_anew_after_fork),

@@ -3,6 +3,7 @@
  * beginning or from a checkpoint; checkpoints are kept on the way (checkpoints.h). */
 #include <string.h>
 
+#include "base/stop.h"
 #include "space/seq_parallel.h"
 #include "space/sidecar.h"
 
@@ -261,6 +262,7 @@ cip_status cip_seq_take(const cip_rd *rd, cip_seq *q, uint8_t *dst, uint64_t n, 
     if (dst == NULL && n != 0)
         CIP_TRY(cip_buffer_pool_take(rd->buffers, rd->tune->seq_skip, &room, err));
     while (n != 0) {
+        CIP_GO(cip_stop_ask(err));
         size_t got = (size_t)(dst != NULL ? n : cip_min_u64(n, rd->tune->seq_skip));
         if (q->end)
             CIP_GO(cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,

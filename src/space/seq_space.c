@@ -4,6 +4,7 @@
  * it share that. */
 #include <string.h>
 
+#include "base/stop.h"
 #include "space/seq_parallel.h"
 #include "space/sidecar.h"
 
@@ -32,9 +33,11 @@ static bool has_other_length(const cip_rd *rd, cip_space *s)
     cip_seq *q;
     if (cip_seq_begin(rd, &s->step[0], &s->codec_env, &s->sub, &q, NULL) != CIP_OK)
         return false;
+    const cip_stop stop = cip_stop_pause(); /* what is found is kept */
     bool whole = cip_seq_take(rd, q, NULL, s->len, NULL) == CIP_OK;
     if (whole)
         (void)cip_seq_check_end(rd, q, NULL);
+    cip_stop_set(stop);
     bool other = whole ? cip_seq_pos(q) > s->len : cip_seq_ends_here(q);
     cip_seq_free(q);
     return other;

@@ -170,6 +170,15 @@ cippy_calls cippy_calls_of(PyObject *finding, PyObject *progress); /* None: not 
 /* user: cippy_calls. The thread that called looks for signals, so that Ctrl-C ends what the library
  * is at, and calls the callable if there is one. */
 int cippy_on_progress(void *user, uint64_t done, uint64_t total);
+/* user: cippy_calls. The same, for what tells no progress: a call between the two macros. */
+int cippy_on_stop(void *user);
+#define CIPPY_BEGIN_STOPPABLE(calls)                                                               \
+    {                                                                                              \
+        const cip_stop stop_before = cip_stop_set((cip_stop){ cippy_on_stop, (calls) });           \
+        Py_BEGIN_ALLOW_THREADS
+#define CIPPY_END_STOPPABLE                                                                        \
+    Py_END_ALLOW_THREADS cip_stop_set(stop_before);                                                \
+    }
 int cippy_on_finding(void *user, const cip_finding *finding);
 PyObject *cippy_finding_tuple(const cip_finding *finding);
 /* Whether there was an exception of a callback, which is set instead of any other. */

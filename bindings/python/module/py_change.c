@@ -121,12 +121,12 @@ PyObject *cippy_change_end(cippy_change *c, cip_status status, const cip_err *er
         cippy_change_forget(c);
     atomic_store(&c->ending, false);
     atomic_flag_clear(&c->used);
-    if (status == CIP_OK)
-        Py_RETURN_NONE;
     if (status == CIP_ERR_IO && cippy_call_raised(c->file != NULL ? &c->file->source : &c->raised))
         return NULL;
-    if (status == CIP_ERR_CANCELLED && cippy_calls_raised(&c->calls))
+    if (cippy_calls_raised(&c->calls))
         return NULL;
+    if (status == CIP_OK)
+        Py_RETURN_NONE;
     const cip_err told = c->file != NULL ? without_options(err) : *err;
     return cippy_fail(c->state, status, &told, c->path, false);
 }
@@ -340,8 +340,8 @@ static PyObject *put_checked(cippy_change *c, put *p, PyObject *shape, PyObject 
     p->options.format_options = options;
     p->options.replace = c->e != NULL;
     note_change(c, true);
-    Py_BEGIN_ALLOW_THREADS status = put_now(c, p, &err);
-    Py_END_ALLOW_THREADS PyMem_Free((void *)options);
+    CIPPY_BEGIN_STOPPABLE(&c->calls) status = put_now(c, p, &err);
+    CIPPY_END_STOPPABLE PyMem_Free((void *)options);
     return cippy_change_end(c, status, &err);
 }
 
@@ -386,8 +386,8 @@ static PyObject *change_write(PyObject *self, PyObject *args)
         return NULL;
     if (begin_edit(c)) {
         note_change(c, false);
-        Py_BEGIN_ALLOW_THREADS status = edit_data(c->e, path, selection, &data, &err);
-        Py_END_ALLOW_THREADS done = cippy_change_end(c, status, &err);
+        CIPPY_BEGIN_STOPPABLE(&c->calls) status = edit_data(c->e, path, selection, &data, &err);
+        CIPPY_END_STOPPABLE done = cippy_change_end(c, status, &err);
     }
     PyBuffer_Release(&data);
     return done;
@@ -418,8 +418,8 @@ static PyObject *change_read(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "ssw*", &path, &selection, &out))
         return NULL;
     if (begin_edit(c)) {
-        Py_BEGIN_ALLOW_THREADS status = read_now(c->e, path, selection, &out, &err);
-        Py_END_ALLOW_THREADS done = cippy_change_end(c, status, &err);
+        CIPPY_BEGIN_STOPPABLE(&c->calls) status = read_now(c->e, path, selection, &out, &err);
+        CIPPY_END_STOPPABLE done = cippy_change_end(c, status, &err);
     }
     PyBuffer_Release(&out);
     return done;
@@ -446,8 +446,8 @@ static PyObject *change_write_array(PyObject *self, PyObject *args)
     if (begin_edit(c)) {
         const cip_array *a = ((cippy_array *)from)->array;
         note_change(c, false);
-        Py_BEGIN_ALLOW_THREADS status = edit_array(c->e, path, selection, a, &err);
-        Py_END_ALLOW_THREADS done = cippy_change_end(c, status, &err);
+        CIPPY_BEGIN_STOPPABLE(&c->calls) status = edit_array(c->e, path, selection, a, &err);
+        CIPPY_END_STOPPABLE done = cippy_change_end(c, status, &err);
     }
     cippy_leave(((cippy_array *)from)->file);
     return done;
@@ -467,15 +467,17 @@ static PyObject *change_resize(PyObject *self, PyObject *args)
     if (ndim < 0 || !begin_edit(c))
         return NULL;
     note_change(c, false);
-    Py_BEGIN_ALLOW_THREADS status = cip_edit_resize(c->e, path, ndim, shape, &err);
-    Py_END_ALLOW_THREADS return cippy_change_end(c, status, &err);
+    CIPPY_BEGIN_STOPPABLE(&c->calls) status = cip_edit_resize(c->e, path, ndim, shape, &err);
+    CIPPY_END_STOPPABLE return cippy_change_end(c, status, &err);
 }
 
 /* --- the end -------------------------------------------------------------------------------- */
 
 static cip_status commit_edit(cippy_change *c, bool *changed, cip_err *err)
 {
+    const cip_stop before = cip_stop_set((cip_stop){ cippy_on_stop, &c->calls });
     cip_status status = cip_edit_commit(c->e, err);
+    cip_stop_set(before);
     if (status == CIP_ERR_BUSY) /* it is kept, to be tried again */
         return status;
     c->e = NULL;
@@ -516,8 +518,8 @@ static PyObject *change_commit(PyObject *self, PyObject *unused)
     if (c->e == NULL) {
         cip_writer *w = c->w;
         c->w = NULL;
-        Py_BEGIN_ALLOW_THREADS status = cip_writer_commit(w, &err);
-        Py_END_ALLOW_THREADS return cippy_change_end(c, status, &err);
+        CIPPY_BEGIN_STOPPABLE(&c->calls) status = cip_writer_commit(w, &err);
+        CIPPY_END_STOPPABLE return cippy_change_end(c, status, &err);
     }
     if (!cippy_enter_alone(c->file)) {
         atomic_store(&c->ending, false);

@@ -108,8 +108,8 @@ static cip_status read_into(cippy_array *a, const cippy_key *k, target *t, uint8
     cippy_change *c;
     if (!read_begin(a, &c))
         return CIP_ERR_BUSY;
-    Py_BEGIN_ALLOW_THREADS status = cip_read_into(a->array, &args, err);
-    Py_END_ALLOW_THREADS read_end(c);
+    CIPPY_BEGIN_STOPPABLE(calls) status = cip_read_into(a->array, &args, err);
+    CIPPY_END_STOPPABLE read_end(c);
     return status;
 }
 

@@ -319,10 +319,22 @@ static bool is_time_to_look(cippy_calls *calls)
     if (calls->thread != PyThread_get_thread_ident() || clock_gettime(CLOCK_MONOTONIC, &t) != 0)
         return false;
     const int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-    if (now - calls->looked < EVERY)
+    const bool begins = calls->looked == 0; /* Python looked itself just before the call */
+    if (!begins && now - calls->looked < EVERY)
         return false;
     calls->looked = now;
-    return true;
+    return !begins;
+}
+
+int cippy_on_stop(void *user)
+{
+    cippy_calls *calls = user;
+    if (!is_time_to_look(calls))
+        return 0;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    const int stop = PyErr_CheckSignals() != 0 ? cippy_call_end(&calls->progress, NULL) : 0;
+    PyGILState_Release(gil);
+    return stop;
 }
 
 int cippy_on_progress(void *user, uint64_t done, uint64_t total)

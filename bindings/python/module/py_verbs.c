@@ -62,8 +62,8 @@ PyObject *cippy_convert(PyObject *module, PyObject *args, PyObject *kwargs)
         o.on_loss = calls.finding.fn != NULL ? cippy_on_finding : NULL;
         o.progress = cippy_on_progress;
         o.user = &calls;
-        Py_BEGIN_ALLOW_THREADS status = cip_convert(source, target, &o, &err);
-        Py_END_ALLOW_THREADS result = result_of(module, status, &err, &calls, in);
+        CIPPY_BEGIN_STOPPABLE(&calls) status = cip_convert(source, target, &o, &err);
+        CIPPY_END_STOPPABLE result = result_of(module, status, &err, &calls, in);
     }
     PyMem_Free((void *)options);
     Py_DECREF(in);

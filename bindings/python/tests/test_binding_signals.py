@@ -14,6 +14,8 @@ WORK = {
     "verify": "cippus.verify(source, deep=True)",
     "diff": "[cippus.diff(f, g) for f in [cippus.open(source)] for g in [cippus.open(source)]]",
     "repair": "cippus.repair(source, out, overwrite=True)",
+    "convert": "cippus.convert(source, out, overwrite=True, codec='zstd:9')",
+    "convert to asdf": "cippus.convert(source, out + '.asdf', overwrite=True, codec='zstd:9')",
 }
 PROGRAM = """
 import signal, sys, time, cippus
@@ -51,3 +53,67 @@ def test_ctrl_c_ends_long_calls(source, tmp_path, what):
         child.kill()
     assert child.returncode == 0 and float(answer) - sent < 10  # 0.2 s where the machine is quiet
     assert [p.name for p in tmp_path.iterdir() if p != out] == []
+
+
+def interrupted(program, *words):
+    """What the child says, which was sent Ctrl-C a moment after its first line."""
+    start = "import signal, sys, numpy as np, cippus\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    child = subprocess.Popen(
+        [sys.executable, "-c", start + program, *map(str, words)], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    child.send_signal(signal.SIGINT)
+    try:
+        answer, _ = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert child.returncode == 0
+    return answer.strip()
+
+
+@pytest.mark.parametrize("name, codec, n", [("a.b2nd", "zlib:1", 60_000_000), ("a.asdf", "bzp2", 12_000_000)])
+def test_ctrl_c_ends_a_read_halfway(tmp_path, name, codec, n):
+    path = tmp_path / name
+    with cippus.create(path, codec=codec) as w:
+        w.put("a" if name == "a.asdf" else "", np.random.default_rng(1).integers(0, 9, n, "u1"))
+    left = interrupted(
+        """
+with cippus.open(sys.argv[1], threads=1) as f:
+    a, = f.arrays.values()
+    out = np.empty(a.shape, "u1")
+    print('ready', flush=True)
+    try:
+        while True:
+            out.fill(255)
+            a.read(out=out)
+    except KeyboardInterrupt:
+        print(np.count_nonzero(out == 255), flush=True)
+    assert (a[:100] < 9).all()  # the file is read as before
+""",
+        path,
+    )
+    assert int(left) > 0
+
+
+def test_ctrl_c_ends_a_commit_and_the_file_is_the_old_one(tmp_path):
+    path = tmp_path / "a.b2nd"
+    with cippus.create(path, codec="zstd:9") as w:
+        w.put("", np.zeros(6_000_000, "f4"), chunks=(1 << 16,))
+    said = interrupted(
+        """
+with cippus.open(sys.argv[1], "r+", threads=1) as f:
+    f[""][...] = np.random.default_rng(1).standard_normal(6_000_000).cumsum()
+    print('ready', flush=True)
+    try:
+        f.commit()
+    except KeyboardInterrupt:
+        print('stopped', flush=True)
+""",
+        path,
+    )
+    assert said == "stopped"
+    with cippus.open(path) as f:
+        assert not f[""][...].any()
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+    assert cippus.verify(path, deep=True) == []

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "base/stop.h"
 #include "core/commit/commit_impl.h"
 #include "core/commit/memory_file.h"
 
@@ -295,7 +296,7 @@ bool cip_commit_is_ready(const cip_commit *c)
     return c->ready;
 }
 
-cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
+static cip_status apply(cip_commit *c, const cip_revision *r, cip_err *err)
 {
     cip_commit_plan p;
     cip_status st;
@@ -338,5 +339,13 @@ done:
     if (st != CIP_OK)
         say_sealed(c, err);
     c->ready = st == CIP_ERR_BUSY && (checked || !asked) && may_try_again(c, checked);
+    return st;
+}
+
+cip_status cip_commit_apply(cip_commit *c, const cip_revision *r, cip_err *err)
+{
+    const cip_stop stop = cip_stop_pause(); /* from here on it is all or nothing by the plan */
+    cip_status st = apply(c, r, err);
+    cip_stop_set(stop);
     return st;
 }

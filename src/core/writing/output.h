@@ -4,6 +4,7 @@
 #ifndef CIP_CORE_OUTPUT_H
 #define CIP_CORE_OUTPUT_H
 
+#include "base/stop.h"
 #include "core/commit/commit.h"
 #include "core/commit/memory_file.h"
 #include "format/format.h"
@@ -100,7 +101,10 @@ static inline cip_out *cip_output_out(cip_output *o)
  * is replaced. `patch` may be NULL. */
 static inline cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err)
 {
-    return o->ops->commit(o, patch, err);
+    const cip_stop stop = cip_stop_pause(); /* all is made: it takes its name */
+    cip_status st = o->ops->commit(o, patch, err);
+    cip_stop_set(stop);
+    return st;
 }
 
 /* Makes a patch's changes in what was written: of an output that has no other way. */
