@@ -28,6 +28,7 @@ BY_TYPE = {
     "cip_write_fn *": "fx_write", "cip_finding_fn *": "fx_finding", "cip_visit_fn *": "fx_visit",
     "cip_chunk_fn *": "fx_chunk", "const cip_io_methods *": "&fx_reads",
     "const cip_io_write_methods *": "&fx_writes", "bool": "false", "double": "1.5",
+    "cip_stop": "{ NULL, NULL }",
 }
 BY_NAME = {
     "path": '"image"', "in": "x->in", "out": "x->out", "selection": "NULL", "text": '"text"',
@@ -201,7 +202,7 @@ class Call:
         elif kind in INTEGERS:
             for value in INTEGERS[kind]:
                 self.variants.append((f"{param} {value}", f"a{i} = {value};", "ANY"))
-        elif kind.startswith("cip_"):
+        elif kind.startswith("cip_") and not BY_TYPE.get(kind, "").startswith("{"):  # an enum
             self.variants.append((f"{param} 9999", f"a{i} = ({kind})9999;", "ANY"))
 
     def add_struct(self, i, bare, kind, param):
