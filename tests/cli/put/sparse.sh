@@ -33,5 +33,11 @@ ls x.b2nd
 cat x.b2nd/00000004.chunk
 echo '--- refused'
 try put x.b2nd/chunks.b2frame . '[0]' 1
+cippus convert x.raw --dtype int16 --shape 10,6 y.b2nd --chunks 4,6 --sparse
+mv y.b2nd/00000001.chunk y.b2nd/second
+ln -s second y.b2nd/00000001.chunk
+try put y.b2nd . '[0]' 1
+ls y.b2nd
+cippus cat y.b2nd '[0]'
 printf more >>x.b2nd/chunks.b2frame
 try put x.b2nd . '[0]' 1
