@@ -378,9 +378,9 @@ static void bits_that_go_are_stored_as_those_that_stay(void **state)
         const char *filter;
         uint8_t stored;
     } row[] = {
-        { CIP_F32, "trunc_prec:-10", 13 },
-        { CIP_F64, "trunc_prec:-10", 42 },
-        { CIP_U16, "int_trunc:-15", 1 },
+        { CIP_F32, "trunc_prec:-10", 13 }, { CIP_F64, "trunc_prec:-10", 42 },
+        { CIP_U16, "int_trunc:-15", 1 },   { CIP_F32, "trunc_prec:23", 23 }, /* all of them */
+        { CIP_U16, "int_trunc:16", 16 },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const cip_spec_array a = array_of(row[i].kind, 1, shape);
