@@ -9,6 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/endian.h"
 #include "space/reader.h"
 #include "space/sidecar.h"
 #include "support/fake/fake.h"
@@ -247,6 +248,27 @@ static void each_number_is_checked(void **state)
     assert_int_equal(load_with(HEAD + SPACE + 20, 1), CIP_ERR_CORRUPT); /* zeros */
 }
 
+/* In the data that were read and in those that were made; the numbers lie at the same place in each
+ * checkpoint. */
+static void checkpoints_have_to_rise(void **state)
+{
+    (void)state;
+    static const size_t field[] = { 0, 8 };
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
+        size_t n;
+        uint8_t *file = made(&n), *first = file + HEAD + SPACE;
+        uint8_t *second = first + 24 + SUM + cip_load_u32(first + 16, false);
+        kit k;
+        assert_true(cip_load_u64(file + HEAD + SPACE - 8, false) >= 2);
+        kit_open(&k, "zlib");
+        memcpy(second + field[i], first + field[i], 8);
+        seal(file, n);
+        assert_int_equal(load(&k, file, n), CIP_ERR_CORRUPT);
+        fake_close(&k.f);
+        free(file);
+    }
+}
+
 static void checkpoints_of_another_codec_are_not_used(void **state)
 {
     (void)state;
@@ -295,6 +317,7 @@ int main(void)
         TEST(every_truncation_and_every_changed_byte_is_found),
         TEST(forged_numbers_are_refused_or_do_no_harm),
         TEST(each_number_is_checked),
+        TEST(checkpoints_have_to_rise),
         TEST(checkpoints_of_another_codec_are_not_used),
         TEST(failing_allocations_are_survived),
     };
