@@ -163,28 +163,20 @@ cip_status cip_edit_not_found(cip_edit *e, const char *path, const cip_err *why,
 
 /* The path that what is at `path` had before all that the update moved, and (*x) the last deed that
  * reached it there, or NULL. */
-static cip_status find_origin(cip_edit *e, cip_arena *mem, const char *path, const char **out,
+static cip_status find_origin(const cip_edit *e, cip_arena *mem, const char *path, const char **out,
                               const cip_edit_place **x, cip_err *err)
 {
-    cip_buf text = { .mem = &e->file->env.mem };
-    cip_status st = CIP_OK;
     char *own;
     for (*x = e->places;; *x = (*x)->next->next) {
         while (*x != NULL && !is_within(path, (*x)->path))
             *x = (*x)->next;
         if (*x == NULL || (*x)->deed != CIP_EDIT_MOVED || (*x)->from == NULL || !is_sure(path))
             break;
-        const char *below = path + strlen((*x)->path);
-        text.len = 0;
-        CIP_GO(cip_buf_puts(&text, (*x)->from, err));
-        CIP_GO(cip_buf_puts(&text, below, err));
-        CIP_GO(cip_arena_copy(mem, text.ptr, text.len, &own, err));
+        CIP_TRY(cip_arena_printf(mem, &own, err, "%s%s", (*x)->from, path + strlen((*x)->path)));
         path = own;
     }
     *out = path;
-done:
-    cip_buf_clear(&text);
-    return st;
+    return CIP_OK;
 }
 
 /* An array that this update brought, where it can be read, or one of the file's that it moved. *out
@@ -238,13 +230,12 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
     CIP_TRY(find_moved(e, path, out, &a, err));
     if (*out != NULL)
         return CIP_OK;
-    const bool moved = a != NULL;
-    if (!moved)
+    if (a == NULL) {
         a = cip_find(e->file, path, &why);
-    if (a == NULL)
-        return cip_edit_not_found(e, path, &why, err);
-    if (!moved)
+        if (a == NULL)
+            return cip_edit_not_found(e, path, &why, err);
         CIP_TRY(cip_edit_still(e, path, a, err));
+    }
     CIP_TRY(place_for(e, a, &x, err));
     CIP_TRY(cip_fail_in(err, cip_edit_see(e, a, true, &now, err), "%s", a->path));
     x->seen = *now.a;
