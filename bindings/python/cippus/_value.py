@@ -14,7 +14,7 @@ import numpy as np
 from ._array import Array
 from ._mask import flags
 from ._tree import Map, Seq, TaggedStr, escape
-from ._yaml import Tagged, TaggedList, flow, tagged
+from ._yaml import Tagged, TaggedList, flow, tag_of, tagged
 
 _UNIT = "tag:stsci.edu:asdf/unit/unit-1.0.0"
 
@@ -93,32 +93,29 @@ def taken(value: Any, file: Any) -> Any:
     if isinstance(value, Array):
         return value.read() if value.file is file else value
     if isinstance(value, Mapping):
-        if has_odd_keys(value):
-            raise TypeError("a mapping with arrays has a key that is a collection, which no path names")
-        tag = value.tag if isinstance(value, (Map, Tagged)) else None
-        return Tagged({key: taken(part, file) for key, part in value.items()}, tag)
+        expect_keys(value)
+        return Tagged({key: taken(part, file) for key, part in value.items()}, tag_of(value))
     if isinstance(value, (list, tuple, Seq)):
-        return TaggedList((taken(part, file) for part in value), value.tag if isinstance(value, (Seq, TaggedList)) else None)
+        return TaggedList((taken(part, file) for part in value), tag_of(value))
     return value
 
 
-def has_odd_keys(value: Any) -> bool:
-    """Whether a key of a mapping of a tree is a collection."""
-    return isinstance(value, Map) and any(isinstance(value._key(i), (Map, Seq)) for i in range(len(value)))
+def expect_keys(value: Any) -> None:
+    """That paths can name what a mapping holds: no key of it is a collection."""
+    if isinstance(value, Map) and any(isinstance(value._key(i), (Map, Seq)) for i in range(len(value))):
+        raise TypeError("a mapping with arrays has a key that is a collection, which no path names")
 
 
 def parts(value: Any) -> tuple[str, Iterator[tuple[str, Any]]]:
     """A collection with arrays in it: what is set first, with its tag, and then each part with its step of a path. Values under keys
     that no path names (numbers, None) are set first."""
     if not isinstance(value, Mapping):
-        return tagged(value.tag if isinstance(value, (Seq, TaggedList)) else None, "[]"), ((str(i), part) for i, part in enumerate(value))
-    tag = value.tag if isinstance(value, (Map, Tagged)) else None
-    if has_odd_keys(value):
-        raise TypeError("a mapping with arrays has a key that is a collection, which no path names")
+        return tagged(tag_of(value), "[]"), ((str(i), part) for i, part in enumerate(value))
+    expect_keys(value)
     first = {key: part for key, part in value.items() if not isinstance(key, str)}
     for key, part in first.items():
         if has_arrays(part):
             raise TypeError(f"the key {key!r} stands above an array, and paths name no {type(key).__name__}: expected a str")
         if flow(key) in value:
             raise ValueError(f"the keys {key!r} and {flow(key)!r} of one mapping with arrays have the same path")
-    return flow(Tagged(first, tag)), ((escape(key), part) for key, part in value.items() if isinstance(key, str))
+    return flow(Tagged(first, tag_of(value))), ((escape(key), part) for key, part in value.items() if isinstance(key, str))

@@ -32,6 +32,11 @@ class TaggedList(list[Any]):
         self.tag = tag
 
 
+def tag_of(value: Any) -> Optional[str]:
+    """Of a collection: one of a tree, or with a tag of its own."""
+    return value.tag if isinstance(value, (Map, Seq, Tagged, TaggedList)) else None
+
+
 def quoted(text: str) -> str:
     def escaped(c: str) -> str:
         if c in '"\\':
@@ -102,8 +107,7 @@ def flow(value: Any) -> str:
     if isinstance(value, Mapping):
         items = ((value._key(i), value._at(i)) for i in range(len(value))) if isinstance(value, Map) else value.items()
         pairs = ", ".join(f"{flow(k)}: {flow(v)}" for k, v in items)
-        return tagged(value.tag if isinstance(value, (Map, Tagged)) else None, "{" + pairs + "}")
+        return tagged(tag_of(value), "{" + pairs + "}")
     if isinstance(value, (list, tuple, Seq)):
-        tag = value.tag if isinstance(value, (Seq, TaggedList)) else None
-        return tagged(tag, "[" + ", ".join(map(flow, value)) + "]")
+        return tagged(tag_of(value), "[" + ", ".join(map(flow, value)) + "]")
     raise TypeError(f"a {type(value).__name__} is no value of a tree")
