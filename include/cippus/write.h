@@ -189,7 +189,7 @@ CIP_API cip_status cip_writer_set_node(cip_writer *w, const char *path, const ci
 /** Writes an array: ndim lengths in `shape`, elements packed in C order at `data`, which is the
  * caller's again when this returns. `opts` may be NULL. A format of one array without a name (npy,
  * RawArray, Blosc2, bloscpack, and BLZ and bcolz but for tables) takes any path, and leaves it out:
- * on_note is told of one that is not "". */
+ * on_note reports one that is not "". */
 CIP_API cip_status cip_put(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
                            const int64_t *shape, const void *data, const cip_array_options *opts,
                            cip_err *err);
