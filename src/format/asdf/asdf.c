@@ -31,7 +31,7 @@ static cip_status find_first(asdf_file *f, asdf_window *w, uint64_t *first, cip_
     }
     bool early = cip_asdf_is_early(f->header.file);
     asdf_search search = { .layout = f->layout,
-                           .believe = early ? cip_asdf_believe_early : cip_asdf_believe_form,
+                           .believe = early ? cip_asdf_believe_early : cip_asdf_believe_marked,
                            .user = &cip_asdf_form_1_0,
                            .left = ASDF_SEARCH_MAX };
     return cip_asdf_block_search(&search, f->blocks_from, first, err);

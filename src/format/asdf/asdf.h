@@ -142,6 +142,10 @@ static inline const asdf_block_form *cip_asdf_blocks_form(const asdf_blocks *lis
 /* The fields from the bytes at `offset`; fewer than the form has is TRUNCATED. Judges nothing. */
 cip_status cip_asdf_block_parse(const asdf_block_form *form, cip_bytes in, uint64_t offset,
                                 asdf_block *out, cip_err *err);
+/* The lie of a block whose used size is larger than its data_size, at the end of which something
+ * starts. */
+extern const char cip_asdf_used_lies[];
+
 /* Works out data_off, stored, end and state for a file of `size` bytes; the state is returned, the
  * reason goes to err. */
 cip_status cip_asdf_block_judge(asdf_block *b, uint64_t size, cip_err *err);
@@ -168,6 +172,10 @@ static inline bool cip_asdf_is_raw(const asdf_block *b)
 typedef bool asdf_believe_fn(const void *user, cip_io *io, cip_bytes in, uint64_t at);
 /* Believes plausible headers of the form `user`. */
 asdf_believe_fn cip_asdf_believe_form;
+
+/* As that; but where data of 1.x are not compressed, one of the two sizes that they have may lie.
+ * For headers behind a magic alone. */
+asdf_believe_fn cip_asdf_believe_marked;
 /* The first magic in [p, end), or NULL. */
 const uint8_t *cip_asdf_find_magic(const uint8_t *p, const uint8_t *end);
 /* A search for the next block, or several in a row. */

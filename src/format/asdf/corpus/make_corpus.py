@@ -150,6 +150,10 @@ FILES = {
     "unsupported-code": asdf(A, block(SIX, b"quux")),
     "unsupported-blosc": asdf(A, block(SIX, b"blsc", BLSC[:2] + b"\xe0" + BLSC[3:])),  # a codec that is none
     "good-blosc": asdf(A, block(SIX, b"blsc", BLSC)),
+    "good-data-size-padded": asdf(AB, bytes(9), block(SIX, size=20), block(THREE)),
+    "bad-used-padded": asdf(AB, bytes(9), block(SIX, used=25), block(THREE)),
+    "bad-used-over-next": asdf(AB, block(SIX, used=40, allocated=40), block(THREE)),
+    "bad-used-over-end": asdf(AB, bytes(9), block(SIX, used=2**63, allocated=2**63), block(THREE)),
 }
 
 # An encoded block over which an array lies: two lengths, the type (4: big-endian), the block.

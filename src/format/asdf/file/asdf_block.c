@@ -91,6 +91,25 @@ static cip_status bad_header(asdf_block *b, cip_status st)
     return st;
 }
 
+const char cip_asdf_used_lies[] = "expected a used size like the data_size, found a larger one";
+
+/* Damage that what stands elsewhere in the file tells of. */
+static cip_status bad_place(asdf_block *b, uint64_t size, cip_err *err)
+{
+    const bool used_lies = b->lie == cip_asdf_used_lies;
+    const uint64_t len = used_lies ? b->data_size : b->allocated;
+    b->data_off = cip_min_u64(b->data_off, size);
+    b->end = cip_asdf_is_streamed(b) ? size : b->data_off + cip_min_u64(len, size - b->data_off);
+    if (used_lies)
+        cip_fail(err, CIP_ERR_CORRUPT, b->offset + b->form->used,
+                 "expected a used size of %" PRIu64 " like the data_size, where another block or "
+                 "an index starts, found %" PRIu64,
+                 b->data_size, b->used);
+    else
+        cip_fail(err, CIP_ERR_CORRUPT, b->offset, "%s", b->lie);
+    return bad_header(b, CIP_ERR_CORRUPT);
+}
+
 /* A payload that the file does not hold. */
 static cip_status cut_short(asdf_block *b, uint64_t size, uint64_t left, cip_err *err)
 {
@@ -125,14 +144,8 @@ cip_status cip_asdf_block_judge(asdf_block *b, uint64_t size, cip_err *err)
         return bad_header(b, CIP_ERR_CORRUPT);
     }
     b->data_off = b->offset + 6 + b->header_size;
-    if (b->lie != NULL) {
-        b->data_off = cip_min_u64(b->data_off, size);
-        b->end = cip_asdf_is_streamed(b)
-                     ? size
-                     : b->data_off + cip_min_u64(b->allocated, size - b->data_off);
-        cip_fail(err, CIP_ERR_CORRUPT, b->offset, "%s", b->lie);
-        return bad_header(b, CIP_ERR_CORRUPT);
-    }
+    if (b->lie != NULL)
+        return bad_place(b, size, err);
     if (b->data_off > size) {
         b->data_off = size;
         return cut_short(b, size, 0, err);
@@ -178,6 +191,20 @@ bool cip_asdf_believe_form(const void *user, cip_io *io, cip_bytes in, uint64_t 
     asdf_block b;
     return cip_asdf_block_parse(user, in, at, &b, NULL) == CIP_OK &&
            cip_asdf_block_plausible(&b, io->size);
+}
+
+bool cip_asdf_believe_marked(const void *user, cip_io *io, cip_bytes in, uint64_t at)
+{
+    asdf_block b;
+    if (cip_asdf_block_parse(user, in, at, &b, NULL) != CIP_OK)
+        return false;
+    if (user != &cip_asdf_form_1_0 || cip_asdf_block_plausible(&b, io->size))
+        return cip_asdf_block_plausible(&b, io->size);
+    asdf_block by_used = b, by_data = b;
+    by_used.data_size = b.used;
+    by_data.used = b.data_size;
+    return cip_asdf_is_raw(&b) && (cip_asdf_block_plausible(&by_used, io->size) ||
+                                   cip_asdf_block_plausible(&by_data, io->size));
 }
 
 const uint8_t *cip_asdf_find_magic(const uint8_t *p, const uint8_t *end)

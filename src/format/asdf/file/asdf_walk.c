@@ -187,6 +187,36 @@ static cip_status other_end(const walker *x, uint64_t *end, standing *out, cip_e
     return CIP_OK;
 }
 
+/* Data that are not compressed have their length in the header twice. Where the used size is the
+ * larger of the two and something starts where the data_size ends, the used size is the damage. If
+ * something starts where that ends, too, nobody can tell which of them is the next. */
+static cip_status check_used(const walker *x, uint64_t *end, standing *there, cip_err *err)
+{
+    asdf_block *b = last_block(x);
+    const uint64_t size = x->win->layout->io->size;
+    standing sooner;
+    if (b == NULL || b->lie != NULL || cip_asdf_is_streamed(b) || !cip_asdf_is_raw(b) ||
+        b->header_size < b->form->header_size || b->data_size >= b->used || b->data_off > size ||
+        b->data_size > size - b->data_off)
+        return CIP_OK;
+    const uint64_t at = b->data_off + b->data_size;
+    const bool fits = b->state == CIP_OK && *there != STANDS_OTHER;
+    if (at == *end)
+        return CIP_OK;
+    CIP_TRY(look(x, at, true, &sooner, err));
+    if (sooner != STANDS_BLOCK && (sooner != STANDS_INDEX || at != x->w->index_at))
+        return CIP_OK;
+    lies(x, b, cip_asdf_used_lies);
+    x->w->skipped = x->w->skipped || fits;
+    if (fits && *there != STANDS_END) {
+        doubt(x->w);
+        return CIP_OK;
+    }
+    *end = at;
+    *there = sooner;
+    return CIP_OK;
+}
+
 /* A size that is too large may make a block end at the header behind the next one: then a
  * believable header stands between the least end of the block and the one that it says. */
 static cip_status check_skipped(const walker *x, uint64_t end, cip_err *err)
@@ -305,6 +335,7 @@ static cip_status next_block(walker *x, uint64_t end, uint64_t *next, bool *mark
     *next = UINT64_MAX;
     *marked = true;
     CIP_TRY(look(x, end, false, &there, err));
+    CIP_TRY(check_used(x, &end, &there, err));
     bool in_order = b == NULL || (b->end_sure && b->state == CIP_OK && !cip_asdf_is_streamed(b));
     if (there == STANDS_OTHER || (there == STANDS_END && !in_order)) {
         standing better = STANDS_OTHER;
@@ -325,7 +356,7 @@ cip_status cip_asdf_walk(cip_env *env, asdf_window *win, uint64_t from, asdf_wal
 {
     walker x = { env, win, w, cip_asdf_blocks_form(&w->blocks), { .left = ASDF_SEARCH_MAX } };
     x.search.layout = win->layout;
-    x.search.believe = cip_asdf_believe_form;
+    x.search.believe = cip_asdf_believe_marked;
     x.search.user = x.form;
     w->end = from;
     for (;;) {

@@ -399,6 +399,69 @@ static void a_lying_header_costs_its_own_block_only(void **state)
     }
 }
 
+/* Neither padding before the block nor the lack of an index makes it worse. */
+static void a_used_size_beyond_the_data_size_costs_its_own_block_only(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t used, allocated, data_size;
+        cip_status st; /* of the first array */
+        const char *warning;
+    } rows[] = {
+        { 24, 24, 20, CIP_OK, "expected a data_size of 24 like the used size, found 20" },
+        { 24, 24, 0, CIP_OK, "expected a data_size of 24 like the used size, found 0" },
+        { 24, 24, UINT64_MAX, CIP_OK, "like the used size, found 18446744073709551615" },
+        { 25, 24, 24, CIP_ERR_CORRUPT, "a used size within the allocated 24, found 25" },
+        { 25, 25, 24, CIP_ERR_CORRUPT, "expected a used size of 24 like the data_size" },
+        { 40, 40, 24, CIP_ERR_CORRUPT, "where another block or an index starts, found 40" },
+        { 1000, 1000, 24, CIP_ERR_CORRUPT, "used size of 24 like the data_size" },
+        { UINT64_MAX, UINT64_MAX, 24, CIP_ERR_CORRUPT, "found 18446744073709551615" },
+    };
+    static const char *const paddings[] = { "", "-",
+                                            "some padding, longer than a header is: 12345" };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] * 3; i++) {
+        one_file f;
+        asdf_make m = { 0 };
+        make_tree(&m, "a: " MAKE_INT32 "b: " MAKE_FLOAT64);
+        make_text(&m, paddings[i % 3]);
+        size_t at = make_six(&m);
+        make_three(&m);
+        poke64(&m, at + USED_AT, rows[i / 3].used);
+        poke64(&m, at + ALLOCATED_AT, rows[i / 3].allocated);
+        poke64(&m, at + DATA_AT, rows[i / 3].data_size);
+        assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+        assert_int_equal(f.layout->nblock, 2);
+        assert_int_equal(make_try(&f, "a"), rows[i / 3].st);
+        assert_true(make_gives_three(&f, "b"));
+        assert_int_equal(make_warned(&f, rows[i / 3].warning), 1);
+        assert_int_equal(f.env.warnings.n, 1);
+        one_close(&f);
+        make_clear(&m);
+    }
+}
+
+/* The used size ends at a block, and so does the data_size: which of the two is number 1 is not
+ * guessed. */
+static void where_both_sizes_end_at_a_block_no_number_is_told(void **state)
+{
+    (void)state;
+    one_file f;
+    asdf_make m = { 0 };
+    make_tree(&m, "a: " MAKE_INT32 "b: " MAKE_FLOAT64);
+    size_t at = make_six(&m), next = make_three(&m);
+    size_t len = m.len - at - ASDF_HEADER_LEN;
+    make_three(&m);
+    assert_true(next > at);
+    poke64(&m, at + USED_AT, len);
+    poke64(&m, at + ALLOCATED_AT, len);
+    assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+    assert_int_equal(make_try(&f, "a"), CIP_ERR_CORRUPT);
+    assert_int_equal(make_try(&f, "b"), CIP_ERR_CORRUPT);
+    assert_int_equal(make_warned(&f, "nobody can tell their numbers"), 1);
+    one_close(&f);
+    make_clear(&m);
+}
+
 static void a_header_size_below_48_costs_its_own_block_only(void **state)
 {
     (void)state;
@@ -638,6 +701,8 @@ int main(void)
         cmocka_unit_test(tails_of_nuls_are_fine_and_other_tails_are_named),
         cmocka_unit_test(unknown_flags_and_wrong_data_sizes_are_warned_about),
         cmocka_unit_test(a_lying_header_costs_its_own_block_only),
+        cmocka_unit_test(a_used_size_beyond_the_data_size_costs_its_own_block_only),
+        cmocka_unit_test(where_both_sizes_end_at_a_block_no_number_is_told),
         cmocka_unit_test(a_header_size_below_48_costs_its_own_block_only),
         cmocka_unit_test(over_a_block_whose_place_is_in_doubt_nothing_is_written),
         cmocka_unit_test(a_block_that_the_file_cuts_off_is_truncated),
