@@ -23,7 +23,9 @@ uint64_t cip_asdf_slack(int64_t slack, uint64_t n)
 /* --- what a file has ----------------------------------------------------------------------------
  */
 
-/* Bytes behind the known fields, but for zeros at their end, which only align. */
+/* Bytes behind the known fields, but for zeros at their end, which only align: in the early forms a
+ * header that is not of its form's own size keeps the size it had, as a smaller one may be another
+ * form's. */
 static cip_status read_extra(const asdf_file *f, const asdf_block *b, cip_arena *a, cip_bytes *out,
                              cip_err *err)
 {
@@ -32,9 +34,10 @@ static cip_status read_extra(const asdf_file *f, const asdf_block *b, cip_arena 
     uint8_t *p;
     CIP_TRY(cip_arena_get(a, n, (void **)&p, err));
     CIP_TRY(cip_io_read(f->layout->io, b->offset + cip_asdf_header_len(b->form), p, n, err));
-    while (n != 0 && p[n - 1] == 0)
-        n--;
-    *out = (cip_bytes){ p, n };
+    size_t used = n;
+    while (used != 0 && p[used - 1] == 0)
+        used--;
+    *out = (cip_bytes){ p, used == 0 || b->form == &cip_asdf_form_1_0 ? used : n };
     return CIP_OK;
 }
 

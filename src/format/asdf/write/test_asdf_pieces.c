@@ -70,6 +70,47 @@ static void headers_whose_length_tells_the_layout_are_not_padded(void **state)
     make_clear(&in);
 }
 
+/* A block of layout B, of 36 bytes, with 64 bytes more in its header, of which the eighth is `own`.
+ */
+static void make_large_header(asdf_make *m, uint32_t flags, uint8_t own)
+{
+    uint8_t head[6 + 36 + 64] = ASDF_MAGIC;
+    cip_store_u16(head + 4, 36 + 64, true);
+    cip_store_u32(head + 6, flags, true);
+    for (size_t at = 10; at < 34; at += 8)
+        cip_store_u64(head + at, 24, true);
+    head[42 + 7] = own;
+    make_bytes(m, head, sizeof head);
+    for (uint32_t i = 0; i < 6; i++) {
+        uint8_t b[4];
+        cip_store_u32(b, i, false);
+        make_bytes(m, b, 4);
+    }
+}
+
+/* Without the zeros behind that byte it would be a header of 44 bytes, layout A's. */
+static void headers_do_not_shrink_to_another_layouts(void **state)
+{
+    (void)state;
+    asdf_make in = { 0 };
+    made m;
+    one_file f;
+    const cip_spec spec = { .big = -1 };
+    make_text(&in, "#ASDF 0.1.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"
+                   "a: !core/ndarray {source: 0, datatype: int32, byteorder: little, shape: [6]}\n"
+                   "b: !core/ndarray {source: 1, datatype: int32, byteorder: little, shape: [6]}\n"
+                   "...\n");
+    make_large_header(&in, 0x39206c68, 9);
+    make_large_header(&in, 0, 0);
+    assert_int_equal(rewrite_with(&m, &in, &spec), CIP_OK);
+    made_reopen(&m, &f);
+    assert_true(make_gives_six(&f, "a"));
+    assert_true(make_gives_six(&f, "b"));
+    one_close(&f);
+    made_end(&m);
+    make_clear(&in);
+}
+
 static void text_header_bytes_and_unnamed_blocks_survive(void **state)
 {
     (void)state;
@@ -542,6 +583,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_whose_length_tells_the_layout_are_not_padded),
+        cmocka_unit_test(headers_do_not_shrink_to_another_layouts),
         cmocka_unit_test(text_header_bytes_and_unnamed_blocks_survive),
         cmocka_unit_test(without_room_the_header_aligns),
         cmocka_unit_test(line_ends_and_a_missing_marker_are_made_right),
