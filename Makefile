@@ -9,7 +9,7 @@ SEED ?= 1
 ALL ?=
 ARGS ?=
 
-.PHONY: all setup demo test quick bench docs fault fuzz big-endian check coverage install clean
+.PHONY: all setup demo test quick bench paths docs fault fuzz big-endian check coverage install clean
 
 all: setup-build
 	cmake --preset release
@@ -39,6 +39,12 @@ quick: setup
 bench: all setup-bench
 	.venv-bench/bin/pip --disable-pip-version-check install -q --no-build-isolation --no-deps --force-reinstall . --config-settings build-dir=build/bench-python
 	.venv-bench/bin/python bench/run.py --build build/release $(ARGS)
+
+# What small changes cost, counted: functions that run, preads.
+paths: setup-build setup-paths
+	cmake --preset quick
+	cmake --build --preset quick --target cippus
+	@python3 bench/paths.py $(ARGS)
 
 # Guides and reference as pages, build/docs/index.html; the Python package of this tree is installed for them.
 docs: setup-build setup-docs
