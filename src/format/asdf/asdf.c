@@ -69,6 +69,34 @@ static cip_status look_at_padding(asdf_file *f, asdf_window *w, uint64_t first, 
     return CIP_OK;
 }
 
+/* An index was not found from the end of the file, but stands where the blocks end: whether more
+ * than padding follows it. */
+static cip_status look_behind_index(asdf_file *f, asdf_window *w, cip_err *err)
+{
+    enum { MOST = 1 << 20 };
+    const uint64_t left = f->layout->io->size - f->blocks_end;
+    const size_t line = sizeof ASDF_INDEX_LINE - 1;
+    cip_bytes in;
+    size_t end;
+    if (left <= line)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_peek(w, f->blocks_end, (size_t)cip_min_u64(left, MOST), 0, &in, err));
+    const asdf_end how = cip_asdf_tree_end(in, line, in.len == left, &end);
+    if (how == ASDF_END_UNSEEN)
+        return CIP_OK;
+    if (how == ASDF_END_UNMARKED)
+        end = line + cip_asdf_index_span((cip_bytes){ in.ptr + line, in.len - line });
+    while (end < in.len && in.ptr[end] == 0)
+        end++;
+    if (end < in.len)
+        cip_warn_lack(f->env, CIP_LACKS_BYTES, NULL, CIP_ERR_CORRUPT, f->blocks_end + end,
+                      "block index",
+                      "expected the end of the file behind the block index, found %" PRIu64
+                      " other bytes; the index was not used",
+                      left - end);
+    return CIP_OK;
+}
+
 static cip_status walk_blocks(asdf_file *f, asdf_window *w, cip_err *err)
 {
     asdf_walk walk = {
@@ -90,6 +118,8 @@ static cip_status walk_blocks(asdf_file *f, asdf_window *w, cip_err *err)
         cip_asdf_index_clear(f->env, &f->index);
         f->index.state = ASDF_INDEX_NONE;
     }
+    if (walk.index_at_end && f->index.state == ASDF_INDEX_NONE)
+        CIP_TRY(look_behind_index(f, w, err));
     if (f->blocks.n != 0)
         CIP_TRY(look_at_padding(f, w, f->blocks.at[0].offset, err));
     if (f->sure < f->blocks.n)

@@ -245,6 +245,8 @@ typedef struct asdf_index {
     size_t n;
     char why[160];
 } asdf_index;
+/* How many of the first bytes can be of the list of offsets that an index is. */
+size_t cip_asdf_index_span(cip_bytes text);
 
 /* Looks for an index at the end of the file, not before `low`, and parses it. Only IO, NOMEM and
  * the like fail. */

@@ -153,6 +153,8 @@ FILES = {
     "good-data-size-padded": asdf(AB, bytes(9), block(SIX, size=20), block(THREE)),
     "bad-used-padded": asdf(AB, bytes(9), block(SIX, used=25), block(THREE)),
     "bad-used-over-next": asdf(AB, block(SIX, used=40, allocated=40), block(THREE)),
+    "good-junk-behind-tree": asdf("a: 1\n", tail=bytes(9) + b"junk"),
+    "good-junk-behind-index": asdf(AB, block(SIX), block(THREE), index=True, tail=b"x" * 4100),
     "bad-used-over-end": asdf(AB, bytes(9), block(SIX, used=2**63, allocated=2**63), block(THREE)),
 }
 

@@ -53,13 +53,13 @@ static cip_status end_of_text(asdf_window *w, uint64_t low, uint64_t *end, cip_e
 }
 
 /* What a list of offsets consists of: anything else in a longer piece says that it is none. */
-static bool is_index_text(cip_bytes t)
+size_t cip_asdf_index_span(cip_bytes t)
 {
     static const char allowed[] = "0123456789-,[]. \t\r\n%YAML";
-    for (size_t i = 0; i < t.len; i++)
-        if (memchr(allowed, t.ptr[i], sizeof allowed - 1) == NULL)
-            return false;
-    return true;
+    size_t i = 0;
+    while (i < t.len && memchr(allowed, t.ptr[i], sizeof allowed - 1) != NULL)
+        i++;
+    return i;
 }
 
 /* The last header line in the text, at the start or behind any byte; SIZE_MAX: none. */
@@ -96,7 +96,8 @@ static cip_status find_text(cip_env *env, asdf_window *w, span in, uint64_t *at,
             *text = (cip_bytes){ text->ptr + i, text->len - i };
             return CIP_OK;
         }
-        if (from == in.low || want >= env->limits.max_tree_bytes || !is_index_text(*text))
+        if (from == in.low || want >= env->limits.max_tree_bytes ||
+            cip_asdf_index_span(*text) < text->len)
             break;
         want *= 4;
     }

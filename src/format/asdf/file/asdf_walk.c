@@ -122,8 +122,9 @@ static cip_status look(const walker *x, uint64_t at, bool believable, standing *
     return CIP_OK;
 }
 
-/* Whether there are only NULs from `from` to the end of the file, as far as it may be read. */
-static cip_status only_nuls(walker *x, uint64_t from, bool *yes, cip_err *err)
+/* Whether there are only the bytes of `set` from `from` to the end of the file, as far as it may be
+ * read. */
+static cip_status only_of(walker *x, cip_bytes set, uint64_t from, bool *yes, cip_err *err)
 {
     uint8_t buf[4096];
     cip_io *io = x->win->layout->io;
@@ -131,7 +132,8 @@ static cip_status only_nuls(walker *x, uint64_t from, bool *yes, cip_err *err)
     while (*yes && from < io->size) {
         size_t n;
         CIP_TRY(cip_asdf_read_some(x->win->layout, from, buf, sizeof buf, &n, err));
-        *yes = buf[0] == 0 && memcmp(buf, buf + 1, n - 1) == 0;
+        for (size_t i = 0; *yes && i < n; i++)
+            *yes = memchr(set.ptr, buf[i], set.len) != NULL;
         from = cip_io_next_data(io, from + n);
         if (x->search.left < n) {
             x->search.stopped = from;
@@ -293,6 +295,23 @@ static uint64_t least_end(const walker *x, const asdf_block *b, uint64_t end)
     return b->offset + cip_asdf_header_len(x->form) + b->stored;
 }
 
+/* No block follows: bytes that are no padding are told. Behind a tree that is any blank, behind a
+ * block only NULs. */
+static cip_status tell_rest(walker *x, uint64_t from, uint64_t to, cip_err *err)
+{
+    static const uint8_t blank[] = { 0, ' ', '\t', '\r', '\n' };
+    const asdf_block *b = last_block(x);
+    asdf_walk *w = x->w;
+    bool padding;
+    CIP_TRY(only_of(x, (cip_bytes){ blank, b != NULL ? 1 : sizeof blank }, from, &padding, err));
+    if (padding)
+        return CIP_OK;
+    w->skipped = w->skipped || (b != NULL && to - from >= cip_asdf_header_len(x->form));
+    if (w->gap != NULL && to > from)
+        w->gap(w->user, from, x->win->layout->io->size, UINT64_MAX);
+    return CIP_OK;
+}
+
 /* Nothing starts at `end`: what does behind it. */
 static cip_status search(walker *x, uint64_t end, uint64_t *next, bool *marked, cip_err *err)
 {
@@ -309,21 +328,18 @@ static cip_status search(walker *x, uint64_t end, uint64_t *next, bool *marked, 
         *next = to = unmarked;
         *marked = false;
     }
-    if (b == NULL)
-        return CIP_OK;
-    if ((found || unmarked != UINT64_MAX) && to - from >= cip_asdf_header_len(x->form)) {
+    if (b != NULL && *next != UINT64_MAX && to - from >= cip_asdf_header_len(x->form)) {
         w->skipped = w->skipped || !is_plain(b);
         doubt(w);
     }
-    uint64_t off = to > b->end ? to - b->end : b->end - to;
-    b->shifted = b->state == CIP_OK && off != 0 && off <= UINT16_MAX;
-    bool nuls = false;
+    if (b != NULL) {
+        uint64_t off = to > b->end ? to - b->end : b->end - to;
+        b->shifted = b->state == CIP_OK && off != 0 && off <= UINT16_MAX;
+    }
     if (*next == UINT64_MAX)
-        CIP_TRY(only_nuls(x, from, &nuls, err));
-    w->skipped =
-        w->skipped || (*next == UINT64_MAX && !nuls && to - from >= cip_asdf_header_len(x->form));
-    if (w->gap != NULL && !nuls && to > from)
-        w->gap(w->user, from, *next == UINT64_MAX ? io->size : *next, *next);
+        return tell_rest(x, from, to, err);
+    if (b != NULL && w->gap != NULL && to > from)
+        w->gap(w->user, from, *next, *next);
     return CIP_OK;
 }
 

@@ -348,6 +348,71 @@ static void tails_of_nuls_are_fine_and_other_tails_are_named(void **state)
     }
 }
 
+/* Behind a tree without blocks any blanks are padding. */
+static void what_follows_a_tree_without_blocks_is_named(void **state)
+{
+    (void)state;
+    static const uint8_t nuls[5000] = { 0 };
+    static const char *const tails[] = { "", " \r\n\t ", "junk", " \n.", "# comment\n" };
+    for (size_t i = 0; i < 10; i++) {
+        one_file f;
+        asdf_make m = { 0 };
+        const bool junk = i / 2 >= 2;
+        make_tree(&m, "a: 1\n");
+        size_t end = m.len;
+        make_bytes(&m, nuls, i % 2 != 0 ? sizeof nuls : 0);
+        make_text(&m, tails[i / 2]);
+        assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+        assert_int_equal(make_warned(&f, "or the end of the file, found "), junk);
+        if (junk)
+            assert_int_equal(cip_report_get(&f.env.warnings, 0)->offset, end);
+        assert_int_equal(f.env.warnings.n, junk);
+        one_close(&f);
+        make_clear(&m);
+    }
+}
+
+/* A small number of them is part of what is taken for the index, which then does not parse. */
+static void many_bytes_behind_an_index_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *index;
+        size_t nnul;
+        bool junk;
+        size_t left; /* of the index, too, are no index */
+    } rows[] = {
+        { "#ASDF BLOCK INDEX\n--- [1]\n...\n", 0, true, 0 },
+        { "#ASDF BLOCK INDEX\r\n--- [1]\r\n...\r\n", 9, true, 0 },
+        { "#ASDF BLOCK INDEX\n--- [1]\n", 9, true, 0 },
+        { "#ASDF BLOCK INDEX\n--- [1]\n...\n", (1 << 20) + 5000, false, 0 },
+        { "#ASDF BLOCK INDEX\n--- [1]\n", (1 << 20) + 5000, false, 0 },
+        { "#ASDF BLOCK INDEX of another kind", 0, true, 15 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        one_file f;
+        asdf_make m = { 0 };
+        size_t at[2];
+        two_without_index(&m, at);
+        make_text(&m, rows[i].index);
+        uint8_t *more = calloc(rows[i].nnul + 5000, 1);
+        memset(more + rows[i].nnul, rows[i].junk ? 'x' : 0, 5000);
+        const size_t end = m.len;
+        make_bytes(&m, more, rows[i].nnul + 5000);
+        free(more);
+        assert_int_equal(make_open(&f, &m, 0), CIP_OK);
+        both(&f);
+        assert_int_equal(make_warned(&f, "expected the end of the file behind the block index"),
+                         rows[i].junk);
+        assert_int_equal(f.env.warnings.n, rows[i].junk);
+        if (rows[i].junk)
+            assert_int_equal(cip_report_get(&f.env.warnings, 0)->offset,
+                             end + rows[i].nnul - rows[i].left);
+        one_close(&f);
+        make_clear(&m);
+    }
+}
+
 static void unknown_flags_and_wrong_data_sizes_are_warned_about(void **state)
 {
     (void)state;
@@ -699,6 +764,8 @@ int main(void)
         cmocka_unit_test(allocated_beyond_used_is_skipped),
         cmocka_unit_test(larger_headers_are_honoured),
         cmocka_unit_test(tails_of_nuls_are_fine_and_other_tails_are_named),
+        cmocka_unit_test(what_follows_a_tree_without_blocks_is_named),
+        cmocka_unit_test(many_bytes_behind_an_index_are_named),
         cmocka_unit_test(unknown_flags_and_wrong_data_sizes_are_warned_about),
         cmocka_unit_test(a_lying_header_costs_its_own_block_only),
         cmocka_unit_test(a_used_size_beyond_the_data_size_costs_its_own_block_only),
