@@ -46,10 +46,11 @@ static void set_changed(cip_b2_update *u, bool trailer)
 static cip_status make_room(cip_b2_update *u, bool trailer, cip_err *err)
 {
     cip_b2_metas *list = list_of(u, trailer);
-    const cip_b2_meta *was = list->at;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &list->at, trailer ? CIP_B2_MAX_VLMETA : CIP_B2_MAX_META, err));
+    cip_b2_meta *room;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &room, trailer ? CIP_B2_MAX_VLMETA : CIP_B2_MAX_META, err));
     if (list->n != 0)
-        memcpy(list->at, was, list->n * sizeof *was);
+        memcpy(room, list->at, list->n * sizeof *room);
+    list->at = room;
     return CIP_OK;
 }
 
