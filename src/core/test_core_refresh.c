@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -140,6 +141,30 @@ static void a_handle_shows_what_others_appended(void **state)
         cip_file_drop_old(f);
         assert_int_equal(first_row(is, row), CIP_OK);
         assert_int_equal(row[0], 7);
+        cip_file_close(f);
+    }
+}
+
+/* Their file did not exist when the folder was opened. */
+static void first_attributes_are_noticed(void **state)
+{
+    static const char *const kind[] = { "blz", "bcolz" };
+    (void)state;
+    for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
+        char path[300], file[320];
+        snprintf(path, sizeof path, "%s_attrs", scratch_path(&dir, kind[i]));
+        snprintf(file, sizeof file, "%s/__attrs__", path);
+        make(path, kind[i], 4, 7);
+        cip_file *f = opened(path);
+        assert_null(cip_file_tree(f));
+        assert_false(refreshed(f));
+        FILE *to = fopen(file, "w");
+        assert_non_null(to);
+        fputs("{\"n\": 3}", to);
+        fclose(to);
+        assert_true(refreshed(f));
+        assert_non_null(cip_file_tree(f));
+        assert_false(refreshed(f));
         cip_file_close(f);
     }
 }
@@ -309,6 +334,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_handle_shows_what_others_appended),
+        cmocka_unit_test(first_attributes_are_noticed),
         cmocka_unit_test(another_file_of_the_name_is_shown),
         cmocka_unit_test(what_cannot_be_opened_leaves_the_handle_as_it_was),
         cmocka_unit_test(memory_is_shown_as_it_is),

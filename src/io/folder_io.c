@@ -12,9 +12,10 @@
 #include "io/io_impl.h"
 #include "io/store.h"
 
-/* A member as it was when it was opened. */
+/* A member as it was when it was opened, or looked for in vain. */
 typedef struct noted {
     char *name;
+    bool absent;
     struct stat st;
 } noted;
 
@@ -44,11 +45,19 @@ static cip_status open_outside(const folder_io *f, const char *name, cip_io **ou
     return st;
 }
 
+static bool is_there(int dir, const char *name)
+{
+    struct stat st;
+    return fstatat(dir, name, &st, 0) == 0;
+}
+
+/* fd: -1 where none was found. A name that leads out of the folder is not found, but there. */
 static cip_status note_member(folder_io *f, const char *name, int fd, cip_err *err)
 {
     cip_mem *mem = &f->io.env->mem;
-    noted now;
-    if (!f->noting || fstat(fd, &now.st) != 0)
+    noted now = { .absent = fd == -1 };
+    if (!f->noting ||
+        (fd == -1 ? is_there(cip_folder_descriptor(f->folder), name) : fstat(fd, &now.st) != 0))
         return CIP_OK;
     if (f->n == f->cap) {
         size_t cap = f->cap != 0 ? 2 * f->cap : 8;
@@ -63,6 +72,8 @@ static cip_status note_member(folder_io *f, const char *name, int fd, cip_err *e
 static bool is_as_noted(int dir, const noted *n)
 {
     struct stat now;
+    if (n->absent)
+        return !is_there(dir, n->name);
     return fstatat(dir, n->name, &now, 0) == 0 && now.st_dev == n->st.st_dev &&
            now.st_ino == n->st.st_ino && now.st_size == n->st.st_size &&
            now.st_mtim.tv_sec == n->st.st_mtim.tv_sec &&
@@ -93,6 +104,7 @@ static cip_status folder_member(cip_io *io, const char *name, uint32_t flags, ci
 {
     folder_io *f = (folder_io *)io;
     const char *slash = strrchr(name, '/');
+    cip_status kept;
     char *inside;
     int fd = -1;
     *out = NULL;
@@ -103,6 +115,8 @@ static cip_status folder_member(cip_io *io, const char *name, uint32_t flags, ci
     cip_status st = cip_folder_open_beneath(f->folder, name, name, &fd, err);
     if (st == CIP_OK && (st = note_member(f, name, fd, err)) != CIP_OK)
         close(fd);
+    if (st == CIP_ERR_NOT_FOUND && (kept = note_member(f, name, -1, err)) != CIP_OK)
+        st = kept;
     if (st == CIP_OK)
         st = cip_file_new(io->env, fd, name, f->folder, inside, out, err);
     cip_mem_put(&io->env->mem, inside);
