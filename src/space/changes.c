@@ -68,12 +68,12 @@ cip_status cip_changes_len(const cip_changes *c, uint64_t *len, cip_err *err)
 static cip_status check_amount(const cip_changes *c, uint64_t len, cip_err *err)
 {
     const uint64_t most = c->layout->env->limits.max_elements;
+    char kind[CIP_LAYOUT_KIND];
     if (most != 0 ? len / cip_max_u64(1, c->itemsize) <= most : cip_layout_expects(c->layout, len))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_LIMIT, c->block->info.offset,
-                    "%s would decode to %" PRIu64 " bytes out of a file of %" PRIu64
-                    "; allow them by .max_elements",
-                    c->block->stored->label, len, c->layout->io->size);
+                    "%s would decode to %" PRIu64 " bytes out of %s; allow them by .max_elements",
+                    c->block->stored->label, len, cip_layout_kind(c->layout, kind));
 }
 
 static cip_status decode(const cip_changes *c, cip_io *to, cip_err *err)

@@ -151,6 +151,14 @@ bool cip_layout_expects(const cip_layout *l, uint64_t nbytes)
            cip_mul_overflow(l->io->size, UINT64_C(1) << BITS, &honest) || nbytes <= honest;
 }
 
+const char *cip_layout_kind(const cip_layout *l, char text[CIP_LAYOUT_KIND])
+{
+    if (cip_io_is_folder(l->io))
+        return "a folder";
+    snprintf(text, CIP_LAYOUT_KIND, "a file of %" PRIu64 " bytes", l->io->size);
+    return text;
+}
+
 /* Under the lock. */
 static cip_status list_array(cip_layout *l, cip_array *a, cip_err *err)
 {

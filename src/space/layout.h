@@ -307,6 +307,9 @@ int cip_layout_depth(const cip_layout *layout);
 /* Whether the file can honestly stand for so many decoded bytes: 2^17 for each of its own, which no
  * codec that we know exceeds but by repeating one value, and always 4 GiB. */
 bool cip_layout_expects(const cip_layout *layout, uint64_t nbytes);
+/* What messages say of that: "a file of 314 bytes"; a folder has no size of its own. */
+enum { CIP_LAYOUT_KIND = 48 };
+const char *cip_layout_kind(const cip_layout *layout, char text[CIP_LAYOUT_KIND]);
 
 /* Spaces, in the layout's arena (these lock it, so that lazy makers may call them). */
 /* All bytes of an io (borrowed): a member beside the file. */

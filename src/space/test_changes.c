@@ -253,8 +253,9 @@ static void few_bytes_that_claim_many_are_refused(void **state)
     cip_changes_end(&j.c);
     cip_changes_begin(&j.c, j.f.layout, &j.block, false, &j.amount);
     assert_int_equal(cip_changes_make_anew(&j.c, &err), CIP_ERR_LIMIT);
-    assert_string_equal(err.text, "block 7 would decode to 600 bytes out of a file of 8388608; "
-                                  "allow them by .max_elements");
+    assert_string_equal(err.text,
+                        "block 7 would decode to 600 bytes out of a file of 8388608 bytes; "
+                        "allow them by .max_elements");
     job_close(&j);
 }
 

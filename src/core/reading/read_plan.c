@@ -237,6 +237,7 @@ cip_status cip_read_plan_check_amount(const cip_read_plan *p, cip_err *err)
 {
     const cip_layout *l = p->array->layout;
     uint64_t most = l->env->limits.max_elements, nbytes;
+    char kind[CIP_LAYOUT_KIND];
     if (most != 0 && p->nelem > most)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected at most %" PRIu64 " elements, found %" PRIu64, most, p->nelem);
@@ -244,9 +245,8 @@ cip_status cip_read_plan_check_amount(const cip_read_plan *p, cip_err *err)
     if (most != 0 || (fits && cip_layout_expects(l, nbytes)))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                    "%" PRIu64 " elements out of a file of %" PRIu64
-                    " bytes; allow them by .max_elements",
-                    p->nelem, l->io->size);
+                    "%" PRIu64 " elements out of %s; allow them by .max_elements", p->nelem,
+                    cip_layout_kind(l, kind));
 }
 
 bool cip_read_plan_is_whole(const cip_read_plan *p)

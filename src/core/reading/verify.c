@@ -44,12 +44,13 @@ static void note_masked_fields(const cip_array *a, cip_report *rep)
 /* Decoding what a file cannot honestly stand for would never end. */
 static cip_status check_amount(cip_file *f, cip_space *s, cip_err *err)
 {
+    char kind[CIP_LAYOUT_KIND];
     CIP_TRY(cip_space_resolve(s, &s, err));
     if (f->env.limits.max_elements != 0 || cip_layout_expects(s->layout, s->len))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                    "%" PRIu64 " bytes out of a file of %" PRIu64 " are not decoded to verify them",
-                    s->len, s->layout->io->size);
+                    "%" PRIu64 " bytes out of %s are not decoded to verify them", s->len,
+                    cip_layout_kind(s->layout, kind));
 }
 
 /* Each space is streamed once, however many arrays lie in it. */

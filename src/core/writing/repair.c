@@ -124,10 +124,11 @@ static cip_status look_at_all(repair *r, const cip_array *a, cip_err *err)
 {
     const cip_read_how how = { a->layout, r->f->env.pool };
     cip_space *s = a->space;
+    char kind[CIP_LAYOUT_KIND];
     CIP_TRY(cip_space_resolve(s, &s, err));
     if (r->f->env.limits.max_elements == 0 && !cip_layout_expects(s->layout, s->len))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "%" PRIu64 " bytes out of a file of %" PRIu64, s->len, s->layout->io->size);
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%" PRIu64 " bytes out of %s", s->len,
+                        cip_layout_kind(s->layout, kind));
     return cip_space_stream(&how, s, 1 << 20, count_bytes, &r->rep, err);
 }
 
