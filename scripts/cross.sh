@@ -125,8 +125,9 @@ step_corpus() {
 
 # The same bytes are written whatever the machine's order: a sample of them. liblz4 looks for matches
 # by hashes of words in the machine's order.
+# Left out: what liblz4 compresses otherwise on big-endian machines, and the one case of libzstd's whose bytes differ there.
 step_written() {
-    CIP_TEST_BUILD=asan CIP_WRITTEN_WITHOUT="lz4 lz4f" run written python3 tests/conformance/written.py \
+    CIP_TEST_BUILD=asan CIP_WRITTEN_WITHOUT="lz4 lz4f big/put/bls2" run written python3 tests/conformance/written.py \
         "$(emulated "$here/build/cippus")" "$(emulated "$here/build/tests/write_script")"
 }
 
