@@ -28,9 +28,10 @@ static cip_status place_target(asdf_writer *w, asdf_target *t, cip_err *err)
     case CIP_WHERE_INLINE:
         return CIP_OK;
     case CIP_WHERE_EXTERNAL:
-        t->member = w->nexternal++;
+        t->member = w->nexternal;
         CIP_TRY(cip_asdf_member_name(w->a, w->main.out, t->member, true, &uri, err));
         t->uri = uri;
+        w->nexternal++;
         return CIP_OK;
     default:
         t->block = cip_asdf_take_number(w, t->s);
@@ -75,16 +76,17 @@ cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const ci
         cip_report_add(w->spec.notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, s->path,
                        "streamed data have no codec: they are stored as they are, without '%s'",
                        w->how.packing.name);
-    CIP_TRY(place_target(w, t, err));
+    *form = (cip_array_form){ .dtype = t->stored };
+    if (cip_asdf_is_blosc(&t->how.packing) && w->sum != ASDF_SUM_DECODED && s->source != NULL)
+        CIP_TRY(
+            cip_asdf_blosc_take(w->env, w->a, s->source, t->nbytes, &t->how.packing, form, err));
     if (w->n == w->cap) {
         size_t cap = w->cap == 0 ? 16 : 2 * w->cap;
         CIP_TRY(
             cip_mem_resize(&w->env->mem, (void **)&w->target, cap * sizeof(asdf_target *), err));
         w->cap = cap;
     }
+    CIP_TRY(place_target(w, t, err)); /* last: a number that is taken is a block that must come */
     w->target[w->n++] = t;
-    *form = (cip_array_form){ .dtype = t->stored };
-    if (cip_asdf_is_blosc(&t->how.packing) && w->sum != ASDF_SUM_DECODED && s->source != NULL)
-        return cip_asdf_blosc_take(w->env, w->a, s->source, t->nbytes, &t->how.packing, form, err);
     return CIP_OK;
 }
