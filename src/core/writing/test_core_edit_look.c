@@ -196,6 +196,43 @@ static void what_was_moved_is_read(void **state)
     edit_verify(path);
 }
 
+/* By the path that it has now, and so are arrays beside it. */
+static void what_was_changed_and_moved_is_read(void **state)
+{
+    (void)state;
+    const cip_array *a;
+    const int16_t seven = 7, nine = 9;
+    const float eight = 8;
+    const char *path = edit_file(&s, "n.asdf", false);
+    cip_edit *e = begin(path);
+    OK(cip_edit_write(e, "packed", "[0, 0]", &seven, sizeof seven, err));
+    OK(cip_edit_write(e, "image", "[0, 0]", &eight, sizeof eight, err));
+    OK(cip_edit_move(e, "packed", "deep/p", false, err));
+    assert_int_equal(first(e, "deep/p"), 7);
+    assert_int_equal(first(e, "image"), 8);
+    OK(cip_edit_move(e, "deep", "deeper", false, err));
+    OK(cip_edit_move(e, "image", "packed", false, err));
+    assert_int_equal(first(e, "deeper/p"), 7);
+    assert_int_equal(first(e, "packed"), 8);
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_array(e, "image", &a, err));
+    OK(cip_edit_remove(e, "packed", err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_array(e, "packed", &a, err));
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+
+    path = edit_file(&s, "o.asdf", false);
+    e = begin(path);
+    OK(cip_edit_move(e, "image", "other", false, err));
+    OK(cip_edit_write(e, "packed", "[0, 0]", &nine, sizeof nine, err));
+    assert_int_equal(first(e, "packed"), 9);
+    assert_int_equal(first(e, "other"), 0);
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+    e = begin(path);
+    assert_int_equal(first(e, "packed"), 9);
+    cip_edit_abort(e);
+}
+
 /* In one step: where it is refused, what was there stays. */
 static void an_array_takes_the_place_of_what_is_there(void **state)
 {
@@ -264,6 +301,7 @@ int main(void)
         cmocka_unit_test(an_array_that_came_is_read),
         cmocka_unit_test(what_went_is_not_found),
         cmocka_unit_test(what_was_moved_is_read),
+        cmocka_unit_test(what_was_changed_and_moved_is_read),
         cmocka_unit_test(an_array_takes_the_place_of_what_is_there),
         cmocka_unit_test(changes_of_an_inline_array_go_with_it),
     };

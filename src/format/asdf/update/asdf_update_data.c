@@ -49,9 +49,14 @@ static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err
                     "the data lie in another file; change that file");
 }
 
-/* Whether the array is still there. */
-static cip_status check_place(asdf_update *u, const cip_array *a, cip_err *err)
+/* Whether the array is still there. Elements in a block stay there whatever its node is called: who
+ * asks for them has looked whether the array is the one that the file had. */
+static cip_status check_place(asdf_update *u, const cip_array *a, cip_change_kind kind,
+                              cip_err *err)
 {
+    const bool by_path = kind != CIP_CHANGE_ELEMENTS || cip_asdf_is_inline(a);
+    if (u->moved && !by_path)
+        return CIP_OK;
     if (u->moved)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "nodes were moved in this update; commit it first");
@@ -200,7 +205,7 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
     asdf_update *u = state;
     uint64_t row = a->view.itemsize;
     CIP_TRY(check_array(u, &a, err));
-    CIP_TRY(check_place(u, a, err));
+    CIP_TRY(check_place(u, a, kind, err));
     if (kind != CIP_CHANGE_ELEMENTS)
         CIP_TRY(no_mask(u->l, a, shape, err));
     if (cip_asdf_is_inline(a))
