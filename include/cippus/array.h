@@ -111,8 +111,8 @@ CIP_API cip_status cip_read_points_into(const cip_array *array, size_t npoint,
                                         cip_err *err);
 
 /** The elements in place, without a copy: C order, the machine's byte order, aligned for the type;
- *  or NULL with UNSUPPORTED and what stands in the way. Lives until the file is closed. A file that
- * others cut short while a view is used makes the access fault (SIGBUS). */
+ *  or NULL with UNSUPPORTED and what stands in the way, a missing element too. Lives until the file
+ *  is closed. A file that others cut short while a view is used makes the access fault (SIGBUS). */
 CIP_API const void *cip_view(const cip_array *array, cip_err *err);
 
 /** One element as text for people ("1.5", "'abc'", "(1, 2.5)"), as snprintf counts; `elem` is of

@@ -357,6 +357,7 @@ static cip_status view_in_place(const cip_array *a, const uint8_t **out, cip_err
 {
     uint64_t nelem, nbytes;
     CIP_TRY(cip_mask_shows(&a->mask, 0, a->dtype->itemsize, err));
+    CIP_TRY(none_missing(a, CIP_READ_ARGS(.selection = NULL), err));
     if (!in_host_order(a->dtype))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "no view: the elements are not in this machine's byte order");

@@ -474,6 +474,41 @@ static const char masked_tree[] =
     "[7], [0]]}\n"
     "none: !core/ndarray-1.1.0 [1, 2]\n";
 
+static void a_view_shows_no_missing_elements(void **state)
+{
+    (void)state;
+    static const int16_t v[] = { 1, 2, 3 };
+    static const uint8_t masks[][3] = { { 0, 0, 1 }, { 0, 0, 0 } };
+    const int64_t shape[] = { 3 };
+    size_t n;
+    cip_err err = CIP_ERR_INIT;
+    cip_memory *m;
+    cip_writer *w;
+    cip_file *f;
+    assert_int_equal(
+        cip_create_memory("asdf", CIP_WRITE_OPTIONS(.byteorder = CIP_HOST_BIG ? "big" : "little"),
+                          &m, &w, &err),
+        CIP_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cip_put(w, i == 0 ? "some" : "none", cip_dtype_of(CIP_I16), 1, shape, v,
+                                 CIP_ARRAY_OPTIONS(.mask = masks[i]), &err),
+                         CIP_OK);
+    assert_int_equal(cip_writer_commit(w, &err), CIP_OK);
+    const void *bytes = cip_memory_bytes(m, &n);
+    assert_int_equal(cip_open_memory(bytes, n, NULL, &f, &err), CIP_OK);
+    assert_null(cip_view(cip_find(f, "some", &err), &err));
+    assert_int_equal(err.code, CIP_ERR_UNSUPPORTED);
+    assert_string_equal(err.part, "some");
+    assert_non_null(strstr(err.text, "element 2 of those wanted is missing"));
+    cip_err_clear(&err);
+    const int16_t *p = cip_view(cip_find(f, "none", &err), &err);
+    if (p == NULL)
+        fail_msg("%s", err.text);
+    assert_memory_equal(p, v, sizeof v);
+    cip_file_close(f);
+    cip_memory_free(m);
+}
+
 static void missing_elements_are_not_read_without_a_mask(void **state)
 {
     (void)state;
@@ -613,6 +648,7 @@ int main(void)
         cmocka_unit_test(a_view_is_given_only_where_it_is_right),
         cmocka_unit_test(a_view_wants_c_order_and_alignment),
         cmocka_unit_test(dtypes_of_reading_are_packed_and_in_order),
+        cmocka_unit_test(a_view_shows_no_missing_elements),
         cmocka_unit_test(missing_elements_are_not_read_without_a_mask),
         cmocka_unit_test(masks_of_every_kind_are_read),
         cmocka_unit_test(fields_have_masks_of_their_own),
