@@ -78,6 +78,37 @@ static void lost_elements_are_named_and_filled(void **state)
     free(mem);
 }
 
+/* Nobody knows which elements are missing, so those that are there are lost, too. */
+static void an_array_whose_mask_is_damaged_is_lost(void **state)
+{
+    (void)state;
+    static uint8_t mask[N];
+    const int64_t shape[] = { N };
+    const char *path = scratch_path(&s, "mask.asdf"), *out = scratch_path(&s, "repaired.asdf");
+    cip_writer *w;
+    cip_file *f;
+    told t = { .n = 0 };
+    for (int i = 0; i < N; i++) {
+        mask[i] = (uint8_t)(i * i % 7 == 1);
+        values[i] = i;
+    }
+    OK(cip_create(path, CIP_WRITE_OPTIONS(.codec = "zlib"), &w, err));
+    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, values, CIP_ARRAY_OPTIONS(.mask = mask),
+               err));
+    OK(cip_writer_commit(w, err));
+    OK(cip_open(path, NULL, &f, err));
+    const cip_block_info b = *cip_file_block(f, 0); /* the mask's: those of `a` lie behind it */
+    cip_file_close(f);
+    FILE *io = fopen(path, "r+b");
+    assert_non_null(io);
+    assert_int_equal(fseek(io, (long)(b.data_offset + b.stored_nbytes / 2), SEEK_SET), 0);
+    assert_int_equal(fwrite("\0\0\0\0\0\0\0\0", 1, 8, io), 8);
+    assert_int_equal(fclose(io), 0);
+    FAILS(CIP_ERR_UNSUPPORTED, "'a' is not whole",
+          cip_repair(path, out, CIP_REPAIR_OPTIONS(.on_finding = on_finding, .user = &t), err));
+    assert_non_null(strstr(t.text, "the array is lost: block 0"));
+}
+
 static void a_caller_may_stop_it_and_the_input_is_no_output(void **state)
 {
     (void)state;
@@ -129,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost_elements_are_named_and_filled),
+        cmocka_unit_test(an_array_whose_mask_is_damaged_is_lost),
         cmocka_unit_test(a_caller_may_stop_it_and_the_input_is_no_output),
         cmocka_unit_test(every_allocation_may_fail),
     };

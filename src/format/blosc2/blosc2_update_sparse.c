@@ -127,7 +127,7 @@ cip_status cip_b2_sparse_check_links(const cip_b2_update *u, cip_err *err)
     cip_buf numbers = { .mem = &u->l->env->mem };
     links x = { .numbers = &numbers };
     cip_err why = CIP_ERR_INIT;
-    cip_status st = old_numbers(u, &numbers, err);
+    cip_status st = old_numbers(u, &numbers, &why);
     if (st == CIP_OK)
         st = cip_io_list(u->l->io, "", CIP_IO_LINKS, see_link, &x, &why);
     if (x.found)
@@ -137,8 +137,8 @@ cip_status cip_b2_sparse_check_links(const cip_b2_update *u, cip_err *err)
                       x.name);
     else if (st == CIP_ERR_UNSUPPORTED) /* not every store can list */
         st = CIP_OK;
-    else if (st != CIP_OK && why.code != CIP_OK)
-        cip_err_pass(err, &why);
+    else
+        cip_err_give(err, &why, st);
     cip_buf_clear(&numbers);
     return st;
 }
