@@ -110,11 +110,20 @@ static cip_status check_chunks(cip_blz_column *c, cip_err *err)
         const uint64_t *raw = s->file->chunks.raw;
         for (uint64_t k = 0; k < s->nchunk && at < c->space->len; k++, at += c->each) {
             const uint64_t off = raw != NULL ? raw[k] : k * (uint64_t)s->file->h.chunk_size;
+            const uint64_t end = k + 1 == s->nchunk ? s->nbytes
+                                 : raw != NULL      ? raw[k + 1]
+                                                    : off + (uint64_t)s->file->h.chunk_size;
             if (s->raw + off != at)
                 return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                                 "expected chunks of %" PRId64
                                 " rows to change, found one that begins with row %" PRIu64,
                                 c->meta.chunklen, (s->raw + off) / c->meta.row);
+            if (end - off > c->each) /* what is appended behind it would lie elsewhere */
+                return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                "expected chunks of at most %" PRIu64
+                                " bytes to change, found one of %" PRIu64
+                                " that begins with row %" PRIu64,
+                                c->each, end - off, (s->raw + off) / c->meta.row);
         }
     }
     return at >= c->space->len ? CIP_OK

@@ -244,6 +244,32 @@ static void a_missing_superchunk_refuses_only_what_needs_it(void **state)
     blz_end(&f);
 }
 
+/* Rows behind a chunk of more rows than others have would lie where nobody looks for them. */
+static void a_chunk_that_is_too_long_refuses_rows_behind_it(void **state)
+{
+    (void)state;
+    const kind k = { .offsets = true };
+    uint8_t sizes[8];
+    blz_folder f;
+    job j;
+    put_folder(&f, &k);
+    put_super(&f, 4, 3 * PER * EACH, EACH, &k);
+    blz_text(&f, "meta/sizes", "{\"shape\": [260], \"nbytes\": 2080, \"cbytes\": 1000000}");
+    cip_store_u32(sizes, 8 * EACH + 3, false);
+    cip_store_u32(sizes + 4, 8 * EACH + 3, false);
+    FILE *file = fopen(scratch_path(&f.dir, "data/__4__.bin"), "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 8, SEEK_SET), 0); /* chunk_size and last_chunk */
+    assert_int_equal(fwrite(sizes, 1, sizeof sizes, file), sizeof sizes);
+    assert_int_equal(fclose(file), 0);
+    OK(&j, job_open(&j, &f));
+    assert_refused(&j, put_rows(&j, 0, 260, 5, 260), CIP_ERR_UNSUPPORTED,
+                   "expected chunks of at most 160 bytes to change, found one of 163 that begins "
+                   "with row 240");
+    job_close(&j);
+    blz_end(&f);
+}
+
 static cip_status some_update(job *j)
 {
     CIP_TRY(put_rows(j, 0, 5, 100, 5));
@@ -285,6 +311,7 @@ int main(void)
         cmocka_unit_test(the_first_rows_begin_with_the_first_superchunk),
         cmocka_unit_test(new_rows_are_what_dflt_says_unless_none_were_asked_for),
         cmocka_unit_test(a_missing_superchunk_refuses_only_what_needs_it),
+        cmocka_unit_test(a_chunk_that_is_too_long_refuses_rows_behind_it),
         cmocka_unit_test(failing_allocations_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
