@@ -8,7 +8,10 @@
 #include "base/endian.h"
 #include "base/num.h"
 
-enum { WINDOW = 16 /* bytes that the widest value may need, and more */ };
+enum {
+    WINDOW = 16, /* bytes that the widest value may need, and more */
+    SAME = 512   /* bytes of alike values that are made one by one, the others copied */
+};
 
 /* --- headers -------------------------------------------------------------------------------- */
 
@@ -129,7 +132,8 @@ static void decode_range(const cip_quantize_args *a, const cip_quantize_head *h,
                          const cip_want *want)
 {
     size_t width = width_of(a), done = 0;
-    while (done < want->len) {
+    const size_t each = h->bits != 0 ? want->len : (size_t)cip_min_u64(want->len, SAME);
+    while (done < each) {
         uint64_t at = want->off + done;
         size_t skip = (size_t)(at % width), n = width - skip;
         uint8_t one[8];
@@ -141,6 +145,11 @@ static void decode_range(const cip_quantize_args *a, const cip_quantize_head *h,
             decode_one(a, h, from, at / width, one);
             memcpy(want->dst + done, one + skip, n);
         }
+        done += n;
+    }
+    while (done < want->len) { /* values of no bits are all alike, any number of them in no bytes */
+        const size_t back = done - done % width, n = (size_t)cip_min_u64(back, want->len - done);
+        memcpy(want->dst + done, want->dst + done - back, n);
         done += n;
     }
 }
