@@ -45,19 +45,13 @@ static cip_status open_outside(const folder_io *f, const char *name, cip_io **ou
     return st;
 }
 
-static bool is_there(int dir, const char *name)
-{
-    struct stat st;
-    return fstatat(dir, name, &st, 0) == 0;
-}
-
 /* fd: -1 where none was found. A name that leads out of the folder is not found, but there. */
 static cip_status note_member(folder_io *f, const char *name, int fd, cip_err *err)
 {
     cip_mem *mem = &f->io.env->mem;
     noted now = { .absent = fd == -1 };
-    if (!f->noting ||
-        (fd == -1 ? is_there(cip_folder_descriptor(f->folder), name) : fstat(fd, &now.st) != 0))
+    if (!f->noting || (fd == -1 ? fstatat(cip_folder_descriptor(f->folder), name, &now.st, 0) == 0
+                                : fstat(fd, &now.st) != 0))
         return CIP_OK;
     if (f->n == f->cap) {
         size_t cap = f->cap != 0 ? 2 * f->cap : 8;
@@ -72,11 +66,11 @@ static cip_status note_member(folder_io *f, const char *name, int fd, cip_err *e
 static bool is_as_noted(int dir, const noted *n)
 {
     struct stat now;
-    if (n->absent)
-        return !is_there(dir, n->name);
-    return fstatat(dir, n->name, &now, 0) == 0 && now.st_dev == n->st.st_dev &&
-           now.st_ino == n->st.st_ino && now.st_size == n->st.st_size &&
-           now.st_mtim.tv_sec == n->st.st_mtim.tv_sec &&
+    const bool there = fstatat(dir, n->name, &now, 0) == 0;
+    if (n->absent || !there)
+        return n->absent && !there;
+    return now.st_dev == n->st.st_dev && now.st_ino == n->st.st_ino &&
+           now.st_size == n->st.st_size && now.st_mtim.tv_sec == n->st.st_mtim.tv_sec &&
            now.st_mtim.tv_nsec == n->st.st_mtim.tv_nsec;
 }
 

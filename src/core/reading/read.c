@@ -357,7 +357,6 @@ static cip_status view_in_place(const cip_array *a, const uint8_t **out, cip_err
 {
     uint64_t nelem, nbytes;
     CIP_TRY(cip_mask_shows(&a->mask, 0, a->dtype->itemsize, err));
-    CIP_TRY(none_missing(a, CIP_READ_ARGS(.selection = NULL), err));
     if (!in_host_order(a->dtype))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "no view: the elements are not in this machine's byte order");
@@ -368,6 +367,7 @@ static cip_status view_in_place(const cip_array *a, const uint8_t **out, cip_err
     if (!cip_shape_nelem(a->view.ndim, a->view.shape, &nelem) ||
         cip_mul_overflow(nelem, a->dtype->itemsize, &nbytes))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "no view: over 2^63 bytes");
+    CIP_TRY(none_missing(a, CIP_READ_ARGS(.selection = NULL), err)); /* reads the mask */
     CIP_TRY(cip_space_map(a->space, a->view.off, nbytes, out, err));
     uint64_t align = alignment(a->dtype);
     if (align != 0 && (uintptr_t)*out % align != 0)

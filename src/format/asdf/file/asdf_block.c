@@ -198,13 +198,15 @@ bool cip_asdf_believe_marked(const void *user, cip_io *io, cip_bytes in, uint64_
     asdf_block b;
     if (cip_asdf_block_parse(user, in, at, &b, NULL) != CIP_OK)
         return false;
-    if (user != &cip_asdf_form_1_0 || cip_asdf_block_plausible(&b, io->size))
-        return cip_asdf_block_plausible(&b, io->size);
+    if (cip_asdf_block_plausible(&b, io->size))
+        return true;
+    if (user != &cip_asdf_form_1_0 || !cip_asdf_is_raw(&b))
+        return false;
     asdf_block by_used = b, by_data = b;
     by_used.data_size = b.used;
     by_data.used = b.data_size;
-    return cip_asdf_is_raw(&b) && (cip_asdf_block_plausible(&by_used, io->size) ||
-                                   cip_asdf_block_plausible(&by_data, io->size));
+    return cip_asdf_block_plausible(&by_used, io->size) ||
+           cip_asdf_block_plausible(&by_data, io->size);
 }
 
 const uint8_t *cip_asdf_find_magic(const uint8_t *p, const uint8_t *end)

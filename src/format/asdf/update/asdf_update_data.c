@@ -54,12 +54,11 @@ static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err
 static cip_status check_place(asdf_update *u, const cip_array *a, cip_change_kind kind,
                               cip_err *err)
 {
-    const bool by_path = kind != CIP_CHANGE_ELEMENTS || cip_asdf_is_inline(a);
-    if (u->moved && !by_path)
-        return CIP_OK;
     if (u->moved)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "nodes were moved in this update; commit it first");
+        return kind == CIP_CHANGE_ELEMENTS && !cip_asdf_is_inline(a)
+                   ? CIP_OK
+                   : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                              "nodes were moved in this update; commit it first");
     if (!cip_asdf_update_has(u, a))
         return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                         "the array was removed or replaced in this update");
