@@ -671,6 +671,7 @@ static void elements_with_a_dtype_are_cast(void **state)
     (void)state;
     const char *path = edit_file(&s, "as.asdf", false);
     const int32_t i[] = { 5, -6 }, row[] = { 1, 2, 3, 4 };
+    const uint8_t stored[] = { 1, 0, 0, 0, 2, 0, 0, 0 }; /* little-endian: 1 0 2 0 */
     const double half[] = { 0.5 };
     cip_edit *e;
     OK(cip_edit_open(path, NULL, &e, err));
@@ -679,7 +680,7 @@ static void elements_with_a_dtype_are_cast(void **state)
     OK(cip_edit_append_as(e, "packed", cip_dtype_of(CIP_I32), row, sizeof row, err));
     OK(cip_edit_commit(e, err));
     OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_append_as(e, "packed", cip_dtype_as_stored(), row, 8, err)); /* its bytes */
+    OK(cip_edit_append_as(e, "packed", cip_dtype_as_stored(), stored, 8, err));
     OK(cip_edit_insert_as(e, "few", 0, 3, cip_dtype_of(CIP_I32), i, 4, err));
     OK(cip_edit_commit(e, err));
     edit_expect(path, "few", "10 20 5 5\n");
