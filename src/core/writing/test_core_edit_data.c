@@ -671,7 +671,7 @@ static void elements_with_a_dtype_are_cast(void **state)
     (void)state;
     const char *path = edit_file(&s, "as.asdf", false);
     const int32_t i[] = { 5, -6 }, row[] = { 1, 2, 3, 4 };
-    const uint8_t stored[] = { 1, 0, 0, 0, 2, 0, 0, 0 }; /* little-endian: 1 0 2 0 */
+    const int16_t stored[] = { 1, 0, 2, 0 };
     const double half[] = { 0.5 };
     cip_edit *e;
     OK(cip_edit_open(path, NULL, &e, err));
