@@ -18,13 +18,13 @@ static int probe(cip_io *io, cip_bytes head)
 /* --- blocks --------------------------------------------------------------------------------- */
 
 /* Where the first block is: right behind the tree, or where a header can be believed. */
-static cip_status find_first(asdf_file *f, asdf_window *w, uint64_t *first, cip_err *err)
+static cip_status find_first(asdf_file *f, cip_window *w, uint64_t *first, cip_err *err)
 {
     cip_bytes in;
     *first = UINT64_MAX;
     if (f->blocks_from >= f->layout->io->size)
         return CIP_OK;
-    CIP_TRY(cip_asdf_peek(w, f->blocks_from, ASDF_MAGIC_LEN, ASDF_HEADER_LEN, &in, err));
+    CIP_TRY(cip_window_peek(w, f->blocks_from, ASDF_MAGIC_LEN, ASDF_HEADER_LEN, &in, err));
     if (in.len == ASDF_MAGIC_LEN && memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0) {
         *first = f->blocks_from;
         return CIP_OK;
@@ -52,14 +52,14 @@ static void meet_gap(void *user, uint64_t from, uint64_t to, uint64_t next)
 
 /* Bytes between tree and first block may be padding, or a block whose header is gone: what is not
  * blank is compared with what arrays ask for. */
-static cip_status look_at_padding(asdf_file *f, asdf_window *w, uint64_t first, cip_err *err)
+static cip_status look_at_padding(asdf_file *f, cip_window *w, uint64_t first, cip_err *err)
 {
     static const char blank[] = " \t\r\n"; /* and the NUL */
     cip_bytes in;
     if (first - f->blocks_from < cip_asdf_header_len(f->blocks.form))
         return CIP_OK;
     size_t n = (size_t)cip_min_u64(first - f->blocks_from, ASDF_HEAD);
-    CIP_TRY(cip_asdf_peek(w, f->blocks_from, n, 0, &in, err));
+    CIP_TRY(cip_window_peek(w, f->blocks_from, n, 0, &in, err));
     for (size_t i = 0; i < in.len; i++) {
         if (memchr(blank, in.ptr[i], sizeof blank) != NULL)
             continue;
@@ -71,7 +71,7 @@ static cip_status look_at_padding(asdf_file *f, asdf_window *w, uint64_t first, 
 
 /* An index was not found from the end of the file, but stands where the blocks end: whether more
  * than padding follows it. */
-static cip_status look_behind_index(asdf_file *f, asdf_window *w, cip_err *err)
+static cip_status look_behind_index(asdf_file *f, cip_window *w, cip_err *err)
 {
     enum { MOST = 1 << 20 };
     const uint64_t left = f->layout->io->size - f->blocks_end;
@@ -80,7 +80,7 @@ static cip_status look_behind_index(asdf_file *f, asdf_window *w, cip_err *err)
     size_t end;
     if (left <= line)
         return CIP_OK;
-    CIP_TRY(cip_asdf_peek(w, f->blocks_end, (size_t)cip_min_u64(left, MOST), 0, &in, err));
+    CIP_TRY(cip_window_peek(w, f->blocks_end, (size_t)cip_min_u64(left, MOST), 0, &in, err));
     const asdf_end how = cip_asdf_tree_end(in, line, in.len == left, &end);
     if (how == ASDF_END_UNSEEN)
         return CIP_OK;
@@ -97,7 +97,7 @@ static cip_status look_behind_index(asdf_file *f, asdf_window *w, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status walk_blocks(asdf_file *f, asdf_window *w, cip_err *err)
+static cip_status walk_blocks(asdf_file *f, cip_window *w, cip_err *err)
 {
     asdf_walk walk = {
         .blocks.form = f->blocks.form, .index_at = f->index.at, .gap = meet_gap, .user = f
@@ -131,7 +131,7 @@ static cip_status walk_blocks(asdf_file *f, asdf_window *w, cip_err *err)
 }
 
 /* `tail`: a window for the end of the file, the same as `w` for small files. */
-static cip_status read_blocks(asdf_file *f, asdf_window *w, asdf_window *tail, cip_err *err)
+static cip_status read_blocks(asdf_file *f, cip_window *w, cip_window *tail, cip_err *err)
 {
     uint64_t first;
     bool sure = true;
@@ -204,7 +204,7 @@ static cip_status new_state(cip_layout *l, asdf_file **out, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status read_all(asdf_file *f, asdf_window *w, asdf_window *tail, uint32_t parts,
+static cip_status read_all(asdf_file *f, cip_window *w, cip_window *tail, uint32_t parts,
                            cip_err *err)
 {
     CIP_TRY(cip_asdf_text_read(f, w, parts, err));
@@ -221,11 +221,11 @@ cip_status cip_asdf_open(cip_layout *l, uint32_t parts, cip_err *err)
 {
     asdf_file *f;
     CIP_TRY(new_state(l, &f, err));
-    asdf_window head = { .layout = l }, tail = { .layout = l };
+    cip_window head = { .layout = l, .in = l->file }, tail = { .layout = l, .in = l->file };
     bool small = l->io->size <= ASDF_HEAD;
     cip_status st = read_all(f, &head, small ? &head : &tail, parts, err);
-    cip_asdf_window_clear(&head);
-    cip_asdf_window_clear(&tail);
+    cip_window_clear(&head);
+    cip_window_clear(&tail);
     return st;
 }
 

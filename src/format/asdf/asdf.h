@@ -5,6 +5,7 @@
 #define CIP_FORMAT_ASDF_H
 
 #include "format/format.h"
+#include "space/window.h"
 
 extern const cip_array_store cip_asdf_store;
 extern const cip_format cip_format_asdf;
@@ -24,26 +25,6 @@ enum {
 
 #define ASDF_MAGIC "\323BLK"
 #define ASDF_TAGS "tag:stsci.edu:asdf/"
-
-/* --- asdf_window.c: reading ahead --------------------------------------------------------- */
-
-/* A piece of the file kept in memory while it is opened. Zero-initialise with `layout`. */
-typedef struct asdf_window {
-    cip_layout *layout;
-    uint8_t *buf; /* of layout->env->mem */
-    size_t cap, len;
-    uint64_t off; /* of buf in the file */
-} asdf_window;
-
-/* Up to n bytes at off, fewer only at the end of the file. Through the layout, which of a far file
- * keeps what it read: whoever reads the data then asks for them no second time. */
-cip_status cip_asdf_read_some(cip_layout *l, uint64_t off, void *dst, size_t n, size_t *got,
-                              cip_err *err);
-/* Up to n bytes at off (fewer only at the end of the file), read with `ahead` bytes in all when
- * they are not at hand. Borrowed until the next call. */
-cip_status cip_asdf_peek(asdf_window *w, uint64_t off, size_t n, size_t ahead, cip_bytes *out,
-                         cip_err *err);
-void cip_asdf_window_clear(asdf_window *w);
 
 /* --- asdf_header.c: the first lines (section 2.1) ------------------------------------------- */
 
@@ -198,7 +179,7 @@ cip_status cip_asdf_block_search(asdf_search *s, uint64_t from, uint64_t *at, ci
  * decides, unless only another form makes sense; of a larger one, the form that makes sense over
  * the next few blocks. B, the document's, where none does. *sure: other bytes behind the blocks
  * would not make it another one. */
-cip_status cip_asdf_form_find(asdf_window *w, uint64_t at, const asdf_block_form **out, bool *sure,
+cip_status cip_asdf_form_find(cip_window *w, uint64_t at, const asdf_block_form **out, bool *sure,
                               cip_err *err);
 /* Believes a header that is plausible in one of the forms; `user` is not used. */
 asdf_believe_fn cip_asdf_believe_early;
@@ -223,7 +204,7 @@ typedef struct asdf_walk {
 } asdf_walk;
 
 /* All blocks from `from` on, the place behind the tree. LIMIT over limits.max_blocks. */
-cip_status cip_asdf_walk(cip_env *env, asdf_window *w, uint64_t from, asdf_walk *out, cip_err *err);
+cip_status cip_asdf_walk(cip_env *env, cip_window *w, uint64_t from, asdf_walk *out, cip_err *err);
 cip_status cip_asdf_blocks_add(cip_env *env, asdf_blocks *list, const asdf_block *b, cip_err *err);
 void cip_asdf_blocks_clear(cip_env *env, asdf_blocks *list);
 
@@ -250,13 +231,13 @@ size_t cip_asdf_index_span(cip_bytes text);
 
 /* Looks for an index at the end of the file, not before `low`, and parses it. Only IO, NOMEM and
  * the like fail. */
-cip_status cip_asdf_index_find(cip_env *env, asdf_window *w, uint64_t low, asdf_index *out,
+cip_status cip_asdf_index_find(cip_env *env, cip_window *w, uint64_t low, asdf_index *out,
                                cip_err *err);
 /* Checks it against the file as the document asks and reads the headers of all blocks it lists into
  * `list`; the state becomes GOOD or BAD (then the list is empty). A listed block whose header is
  * damaged keeps its number, as long as the others are where the index says. `low`: behind the tree;
  * `first`: where the first block is, UINT64_MAX when none was found. */
-cip_status cip_asdf_index_check(cip_env *env, asdf_window *w, uint64_t low, uint64_t first,
+cip_status cip_asdf_index_check(cip_env *env, cip_window *w, uint64_t low, uint64_t first,
                                 asdf_index *x, asdf_blocks *list, cip_err *err);
 void cip_asdf_index_clear(cip_env *env, asdf_index *x);
 
@@ -332,7 +313,7 @@ typedef enum asdf_end {
  * `whole`: the text goes to the end of the file. */
 asdf_end cip_asdf_tree_end(cip_bytes text, size_t from, bool whole, size_t *end);
 /* Reads header, comments and tree. */
-cip_status cip_asdf_text_read(asdf_file *f, asdf_window *w, uint32_t parts, cip_err *err);
+cip_status cip_asdf_text_read(asdf_file *f, cip_window *w, uint32_t parts, cip_err *err);
 
 /* --- asdf_arrays.c -----------------------------------------------------------------------------
  */

@@ -78,7 +78,7 @@ static void check_index(const asdf_file *f, const asdf_walk *walk, cip_report *r
 
 static cip_status check_structure(asdf_file *f, cip_report *rep, cip_err *err)
 {
-    asdf_window w = { .layout = f->layout };
+    cip_window w = { .layout = f->layout, .in = f->layout->file };
     asdf_walk walk = { .blocks.form = f->blocks.form, .gap = note_gap, .user = rep };
     cip_status st = CIP_OK;
     if (f->blocks.n != 0)
@@ -88,7 +88,7 @@ static cip_status check_structure(asdf_file *f, cip_report *rep, cip_err *err)
     if (st == CIP_OK)
         check_index(f, &walk, rep);
     cip_asdf_blocks_clear(f->env, &walk.blocks);
-    cip_asdf_window_clear(&w);
+    cip_window_clear(&w);
     return st;
 }
 

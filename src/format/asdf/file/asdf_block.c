@@ -226,7 +226,8 @@ static cip_status header_at(const asdf_search *s, cip_bytes in, uint64_t at, boo
 {
     uint8_t head[ASDF_HEADER_LEN];
     if (in.len < sizeof head) { /* only at the end of a piece */
-        CIP_TRY(cip_asdf_read_some(s->layout, at, head, sizeof head, &in.len, err));
+        CIP_TRY(
+            cip_space_read_some(s->layout, s->layout->file, at, head, sizeof head, &in.len, err));
         in.ptr = head;
     }
     in.len = in.len < sizeof head ? in.len : sizeof head;
@@ -274,7 +275,7 @@ cip_status cip_asdf_block_search(asdf_search *s, uint64_t from, uint64_t *at, ci
             break;
         }
         CIP_GO(cip_mem_resize(&io->env->mem, (void **)&buf, want, err));
-        CIP_GO(cip_asdf_read_some(s->layout, from, buf, want, &n, err));
+        CIP_GO(cip_space_read_some(s->layout, s->layout->file, from, buf, want, &n, err));
         CIP_GO(search_piece(s, (cip_bytes){ buf, n }, from, &found, err));
         if (found != UINT64_MAX)
             break;

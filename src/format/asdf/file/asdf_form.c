@@ -19,10 +19,10 @@ static const asdf_block_form *const forms[] = {
 enum { NFORM = sizeof forms / sizeof forms[0] };
 
 /* Reads the header at `at` in the form; false when it makes no sense there. */
-static bool parse_at(asdf_window *w, const asdf_block_form *form, uint64_t at, asdf_block *b)
+static bool parse_at(cip_window *w, const asdf_block_form *form, uint64_t at, asdf_block *b)
 {
     cip_bytes in;
-    if (cip_asdf_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, NULL) != CIP_OK ||
+    if (cip_window_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, NULL) != CIP_OK ||
         in.len < ASDF_MAGIC_LEN || memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) != 0)
         return false;
     return cip_asdf_believe_form(form, w->layout->io, in, at) &&
@@ -33,13 +33,13 @@ static bool parse_at(asdf_window *w, const asdf_block_form *form, uint64_t at, a
 /* What may stand behind a block: another, the file's end, NULs, an index. */
 typedef enum behind { BEHIND_JUNK, BEHIND_END, BEHIND_BLOCK } behind;
 
-static behind look_behind(asdf_window *w, uint64_t at)
+static behind look_behind(cip_window *w, uint64_t at)
 {
     static const char index_line[] = ASDF_INDEX_LINE;
     cip_bytes in;
     if (at >= w->layout->io->size)
         return BEHIND_END;
-    if (cip_asdf_peek(w, at, NULS_LOOKED_AT, ASDF_HEAD, &in, NULL) != CIP_OK)
+    if (cip_window_peek(w, at, NULS_LOOKED_AT, ASDF_HEAD, &in, NULL) != CIP_OK)
         return BEHIND_JUNK;
     if (in.len >= ASDF_MAGIC_LEN && memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0)
         return BEHIND_BLOCK;
@@ -50,7 +50,7 @@ static behind look_behind(asdf_window *w, uint64_t at)
 }
 
 /* Whether the first blocks make sense in the form. A failing read is met again by the walk. */
-static bool makes_sense(asdf_window *w, const asdf_block_form *form, uint64_t at)
+static bool makes_sense(cip_window *w, const asdf_block_form *form, uint64_t at)
 {
     behind next = BEHIND_BLOCK;
     for (int i = 0; i < BLOCKS_LOOKED_AT && next == BEHIND_BLOCK; i++) {
@@ -73,7 +73,7 @@ static const asdf_block_form *exact(uint16_t header_size)
 
 /* A's fields are B's but for the memory size, which would be a checksum that happens to be the used
  * size: a header of B with 8 bytes more. */
-static bool is_b_after_all(asdf_window *w, uint64_t at)
+static bool is_b_after_all(cip_window *w, uint64_t at)
 {
     asdf_block b;
     return parse_at(w, &cip_asdf_form_b, at, &b) && !cip_asdf_is_streamed(&b) && b.used != 0 &&
@@ -83,11 +83,11 @@ static bool is_b_after_all(asdf_window *w, uint64_t at)
 /* Where none makes sense over all that is looked at (the file is cut short, or other bytes follow
  * the blocks), a header that has the fields of another form, too, may be of that: it would be, in a
  * file that ends with the block. */
-static bool is_of_no_other(asdf_window *w, uint64_t at, uint16_t header_size,
+static bool is_of_no_other(cip_window *w, uint64_t at, uint16_t header_size,
                            const asdf_block_form *form)
 {
     cip_bytes in;
-    if (cip_asdf_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, NULL) != CIP_OK)
+    if (cip_window_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, NULL) != CIP_OK)
         return true;
     for (int i = 0; i < NFORM; i++) {
         asdf_block b;
@@ -99,12 +99,12 @@ static bool is_of_no_other(asdf_window *w, uint64_t at, uint16_t header_size,
     return true;
 }
 
-cip_status cip_asdf_form_find(asdf_window *w, uint64_t at, const asdf_block_form **out, bool *sure,
+cip_status cip_asdf_form_find(cip_window *w, uint64_t at, const asdf_block_form **out, bool *sure,
                               cip_err *err)
 {
     cip_bytes in;
     *sure = true;
-    CIP_TRY(cip_asdf_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
+    CIP_TRY(cip_window_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
     uint16_t header_size = in.len >= 6 ? cip_load_u16(in.ptr + 4, true) : 0;
     const asdf_block_form *first = exact(header_size);
     if (first == &cip_asdf_form_a && is_b_after_all(w, at))

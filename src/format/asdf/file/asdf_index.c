@@ -33,13 +33,13 @@ static void bad(asdf_index *x, const char *fmt, ...)
 
 /* Where the NULs at the end of the file start (or how far they were looked through, at most to
  * `low`), in pieces that grow, as data may end in NULs too. */
-static cip_status end_of_text(asdf_window *w, uint64_t low, uint64_t *end, cip_err *err)
+static cip_status end_of_text(cip_window *w, uint64_t low, uint64_t *end, cip_err *err)
 {
     uint64_t size = w->layout->io->size, at = size, piece = TAIL;
     while (at > low && size - at < NULS_MAX) {
         uint64_t from = at - low > piece ? at - piece : low;
         cip_bytes in;
-        CIP_TRY(cip_asdf_peek(w, from, (size_t)(at - from), 0, &in, err));
+        CIP_TRY(cip_window_peek(w, from, (size_t)(at - from), 0, &in, err));
         size_t n = in.len;
         while (n > 0 && in.ptr[n - 1] == 0)
             n--;
@@ -83,13 +83,13 @@ typedef struct span {
 
 /* Finds the text [*at, end) in the span; *text is borrowed from the window. Empty: there is none.
  */
-static cip_status find_text(cip_env *env, asdf_window *w, span in, uint64_t *at, cip_bytes *text,
+static cip_status find_text(cip_env *env, cip_window *w, span in, uint64_t *at, cip_bytes *text,
                             cip_err *err)
 {
     uint64_t want = TAIL, end = in.end;
     for (;;) {
         uint64_t from = end - in.low > want ? end - want : in.low;
-        CIP_TRY(cip_asdf_peek(w, from, (size_t)(end - from), 0, text, err));
+        CIP_TRY(cip_window_peek(w, from, (size_t)(end - from), 0, text, err));
         size_t i = last_header_line(*text);
         if (i != SIZE_MAX) {
             *at = from + i;
@@ -152,7 +152,7 @@ static cip_status parse(cip_env *env, cip_bytes text, asdf_index *x, cip_err *er
     return st;
 }
 
-cip_status cip_asdf_index_find(cip_env *env, asdf_window *w, uint64_t low, asdf_index *out,
+cip_status cip_asdf_index_find(cip_env *env, cip_window *w, uint64_t low, asdf_index *out,
                                cip_err *err)
 {
     span in = { .low = low };
@@ -211,8 +211,8 @@ static uint64_t behind(const asdf_index *x, size_t i)
 }
 
 /* Reads `n` headers from entry i on, into raw. Those close together are read as one piece. */
-static cip_status read_headers(asdf_window *w, const asdf_index *x, size_t i, size_t n,
-                               uint8_t *raw, cip_range *range, cip_err *err)
+static cip_status read_headers(cip_window *w, const asdf_index *x, size_t i, size_t n, uint8_t *raw,
+                               cip_range *range, cip_err *err)
 {
     uint64_t total = x->entry[i + n - 1] - x->entry[i] + ASDF_HEADER_LEN;
     if (total / n > TAIL) {
@@ -222,7 +222,7 @@ static cip_status read_headers(asdf_window *w, const asdf_index *x, size_t i, si
     }
     for (size_t k = 0; k < n; k++) {
         cip_bytes in;
-        CIP_TRY(cip_asdf_peek(w, x->entry[i + k], ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
+        CIP_TRY(cip_window_peek(w, x->entry[i + k], ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
         memset(raw + k * ASDF_HEADER_LEN, 0, ASDF_HEADER_LEN);
         memcpy(raw + k * ASDF_HEADER_LEN, in.ptr, in.len);
     }
@@ -234,7 +234,7 @@ static const char no_magic[] =
 
 /* Takes the block of entry i, of the form that *b has. A streamed block ends with the file and has
  * no index behind it: where its sizes fit all the same, its flag is the damage. */
-static void take_header(asdf_index *x, size_t i, const uint8_t *raw, const asdf_window *w,
+static void take_header(asdf_index *x, size_t i, const uint8_t *raw, const cip_window *w,
                         asdf_block *b)
 {
     cip_bytes in = { raw, ASDF_HEADER_LEN };
@@ -262,7 +262,7 @@ static bool has_magic(const asdf_block *b)
 /* Whether sound block i ends where the next one may start. Behind its used bytes the list is
  * believed before an allocated size that reaches too far; but a block that stands where this one
  * ends and is not listed makes the list wrong. */
-static cip_status check_end(asdf_window *w, asdf_index *x, const asdf_blocks *list, size_t i,
+static cip_status check_end(cip_window *w, asdf_index *x, const asdf_blocks *list, size_t i,
                             cip_err *err)
 {
     asdf_block *b = &list->at[i];
@@ -283,7 +283,7 @@ static cip_status check_end(asdf_window *w, asdf_index *x, const asdf_blocks *li
         return CIP_OK;
     }
     b->shifted = (b->end > next ? b->end - next : next - b->end) <= UINT16_MAX;
-    CIP_TRY(cip_asdf_peek(w, b->end, ASDF_MAGIC_LEN, TAIL, &in, err));
+    CIP_TRY(cip_window_peek(w, b->end, ASDF_MAGIC_LEN, TAIL, &in, err));
     if (b->end < next && in.len == ASDF_MAGIC_LEN &&
         memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0)
         bad(x, "expected the block at %" PRIu64 " to be listed", b->end);
@@ -292,7 +292,7 @@ static cip_status check_end(asdf_window *w, asdf_index *x, const asdf_blocks *li
 
 /* All blocks against each other, once their headers are known. Where a magic is missing, the block
  * before has to end just there, and half of the blocks at least have to be where the index says. */
-static cip_status check_all(asdf_window *w, asdf_index *x, const asdf_blocks *list, cip_err *err)
+static cip_status check_all(cip_window *w, asdf_index *x, const asdf_blocks *list, cip_err *err)
 {
     size_t found = 0;
     for (size_t i = 0; i < x->n && x->state == ASDF_INDEX_GOOD; i++) {
@@ -308,7 +308,7 @@ static cip_status check_all(asdf_window *w, asdf_index *x, const asdf_blocks *li
     return CIP_OK;
 }
 
-static cip_status read_batch(cip_env *env, asdf_window *w, asdf_index *x, size_t i,
+static cip_status read_batch(cip_env *env, cip_window *w, asdf_index *x, size_t i,
                              asdf_blocks *list, cip_err *err)
 {
     size_t n = x->n - i < BATCH ? x->n - i : BATCH;
@@ -329,7 +329,7 @@ done:
     return st;
 }
 
-cip_status cip_asdf_index_check(cip_env *env, asdf_window *w, uint64_t low, uint64_t first,
+cip_status cip_asdf_index_check(cip_env *env, cip_window *w, uint64_t low, uint64_t first,
                                 asdf_index *x, asdf_blocks *list, cip_err *err)
 {
     if (x->state == ASDF_INDEX_NONE)

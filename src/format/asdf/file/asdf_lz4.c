@@ -75,16 +75,14 @@ static cip_status check_piece(uint64_t n, uint64_t m, uint64_t left, uint64_t at
     return CIP_OK;
 }
 
-static cip_status scan_framing(const asdf_block *b, cip_space *stored, asdf_window *w,
+static cip_status scan_framing(const asdf_block *b, cip_space *stored, cip_window *w,
                                chunk_list *list, cip_err *err)
 {
     uint64_t pos = 0;
     while (b->stored - pos > 3) {
         cip_bytes in;
         uint64_t left = b->stored - pos - 4;
-        bool dense = list->n != 0 && pos / list->n < 4096;
-        size_t ahead = dense ? (size_t)cip_min_u64(ASDF_HEAD, b->stored - pos) : 0;
-        CIP_TRY(cip_asdf_peek(w, b->data_off + pos, PIECE_HEAD, ahead, &in, err));
+        CIP_TRY(cip_window_next(w, b->data_off + pos, PIECE_HEAD, &in, err));
         uint64_t n = cip_load_u32(in.ptr, true);
         uint64_t m = in.len == PIECE_HEAD ? cip_load_u32(in.ptr + 4, false) : 0;
         CIP_TRY(check_piece(n, m, left, b->data_off + pos, err));
@@ -114,7 +112,7 @@ static cip_status new_chunked(cip_layout *l, const chunk_list *list, const cip_c
 static cip_status lz4_space(cip_layout *l, const asdf_block *b, cip_space *stored, uint64_t raw_len,
                             cip_space **out, cip_err *err)
 {
-    asdf_window w = { .layout = l };
+    cip_window w = { .layout = l, .in = l->file };
     chunk_list list = { .env = l->env };
     cip_status st;
     CIP_GO(scan_framing(b, stored, &w, &list, err));
@@ -122,21 +120,22 @@ static cip_status lz4_space(cip_layout *l, const asdf_block *b, cip_space *store
         CIP_GO(wrong_length(raw_len, list.raw_len, err));
     CIP_GO(new_chunked(l, &list, cip_codec_find("lz4"), out, err));
 done:
-    cip_asdf_window_clear(&w);
+    cip_window_clear(&w);
     cip_mem_put(&l->env->mem, list.at);
     return st;
 }
 
 /* --- `blsc`: Blosc chunks one behind the other, mostly one ------------------------------------ */
 
-static cip_status scan_blosc(const asdf_block *b, cip_space *stored, asdf_window *w,
+static cip_status scan_blosc(const asdf_block *b, cip_space *stored, cip_window *w,
                              uint64_t raw_len, chunk_list *list, cip_err *err)
 {
     for (uint64_t pos = 0; list->raw_len < raw_len && pos < b->stored;) {
         cip_bytes in;
         cip_blosc_head h;
-        CIP_TRY(cip_asdf_peek(w, b->data_off + pos,
-                              (size_t)cip_min_u64(CIP_BLOSC_HEADER, b->stored - pos), 0, &in, err));
+        CIP_TRY(cip_window_peek(w, b->data_off + pos,
+                                (size_t)cip_min_u64(CIP_BLOSC_HEADER, b->stored - pos), 0, &in,
+                                err));
         CIP_TRY(cip_blosc_head_parse(in, &h, err));
         if (h.cbytes > b->stored - pos)
             return cip_fail(err, CIP_ERR_TRUNCATED, b->data_off + pos,
@@ -154,7 +153,7 @@ static cip_status scan_blosc(const asdf_block *b, cip_space *stored, asdf_window
 static cip_status blosc_space(cip_layout *l, const asdf_block *b, cip_space *stored,
                               uint64_t raw_len, cip_space **out, cip_err *err)
 {
-    asdf_window w = { .layout = l };
+    cip_window w = { .layout = l, .in = l->file };
     chunk_list list = { .env = l->env };
     cip_status st;
     CIP_GO(scan_blosc(b, stored, &w, raw_len, &list, err));
@@ -162,7 +161,7 @@ static cip_status blosc_space(cip_layout *l, const asdf_block *b, cip_space *sto
         CIP_GO(wrong_length(raw_len, list.raw_len, err));
     CIP_GO(new_chunked(l, &list, cip_codec_find("blosc"), out, err));
 done:
-    cip_asdf_window_clear(&w);
+    cip_window_clear(&w);
     cip_mem_put(&l->env->mem, list.at);
     return st;
 }

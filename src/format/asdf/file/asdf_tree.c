@@ -87,7 +87,7 @@ static cip_status grow(growing *g, uint64_t max, const char *what, cip_err *err)
     if (g->buf.len == 0)
         CIP_TRY(cip_buf_add(&g->buf, g->text.ptr, g->text.len, err));
     CIP_TRY(cip_buf_reserve(&g->buf, (size_t)more, &at, err));
-    CIP_TRY(cip_asdf_read_some(g->layout, have, at, (size_t)more, &got, err));
+    CIP_TRY(cip_space_read_some(g->layout, g->layout->file, have, at, (size_t)more, &got, err));
     g->buf.len += got;
     g->text = (cip_bytes){ g->buf.ptr, g->buf.len };
     return CIP_OK;
@@ -166,12 +166,12 @@ static cip_status parse_tree(asdf_file *f, cip_bytes text, cip_err *err)
     return st;
 }
 
-cip_status cip_asdf_text_read(asdf_file *f, asdf_window *w, uint32_t parts, cip_err *err)
+cip_status cip_asdf_text_read(asdf_file *f, cip_window *w, uint32_t parts, cip_err *err)
 {
     growing g = { .env = f->env, .layout = f->layout, .buf = { .mem = &f->env->mem } };
     cip_status st;
     asdf_end how;
-    CIP_GO(cip_asdf_peek(w, 0, ASDF_HEAD, 0, &g.text, err));
+    CIP_GO(cip_window_peek(w, 0, ASDF_HEAD, 0, &g.text, err));
     CIP_GO(read_header(f, &g, err));
     f->blocks_from = f->header.at;
     if (f->header.found == ASDF_NOTHING)

@@ -36,7 +36,7 @@ void cip_asdf_blocks_clear(cip_env *env, asdf_blocks *list)
 /* One step's state. */
 typedef struct walker {
     cip_env *env;
-    asdf_window *win;
+    cip_window *win;
     asdf_walk *w;
     const asdf_block_form *form;
     asdf_search search;
@@ -68,8 +68,8 @@ static cip_status check_stream(const walker *x, asdf_block *b, cip_err *err)
     cip_bytes in;
     if (b->state != CIP_OK || !cip_asdf_is_streamed(b) || b->data_off == b->offset + least)
         return CIP_OK;
-    CIP_TRY(cip_asdf_peek(x->win, b->offset + least, (size_t)(b->data_off - b->offset) - least, 0,
-                          &in, err));
+    CIP_TRY(cip_window_peek(x->win, b->offset + least, (size_t)(b->data_off - b->offset) - least, 0,
+                            &in, err));
     for (size_t i = 0; i < in.len && b->lie == NULL; i++)
         if (in.ptr[i] != 0)
             lies(x, b,
@@ -85,7 +85,7 @@ static cip_status take_block(walker *x, uint64_t at, bool marked, cip_err *err)
     bool near = last == NULL || at - last->offset < ASDF_HEAD;
     cip_bytes in;
     asdf_block b;
-    CIP_TRY(cip_asdf_peek(x->win, at, ASDF_HEADER_LEN, near ? ASDF_HEAD : 4096, &in, err));
+    CIP_TRY(cip_window_peek(x->win, at, ASDF_HEADER_LEN, near ? ASDF_HEAD : 4096, &in, err));
     if (cip_asdf_block_parse(x->form, in, at, &b, NULL) != CIP_OK)
         b = (asdf_block){ .form = x->form, .offset = at };
     if (!marked)
@@ -113,7 +113,7 @@ static cip_status look(const walker *x, uint64_t at, bool believable, standing *
     *out = at == io->size ? STANDS_END : STANDS_OTHER;
     if (at >= io->size)
         return CIP_OK;
-    CIP_TRY(cip_asdf_peek(x->win, at, ASDF_HEADER_LEN, 4096, &in, err));
+    CIP_TRY(cip_window_peek(x->win, at, ASDF_HEADER_LEN, 4096, &in, err));
     if (in.len >= ASDF_MAGIC_LEN && memcmp(in.ptr, ASDF_MAGIC, ASDF_MAGIC_LEN) == 0)
         *out =
             !believable || cip_asdf_believe_form(x->form, io, in, at) ? STANDS_BLOCK : STANDS_OTHER;
@@ -131,7 +131,8 @@ static cip_status only_of(walker *x, cip_bytes set, uint64_t from, bool *yes, ci
     *yes = true;
     while (*yes && from < io->size) {
         size_t n;
-        CIP_TRY(cip_asdf_read_some(x->win->layout, from, buf, sizeof buf, &n, err));
+        CIP_TRY(cip_space_read_some(x->win->layout, x->win->layout->file, from, buf, sizeof buf, &n,
+                                    err));
         const bool alike = memcmp(buf, buf + 1, n - 1) == 0; /* as much padding is */
         for (size_t i = 0; *yes && i < (alike ? 1 : n); i++)
             *yes = memchr(set.ptr, buf[i], set.len) != NULL;
@@ -233,7 +234,7 @@ static cip_status check_skipped(const walker *x, uint64_t end, cip_err *err)
     uint64_t from = b->offset + least + b->used;
     if (end - from < least)
         return CIP_OK;
-    CIP_TRY(cip_asdf_peek(x->win, from, (size_t)cip_min_u64(end - from, MOST), 0, &in, err));
+    CIP_TRY(cip_window_peek(x->win, from, (size_t)cip_min_u64(end - from, MOST), 0, &in, err));
     for (const uint8_t *p = in.ptr, *stop = in.ptr + in.len;
          (p = cip_asdf_find_magic(p, stop)) != NULL; p++) {
         cip_bytes head = { p, (size_t)(stop - p) };
@@ -263,7 +264,7 @@ static cip_status find_unmarked(const walker *x, uint64_t from, uint64_t to, uin
     *at = UINT64_MAX;
     if (to - from < least)
         return CIP_OK;
-    CIP_TRY(cip_asdf_peek(x->win, from, (size_t)cip_min_u64(to - from, MOST), 0, &in, err));
+    CIP_TRY(cip_window_peek(x->win, from, (size_t)cip_min_u64(to - from, MOST), 0, &in, err));
     for (size_t i = 0; in.len - i >= least; i++) {
         asdf_block b;
         cip_bytes head = { in.ptr + i, in.len - i };
@@ -369,7 +370,7 @@ static cip_status next_block(walker *x, uint64_t end, uint64_t *next, bool *mark
     return there == STANDS_OTHER ? search(x, end, next, marked, err) : CIP_OK;
 }
 
-cip_status cip_asdf_walk(cip_env *env, asdf_window *win, uint64_t from, asdf_walk *w, cip_err *err)
+cip_status cip_asdf_walk(cip_env *env, cip_window *win, uint64_t from, asdf_walk *w, cip_err *err)
 {
     walker x = { env, win, w, cip_asdf_blocks_form(&w->blocks), { .left = ASDF_SEARCH_MAX } };
     x.search.layout = win->layout;
