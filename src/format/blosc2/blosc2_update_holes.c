@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "format/blosc2/blosc2_update.h"
+#include "space/window.h"
 
 enum {
     WINDOW = 1024,
@@ -59,17 +60,15 @@ static size_t window_of(uint64_t frame_len, size_t n)
 }
 
 /* Where the chunk ends that begins there, at the latest: readers believe no more than `most`. */
-static cip_status end_of(const cip_b2_update *u, uint64_t at, uint64_t most, uint64_t *end,
-                         cip_err *err)
+static cip_status end_of(const cip_b2_update *u, cip_window *heads, uint64_t at, uint64_t most,
+                         uint64_t *end, cip_err *err)
 {
     const cip_b2_index *x = &u->f->index;
-    const cip_read_how how = { u->l, NULL };
     const uint64_t from = x->base + u->f->h.header_len + at, left = x->base + x->at - from;
-    uint8_t bytes[CIP_BLOSC_HEADER];
+    cip_bytes in;
     cip_blosc_head head;
-    const size_t n = (size_t)cip_min_u64(sizeof bytes, left);
-    CIP_TRY(cip_space_read_at(&how, x->in, from, bytes, n, err));
-    const bool read = cip_blosc_head_parse((cip_bytes){ bytes, n }, &head, NULL) == CIP_OK;
+    CIP_TRY(cip_window_next(heads, from, (size_t)cip_min_u64(CIP_BLOSC_HEADER, left), &in, err));
+    const bool read = cip_blosc_head_parse(in, &head, NULL) == CIP_OK;
     *end = at + (read ? head.cbytes : most);
     return CIP_OK;
 }
@@ -84,14 +83,18 @@ static cip_status look(cip_b2_update *u, const uint64_t *at, size_t n, size_t fr
     const uint64_t most = STORED_MAX * u->f->h.chunksize + 128;
     uint64_t end = from == 0 ? 0 : at[from - 1] + most;
     const size_t to = n - from < WINDOW ? n : from + WINDOW;
-    for (size_t i = from; i < to; i++) {
-        uint64_t own;
-        CIP_TRY(add_hole(h, end, at[i], err));
-        CIP_TRY(end_of(u, at[i], most, &own, err));
+    cip_window heads = { .layout = u->l, .in = x->in };
+    cip_status st = CIP_OK;
+    for (size_t i = from; i < to && st == CIP_OK; i++) {
+        uint64_t own = end;
+        st = add_hole(h, end, at[i], err);
+        if (st == CIP_OK)
+            st = end_of(u, &heads, at[i], most, &own, err);
         end = cip_max_u64(end, own);
     }
+    cip_window_clear(&heads);
     h->chunks_end = to == n ? cip_min_u64(end, section) : section;
-    return to == n ? add_hole(h, end, section, err) : CIP_OK;
+    return st == CIP_OK && to == n ? add_hole(h, end, section, err) : st;
 }
 
 cip_status cip_b2_holes_find(cip_b2_update *u, cip_b2_holes *h, cip_err *err)

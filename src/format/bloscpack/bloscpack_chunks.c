@@ -8,6 +8,7 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "format/bloscpack/bloscpack.h"
+#include "space/window.h"
 
 enum { PIECE = 8192 /* bytes of offsets read at once */, SPARE_MAX = 1 << 20 };
 
@@ -34,7 +35,9 @@ cip_status cip_bp_sized(const cip_bp_header *h, bool *sized, uint64_t *nbytes, c
 
 /* --- one chunk -------------------------------------------------------------------------------- */
 
-static cip_status read_head(const cip_bp_file *f, uint64_t at, cip_blosc_head *head, cip_err *err)
+/* w: of a walk over the chunks, or NULL. */
+static cip_status read_head(const cip_bp_file *f, cip_window *w, uint64_t at, cip_blosc_head *head,
+                            cip_err *err)
 {
     const cip_read_how how = how_of(f);
     uint8_t bytes[CIP_BLOSC_HEADER];
@@ -42,9 +45,10 @@ static cip_status read_head(const cip_bp_file *f, uint64_t at, cip_blosc_head *h
     if (at > size || size - at < CIP_BLOSC_MIN_HEADER)
         return cip_fail(err, CIP_ERR_TRUNCATED, size,
                         "expected a chunk at %" PRIu64 ", found the end of the file", at);
-    size_t n = (size_t)cip_min_u64(sizeof bytes, size - at);
-    CIP_TRY(cip_space_read_at(&how, f->layout->file, at, bytes, n, err));
-    return cip_blosc_head_parse((cip_bytes){ bytes, n }, head, err);
+    cip_bytes in = { bytes, (size_t)cip_min_u64(sizeof bytes, size - at) };
+    CIP_TRY(w != NULL ? cip_window_next(w, at, in.len, &in, err)
+                      : cip_space_read_at(&how, f->layout->file, at, bytes, in.len, err));
+    return cip_blosc_head_parse(in, head, err);
 }
 
 /* Chunks lie behind each other: one that reaches into the next, or does not lie behind the one
@@ -85,7 +89,7 @@ cip_status cip_bp_chunk(const cip_bp_file *f, uint64_t i, cip_blosc_head *head, 
                         cip_err *err)
 {
     const cip_bp_chunks *t = &f->chunks;
-    CIP_TRY(read_head(f, t->at[i], head, err));
+    CIP_TRY(read_head(f, NULL, t->at[i], head, err));
     CIP_TRY(check_place(f, i, head, err));
     uint64_t each = (uint64_t)f->h.chunk_size;
     out->at = (cip_extent){ f->layout->file, t->at[i], head->cbytes };
@@ -168,6 +172,12 @@ static void table_place(void *self, uint64_t i, cip_extent *at)
 
 /* --- where they are --------------------------------------------------------------------------- */
 
+typedef struct search {
+    cip_bp_file *f;
+    cip_window heads;
+    cip_buf list, raw; /* uint64_t: where chunks lie, and where they begin decoded */
+} search;
+
 static cip_status keep(cip_bp_file *f, const cip_buf *list, const uint64_t **out, cip_err *err)
 {
     cip_layout *l = f->layout;
@@ -181,8 +191,9 @@ static cip_status keep(cip_bp_file *f, const cip_buf *list, const uint64_t **out
 }
 
 /* The offsets, which the file has room for. *all false: one of them was never written. */
-static cip_status read_offsets(cip_bp_file *f, cip_buf *list, bool *all, cip_err *err)
+static cip_status read_offsets(search *s, bool *all, cip_err *err)
 {
+    const cip_bp_file *f = s->f;
     const cip_read_how how = how_of(f);
     uint8_t bytes[PIECE];
     uint64_t n = (uint64_t)f->h.nchunk, each = PIECE / 8;
@@ -193,7 +204,7 @@ static cip_status read_offsets(cip_bp_file *f, cip_buf *list, bool *all, cip_err
         for (size_t k = 0; k < m; k++) {
             uint64_t at = cip_load_u64(bytes + 8 * k, false);
             *all = *all && at != UINT64_MAX;
-            CIP_TRY(cip_buf_add(list, &at, sizeof at, err));
+            CIP_TRY(cip_buf_add(&s->list, &at, sizeof at, err));
         }
     }
     return CIP_OK;
@@ -201,30 +212,31 @@ static cip_status read_offsets(cip_bp_file *f, cip_buf *list, bool *all, cip_err
 
 /* Past the zeros that may be left behind a chunk, at most SPARE_MAX of them: no head begins with
  * one. */
-static cip_status skip_spare(const cip_bp_file *f, uint64_t *at, cip_err *err)
+static cip_status skip_spare(search *s, uint64_t *at, cip_err *err)
 {
-    const cip_read_how how = how_of(f);
-    uint8_t bytes[PIECE];
+    const cip_bp_file *f = s->f;
     uint64_t end = cip_min_u64(f->layout->file->len, *at + SPARE_MAX);
     while (f->spare && *at < end) {
-        size_t n = (size_t)cip_min_u64(sizeof bytes, end - *at), k = 0;
-        CIP_TRY(cip_space_read_at(&how, f->layout->file, *at, bytes, n, err));
-        while (k < n && bytes[k] == 0)
+        cip_bytes in;
+        size_t k = 0;
+        CIP_TRY(cip_window_next(&s->heads, *at, (size_t)cip_min_u64(PIECE, end - *at), &in, err));
+        while (k < in.len && in.ptr[k] == 0)
             k++;
         *at += k;
-        if (k < n)
+        if (k < in.len)
             break;
     }
     return CIP_OK;
 }
 
 /* From head to head, until the chunks, the file or its sense end: *why then says why. */
-static cip_status walk(cip_bp_file *f, cip_buf *list, cip_err *why, cip_err *err)
+static cip_status walk(search *s, cip_err *why, cip_err *err)
 {
+    cip_bp_file *f = s->f;
     uint64_t at = f->chunks_at, size = f->layout->file->len, n = (uint64_t)f->h.nchunk;
     for (uint64_t i = 0; i < n && (f->h.nchunk >= 0 || at < size); i++) {
         cip_blosc_head head;
-        cip_status st = read_head(f, at, &head, why);
+        cip_status st = read_head(f, &s->heads, at, &head, why);
         if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO || st == CIP_ERR_BUSY)
             return cip_fail(err, st, why->offset, "%s", why->text);
         if (st != CIP_OK)
@@ -235,12 +247,12 @@ static cip_status walk(cip_bp_file *f, cip_buf *list, cip_err *why, cip_err *err
                      head.cbytes, i);
         if (why->code != CIP_OK && f->h.nchunk < 0)
             break;
-        CIP_TRY(cip_buf_add(list, &at, sizeof at, err));
+        CIP_TRY(cip_buf_add(&s->list, &at, sizeof at, err));
         if (why->code != CIP_OK)
             break;
         at += head.cbytes + cip_sum_size(f->h.sum);
         if (i + 1 < n)
-            CIP_TRY(skip_spare(f, &at, err));
+            CIP_TRY(skip_spare(s, &at, err));
     }
     f->chunks.end = at;
     return CIP_OK;
@@ -248,13 +260,15 @@ static cip_status walk(cip_bp_file *f, cip_buf *list, cip_err *why, cip_err *err
 
 /* The chunks' decoded sizes as their heads say them; chunks of nothing are passed over, and what
  * the array has beyond them is one chunk that is missing. */
-static cip_status measure(cip_bp_file *f, cip_buf *list, cip_buf *raw, cip_err *err)
+static cip_status measure(search *s, cip_err *err)
 {
+    cip_bp_file *f = s->f;
+    cip_buf *list = &s->list, *raw = &s->raw;
     uint64_t *at = (uint64_t *)(void *)list->ptr, end = 0;
     size_t n = list->len / sizeof *at, kept = 0;
     for (size_t i = 0; i < n; i++) {
         cip_blosc_head head;
-        CIP_TRY(read_head(f, at[i], &head, err));
+        CIP_TRY(read_head(f, &s->heads, at[i], &head, err));
         if (head.nbytes == 0)
             continue;
         CIP_TRY(cip_buf_add(raw, &end, sizeof end, err));
@@ -308,27 +322,27 @@ static void tell_lack(cip_bp_file *f, const cip_err *why)
                  "expected %" PRIu64 " bytes as the metadata say, found fewer", t->raw_len);
 }
 
-static cip_status find_chunks(cip_bp_file *f, bool sized, uint64_t nbytes, cip_buf *list,
-                              cip_buf *raw, cip_err *err)
+static cip_status find_chunks(search *s, bool sized, uint64_t nbytes, cip_err *err)
 {
+    cip_bp_file *f = s->f;
     cip_bp_chunks *t = &f->chunks;
     cip_err why = CIP_ERR_INIT;
     bool all = false;
     if ((f->h.options & CIP_BP_OFFSETS) != 0)
-        CIP_TRY(read_offsets(f, list, &all, err));
+        CIP_TRY(read_offsets(s, &all, err));
     if (!all) {
-        list->len = 0;
-        CIP_TRY(walk(f, list, &why, err));
+        s->list.len = 0;
+        CIP_TRY(walk(s, &why, err));
     }
     t->raw_len = nbytes;
     t->n = nbytes == 0 ? 0 : cip_div_up(nbytes, (uint64_t)f->h.chunk_size);
     if (!sized) {
-        CIP_TRY(check_count(f, list->len / sizeof(uint64_t), &why, err));
-        CIP_TRY(measure(f, list, raw, err));
-        CIP_TRY(keep(f, raw, &t->raw, err));
+        CIP_TRY(check_count(f, s->list.len / sizeof(uint64_t), &why, err));
+        CIP_TRY(measure(s, err));
+        CIP_TRY(keep(f, &s->raw, &t->raw, err));
     }
-    t->nfound = list->len / sizeof(uint64_t);
-    CIP_TRY(keep(f, list, &t->at, err));
+    t->nfound = s->list.len / sizeof(uint64_t);
+    CIP_TRY(keep(f, &s->list, &t->at, err));
     tell_lack(f, &why);
     return CIP_OK;
 }
@@ -338,13 +352,17 @@ static cip_status make_data(void *self, cip_space **out, cip_err *err)
     cip_bp_file *f = self;
     cip_layout *l = f->layout;
     const cip_step step = { .codec = &cip_codec_blosc };
-    cip_buf list = { .mem = &l->env->mem }, raw = { .mem = &l->env->mem };
+    search s = { .f = f,
+                 .heads = { .layout = l, .in = l->file },
+                 .list = { .mem = &l->env->mem },
+                 .raw = { .mem = &l->env->mem } };
     bool sized;
     uint64_t nbytes;
     CIP_TRY(cip_bp_sized(&f->h, &sized, &nbytes, err));
-    cip_status st = find_chunks(f, sized, nbytes, &list, &raw, err);
-    cip_buf_clear(&list);
-    cip_buf_clear(&raw);
+    cip_status st = find_chunks(&s, sized, nbytes, err);
+    cip_window_clear(&s.heads);
+    cip_buf_clear(&s.list);
+    cip_buf_clear(&s.raw);
     CIP_TRY(cip_fail_in(err, st, "chunks"));
     const cip_table table = { .at = table_at,
                               .find = sized ? NULL : table_find,
