@@ -137,7 +137,8 @@ static cip_status patch_chunk(const cip_super_work *w, const cip_super_old *s, u
 static cip_status end_anew(const cip_super_work *w, const cip_super_old *s,
                            const cip_super_range *r, uint64_t k, cip_revision *as, cip_err *err)
 {
-    uint64_t at = s->f->chunks_at;
+    uint64_t at = s->f->chunks_at, spare;
+    CIP_TRY(cip_super_spare(w, s, &spare, err));
     if (k < s->stored)
         at = s->f->chunks.at[k];
     else
@@ -148,7 +149,7 @@ static cip_status end_anew(const cip_super_work *w, const cip_super_old *s,
         cip_super_piece p;
         CIP_TRY(cip_super_piece_of(w, s, r, i, &p, err));
         CIP_TRY(cip_super_add_piece(w, s->f->h.sum, &p, as, err));
-        CIP_TRY(cip_revision_fill(as, 0, s->spare, err));
+        CIP_TRY(cip_revision_fill(as, 0, spare, err));
     }
     return cip_super_check_size(as, err);
 }
@@ -218,7 +219,7 @@ static cip_status count(const cip_super_work *w, const cip_super_old *s, const c
 static cip_status change(cip_super_work *w, const cip_super_range *r, cip_err *err)
 {
     const size_t j = cip_blz_super_find(w->c, r->number);
-    cip_super_old s = { .spare = 0 };
+    cip_super_old s = { .f = NULL };
     bool may;
     if (j == SIZE_MAX) {
         CIP_TRY(count(w, NULL, r, err));

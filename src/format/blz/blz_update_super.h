@@ -10,7 +10,6 @@ typedef struct cip_super_old {
     cip_bp_file *f;
     char name[CIP_IO_NUMBER_NAME]; /* beneath the folder */
     bool offsets;                  /* which are all known */
-    uint64_t spare;                /* bytes behind a chunk: of most of them */
     uint64_t stored;               /* chunks that it holds, the array's or not */
 } cip_super_old;
 
@@ -54,6 +53,9 @@ cip_status cip_super_open_old(const cip_super_work *w, size_t j, cip_super_old *
  * there on, to the next chunk or the end of the file. */
 cip_status cip_super_chunk_end(const cip_bp_file *f, uint64_t k, uint64_t *end, cip_err *err);
 uint64_t cip_super_room_behind(const cip_bp_file *f, uint64_t k, uint64_t end);
+/* Bytes that are free behind each of its chunks, for which all heads are read. */
+cip_status cip_super_spare(const cip_super_work *w, const cip_super_old *s, uint64_t *spare,
+                           cip_err *err);
 /* The column's chunk i, of superchunk r; s NULL: that is not there yet. */
 cip_status cip_super_piece_of(const cip_super_work *w, const cip_super_old *s,
                               const cip_super_range *r, uint64_t i, cip_super_piece *p,

@@ -51,12 +51,14 @@ uint64_t cip_super_room_behind(const cip_bp_file *f, uint64_t k, uint64_t end)
 
 /* Chunks that changed where they are have more space behind them, or less: so that of the one in
  * the middle, by size, is what each was given. */
-static cip_status measure_spare(const cip_super_work *w, cip_super_old *s, cip_err *err)
+cip_status cip_super_spare(const cip_super_work *w, const cip_super_old *s, uint64_t *spare,
+                           cip_err *err)
 {
     cip_mem *mem = &w->u->env->mem;
     const size_t n = (size_t)s->f->chunks.nfound;
     uint64_t *room = NULL, end = 0;
     cip_status st = CIP_OK;
+    *spare = 0;
     if (!s->offsets || n == 0)
         return CIP_OK;
     CIP_TRY(cip_mem_zeroed(mem, n, sizeof *room, (void **)&room, err));
@@ -66,26 +68,26 @@ static cip_status measure_spare(const cip_super_work *w, cip_super_old *s, cip_e
     }
     if (st == CIP_OK) {
         qsort(room, n, sizeof *room, cip_compare_u64);
-        s->spare = room[n / 2];
+        *spare = room[n / 2];
     }
     cip_mem_put(mem, room);
     return st;
 }
 
-static cip_status open_measured(const cip_super_work *w, size_t j, cip_super_old *s, cip_err *err)
+static cip_status open_there(const cip_super_work *w, size_t j, cip_super_old *s, cip_err *err)
 {
     cip_space *data;
     CIP_TRY(cip_blz_super_open(w->c, j, &s->f, err));
     CIP_TRY(cip_space_resolve(s->f->data, &data, err));
     s->stored = s->f->chunks.n;
     s->offsets = (s->f->h.options & CIP_BP_OFFSETS) != 0 && s->f->chunks.end == 0;
-    return measure_spare(w, s, err);
+    return CIP_OK;
 }
 
 cip_status cip_super_open_old(const cip_super_work *w, size_t j, cip_super_old *s, cip_err *err)
 {
     CIP_TRY(cip_super_member_name(w, w->c->super[j].member, s->name, err));
-    CIP_TRY(open_measured(w, j, s, err));
+    CIP_TRY(open_there(w, j, s, err));
     if (s->f->chunks.nfound < s->f->chunks.n)
         return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
                         "expected %" PRIu64 " chunks in '%.120s', found %" PRIu64, s->f->chunks.n,
@@ -207,7 +209,8 @@ typedef struct front {
     cip_sum_id sum;
 } front;
 
-static cip_status front_like(const cip_super_old *s, front *f, cip_err *err)
+static cip_status front_like(const cip_super_work *w, const cip_super_old *s, front *f,
+                             cip_err *err)
 {
     const cip_bp_file *b = s->f;
     CIP_TRY(cip_io_read(b->layout->io, 0, f->head, sizeof f->head, err));
@@ -216,9 +219,8 @@ static cip_status front_like(const cip_super_old *s, front *f, cip_err *err)
     f->nmeta = b->offsets_at - CIP_BP_HEADER;
     f->offsets = (b->h.options & CIP_BP_OFFSETS) != 0;
     f->nfree = b->h.nspare;
-    f->spare = s->spare;
     f->sum = b->h.sum;
-    return CIP_OK;
+    return cip_super_spare(w, s, &f->spare, err);
 }
 
 static cip_status add_offsets(const cip_super_work *w, const cip_super_old *s,
@@ -287,7 +289,7 @@ cip_status cip_super_replace(const cip_super_work *w, const cip_super_old *s,
 {
     cip_revision *as;
     front f = { .nmeta = 0 };
-    CIP_TRY(front_like(s, &f, err));
+    CIP_TRY(front_like(w, s, &f, err));
     CIP_TRY(cip_revision_replace(w->r, s->name, NULL, &as, err));
     return add_file(w, s, r, &f, as, err);
 }
@@ -299,15 +301,14 @@ cip_status cip_blz_super_like(cip_blz_update *u, cip_blz_column *c, cip_blz_supe
                               cip_err *err)
 {
     const cip_super_work w = { .u = u, .c = c };
-    cip_super_old s = { .spare = 0 };
+    cip_super_old s = { .f = NULL };
     out->offsets = true;
     if (c->nsuper == 0)
         return CIP_OK;
-    CIP_TRY(open_measured(&w, c->nsuper - 1, &s, err));
+    CIP_TRY(open_there(&w, c->nsuper - 1, &s, err));
     out->sum = s.f->h.sum;
     out->offsets = (s.f->h.options & CIP_BP_OFFSETS) != 0;
-    out->spare = s.spare;
-    return CIP_OK;
+    return cip_super_spare(&w, &s, &out->spare, err);
 }
 
 static cip_status front_of_new(cip_super_work *w, front *f, cip_err *err)
