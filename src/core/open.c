@@ -485,11 +485,11 @@ cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open
         return st;
     }
     st = cip_io_open_user(&f->env, methods, user, &f->io, err);
-    if (st == CIP_OK)
+    if (st == CIP_OK) {
         f->io->far = true; /* it is only read, so what was read may be kept */
-    if (st == CIP_OK)
-        st = choose_format(f, o.format, err);
-    return finish_open(f, st == CIP_OK ? open_layout(f, err) : st, file);
+        st = cip_file_open_over(f, f->io, o.format, err);
+    }
+    return finish_open(f, st, file);
 }
 
 cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_options *opts,
@@ -507,8 +507,8 @@ cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_option
     CIP_TRY(handle_new(&o, &f, err));
     cip_status st = cip_io_open_memory(&f->env, ptr, nbytes, "memory", &f->io, err);
     if (st == CIP_OK)
-        st = choose_format(f, o.format, err);
-    return finish_open(f, st == CIP_OK ? open_layout(f, err) : st, file);
+        st = cip_file_open_over(f, f->io, o.format, err);
+    return finish_open(f, st, file);
 }
 
 cip_status cip_memory_open(cip_memory *memory, const cip_open_options *opts, cip_file **file,

@@ -63,6 +63,23 @@ static void each_begins_where_the_file_ended(void **state)
     expect(path, put(path, "npy", 30), 30); /* any format of one file */
 }
 
+static void a_file_in_memory_begins_there_too(void **state)
+{
+    (void)state;
+    const char *path = other_file("m");
+    const uint64_t at = put(path, "npy", 10);
+    size_t n;
+    int32_t back[6];
+    cip_file *f;
+    char *bytes = edit_bytes(path, &n);
+    OK(cip_open_memory(bytes, n, CIP_OPEN_OPTIONS(.offset = at), &f, err));
+    OK(cip_read(cip_file_array(f, 0), NULL, cip_dtype_of(CIP_I32), back, sizeof back, err));
+    assert_int_equal(back[0], 10);
+    cip_file_close(f);
+    FAILS(CIP_ERR_RANGE, "", cip_open_memory(bytes, n, CIP_OPEN_OPTIONS(.offset = n), &f, err));
+    free(bytes);
+}
+
 static void an_abort_leaves_the_file_as_it_was(void **state)
 {
     (void)state;
@@ -100,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_begins_where_the_file_ended),
+        cmocka_unit_test(a_file_in_memory_begins_there_too),
         cmocka_unit_test(an_abort_leaves_the_file_as_it_was),
         cmocka_unit_test(what_lies_within_another_file_is_not_changed),
     };
