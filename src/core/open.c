@@ -17,6 +17,7 @@
 #include "core/checkpoints_file.h"
 #include "base/sized.h"
 #include "io/io_impl.h"
+#include "space/window.h"
 
 enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
 
@@ -157,9 +158,11 @@ static cip_io *shown(const cip_file *f)
     return f->part != NULL ? f->part : f->overlay != NULL ? f->overlay : f->io;
 }
 
+/* The layout is made first: of a far file it keeps the bytes that are looked at. */
 static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
 {
     cip_io *io = shown(f);
+    CIP_TRY(cip_layout_new(&f->env, io, &f->layout, err));
     if (wanted != NULL) {
         f->format = cip_format_find(wanted);
         if (f->format == NULL)
@@ -169,7 +172,7 @@ static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
     }
     uint8_t head[PROBE_BYTES];
     size_t n;
-    CIP_TRY(cip_io_read_some(io, 0, head, sizeof head, &n, err));
+    CIP_TRY(cip_space_read_some(f->layout, f->layout->file, 0, head, sizeof head, &n, err));
     f->format = detect(io, (cip_bytes){ head, n }, io->name);
     if (f->format == NULL && cip_io_is_folder(io))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -218,7 +221,6 @@ const cip_array *cip_file_array_of_node(const cip_file *f, const cip_node *node)
 
 static cip_status open_layout(cip_file *f, cip_err *err)
 {
-    CIP_TRY(cip_layout_new(&f->env, shown(f), &f->layout, err));
     f->layout->flags = f->flags;
     f->layout->root = f->root;
     f->layout->nroot = f->nroot;

@@ -17,12 +17,20 @@ static cip_need head_of(const cip_layout *l, cip_extent at, uint64_t len)
     return (cip_need){ off, len };
 }
 
+/* need[] of the layout's file. */
+static void expect(const cip_layout *l, cip_need *need, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        need[i].off += l->far_off;
+    cip_far_expect(l->far, need, n);
+}
+
 void cip_extent_expect(const cip_extent *at)
 {
     cip_layout *l = at->in->layout;
     cip_need need = l->far != NULL ? head_of(l, *at, at->len) : (cip_need){ 0, 0 };
     if (need.len != 0)
-        cip_far_expect(l->far, &need, 1);
+        expect(l, &need, 1);
 }
 
 void cip_space_expect(cip_space *s)
@@ -46,7 +54,7 @@ static void expect_heads(cip_space *s, const cip_chunk_wish *w, size_t n)
             continue;
         need[m++] = head_of(s->layout, c.at, codec->head_len);
     }
-    cip_far_expect(s->layout->far, need, m);
+    expect(s->layout, need, m);
 }
 
 void cip_chunks_expect(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, size_t n)
@@ -65,5 +73,5 @@ void cip_chunks_expect(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, 
             m += cip_chunk_needs(rd, s, &w[i], &c, need + m, CIP_FAR_RANGES - m);
         cip_pinned_drop(rd, &kept);
     }
-    cip_far_expect(s->layout->far, need, m);
+    expect(s->layout, need, m);
 }

@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/num.h"
+#include "io/io_impl.h"
 #include "space/far.h"
 #include "space/cache.h"
 #include "space/checkpoints.h"
@@ -27,17 +28,34 @@ static void init_locks(cip_layout *l)
     pthread_mutexattr_destroy(&attr);
 }
 
-static cip_status new_layout(cip_env *env, cip_io *io, cip_layout **out, cip_err *err)
+/* A part of the parent's file shares what was read ahead of that. */
+static cip_status take_far(cip_layout *l, cip_err *err)
+{
+    const cip_layout *parent = l->parent;
+    uint64_t off = 0, outer = 0;
+    if (!l->io->far)
+        return CIP_OK;
+    if (parent == NULL || parent->far == NULL ||
+        cip_io_whole(l->io, &off) != cip_io_whole(parent->io, &outer))
+        return cip_far_new(l->env, l->io, l->tuning, &l->far, err);
+    l->far = parent->far;
+    l->far_off = parent->far_off + (off - outer);
+    return CIP_OK;
+}
+
+static cip_status new_layout(cip_env *env, cip_io *io, cip_layout *parent, cip_layout **out,
+                             cip_err *err)
 {
     CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
     cip_layout *l = *out;
     l->env = env;
     l->arena.mem = &env->mem;
     l->io = io;
+    l->parent = parent;
     l->tuning = &cip_tuning_default;
     atomic_init(&l->next_id, 1);
     init_locks(l);
-    return io->far ? cip_far_new(env, io, l->tuning, &l->far, err) : CIP_OK;
+    return take_far(l, err);
 }
 
 static cip_status add_file_space(cip_layout *l, cip_err *err)
@@ -51,7 +69,7 @@ cip_status cip_layout_new(cip_env *env, cip_io *io, cip_layout **out, cip_err *e
     cip_status st;
     cip_layout *l = NULL;
     *out = NULL;
-    CIP_GO(new_layout(env, io, &l, err));
+    CIP_GO(new_layout(env, io, NULL, &l, err));
     CIP_GO(cip_cache_new(env, env->limits.max_cache, &l->cache, err));
     CIP_GO(cip_decoders_new(env, &l->decoders, err));
     CIP_GO(cip_buffer_pool_new(env, l->cache, l->decoders, &l->buffers, err));
@@ -83,8 +101,7 @@ cip_status cip_layout_new_child(cip_layout *parent, cip_io *io, cip_layout **out
     cip_status st;
     cip_layout *l = NULL;
     *out = NULL;
-    CIP_GO(new_layout(parent->env, io, &l, err));
-    l->parent = parent;
+    CIP_GO(new_layout(parent->env, io, parent, &l, err));
     l->cache = parent->cache;
     l->buffers = parent->buffers;
     l->decoders = parent->decoders;
@@ -126,7 +143,8 @@ void cip_layout_free(cip_layout *l)
     cip_mem_put(&env->mem, l->array);
     cip_mem_put(&env->mem, l->fact);
     cip_arena_clear(&l->arena);
-    cip_far_free(l->far);
+    if (l->parent == NULL || l->far != l->parent->far)
+        cip_far_free(l->far);
     if (l->owns_io)
         cip_io_close(l->io);
     pthread_mutex_destroy(&l->lazy);

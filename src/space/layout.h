@@ -260,7 +260,9 @@ struct cip_layout {
     cip_layout **child;
     size_t nchild, child_cap;
     cip_io *io;          /* the file; closed with the layout when owned */
-    struct cip_far *far; /* its bytes that were read ahead, of a far file; or NULL */
+    struct cip_far *far; /* bytes of a far file that were read ahead, or NULL; the parent's where
+                            the io is a part of the parent's */
+    uint64_t far_off;    /* where the io's first byte lies in what `far` was made for */
     bool owns_io;
     uint64_t beside;      /* bytes of members that belong to the file as well */
     cip_space *file;      /* all of its bytes */

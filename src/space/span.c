@@ -38,9 +38,10 @@ static cip_far *far_of(const leaf *l)
 static cip_status far_wants(const leaf *l, const cip_want *w, size_t n, cip_err *err)
 {
     cip_range range[CIP_FAR_RANGES];
+    const uint64_t shift = l->shift + l->s->layout->far_off;
     for (size_t i = 0, m; i < n; i += m) {
         for (m = 0; m < CIP_FAR_RANGES && i + m < n; m++)
-            range[m] = (cip_range){ w[i + m].off + l->shift, w[i + m].len, w[i + m].dst };
+            range[m] = (cip_range){ w[i + m].off + shift, w[i + m].len, w[i + m].dst };
         CIP_TRY(cip_far_read(far_of(l), range, m, err));
     }
     return CIP_OK;

@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "format/blosc2/blosc2_write.h"
+#include "space/window.h"
 
 const char cip_b2_sparse_index[] = "chunks.b2frame";
 
@@ -180,7 +181,7 @@ static cip_status open_file(cip_layout *l, cip_err *err)
     size_t n;
     cip_b2_file *own;
     CIP_TRY(new_file(l, &own, err));
-    CIP_TRY(cip_io_read_some(l->io, 0, head, sizeof head, &n, err));
+    CIP_TRY(cip_space_read_some(l, l->file, 0, head, sizeof head, &n, err));
     bool frame = cip_io_is_folder(l->io) || cip_b2_magic((cip_bytes){ head, n });
     return frame ? open_frame(l, own, err) : cip_b2_chunk_open(l, err);
 }

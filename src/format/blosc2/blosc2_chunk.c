@@ -3,6 +3,7 @@
  * when its header makes sense and says the file's own length. */
 #include "base/num.h"
 #include "format/blosc2/blosc2.h"
+#include "space/window.h"
 
 /* The head of a chunk that fills the file; not checked: whether we can decode it. */
 static cip_status read_head(cip_bytes head, uint64_t size, cip_blosc_head *out, cip_err *err)
@@ -55,7 +56,7 @@ cip_status cip_b2_chunk_open(cip_layout *l, cip_err *err)
     size_t n;
     cip_blosc_head h;
     cip_array *a;
-    CIP_TRY(cip_io_read_some(l->io, 0, bytes, sizeof bytes, &n, err));
+    CIP_TRY(cip_space_read_some(l, l->file, 0, bytes, sizeof bytes, &n, err));
     cip_status st = read_head((cip_bytes){ bytes, n }, l->io->size, &h, err);
     CIP_TRY(cip_fail_in(err, st, "header"));
     const int64_t shape[1] = { h.nbytes };

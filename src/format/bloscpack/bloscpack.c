@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "space/window.h"
 
 static int probe(cip_io *io, cip_bytes head)
 {
@@ -20,7 +21,7 @@ static cip_status read_header(cip_layout *l, cip_bp_file *f, cip_err *err)
     uint8_t head[CIP_BP_HEADER];
     size_t got;
     char *version;
-    CIP_TRY(cip_io_read_some(l->io, 0, head, sizeof head, &got, err));
+    CIP_TRY(cip_space_read_some(l, l->file, 0, head, sizeof head, &got, err));
     CIP_TRY(cip_bp_header_read((cip_bytes){ head, got }, l->io->size,
                                (l->flags & CIP_OPEN_FORCE) != 0, &f->h, err));
     CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%u", f->h.version));
@@ -35,7 +36,7 @@ static cip_status read_meta_header(cip_layout *l, cip_bp_file *f, cip_err *err)
     size_t got;
     if ((f->h.options & CIP_BP_METADATA) == 0)
         return CIP_OK;
-    CIP_TRY(cip_io_read_some(l->io, f->meta_at, head, sizeof head, &got, err));
+    CIP_TRY(cip_space_read_some(l, l->file, f->meta_at, head, sizeof head, &got, err));
     CIP_TRY(cip_bp_meta_read((cip_bytes){ head, got }, f->meta_at, l->io->size - f->meta_at,
                              &f->meta, err));
     f->offsets_at += f->meta.len;
@@ -81,7 +82,8 @@ static const char *codec_name(cip_bp_file *f, cip_err *err)
     size_t n;
     if (f->chunks_at == f->layout->io->size)
         return "none";
-    if (cip_io_read_some(f->layout->io, f->chunks_at, bytes, sizeof bytes, &n, err) != CIP_OK ||
+    if (cip_space_read_some(f->layout, f->layout->file, f->chunks_at, bytes, sizeof bytes, &n,
+                            err) != CIP_OK ||
         cip_blosc_head_parse((cip_bytes){ bytes, n }, &head, err) != CIP_OK)
         return "unknown";
     return cip_blosc_coder_name(&head);

@@ -7,6 +7,7 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "format/bloscpack/bloscpack.h"
+#include "space/window.h"
 
 enum { AT_META_SIZE = 24, AT_RESERVED = 28, HEAD = CIP_BP_HEADER + 8 };
 
@@ -34,7 +35,7 @@ static cip_status read_header(cip_bp_file *f, cip_err *err)
     size_t got;
     cip_io *io = f->layout->io;
     bool force = (f->layout->flags & CIP_OPEN_FORCE) != 0;
-    CIP_TRY(cip_io_read_some(io, 0, head, sizeof head, &got, err));
+    CIP_TRY(cip_space_read_some(f->layout, f->layout->file, 0, head, sizeof head, &got, err));
     bool final = got == HEAD && memcmp(head + CIP_BP_HEADER, section, sizeof section) == 0;
     bool meta = got >= CIP_BP_HEADER && (head[5] & CIP_BP_METADATA) != 0;
     if (meta && !final)

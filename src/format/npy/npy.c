@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "tree/utf8.h"
+#include "space/window.h"
 
 enum { AT_VERSION = 6, PIECE = 1 << 20 };
 
@@ -48,7 +49,8 @@ static cip_status read_text(cip_layout *l, const cip_npy_preamble *p, cip_npy_he
     uint8_t *raw = NULL;
     cip_buf utf8 = { .mem = &l->env->mem };
     CIP_GO(cip_mem_get(&l->env->mem, p->text_len, (void **)&raw, err));
-    CIP_GO(cip_io_read(l->io, p->text_off, raw, p->text_len, err));
+    CIP_GO(cip_space_read_at(&(cip_read_how){ .layout = l }, l->file, p->text_off, raw, p->text_len,
+                             err));
     cip_bytes text = { raw, p->text_len };
     if (p->major < 3) {
         CIP_GO(from_latin1(&utf8, raw, p->text_len, err));
@@ -68,7 +70,7 @@ static cip_status read_header(cip_layout *l, cip_npy_preamble *p, cip_npy_header
     uint8_t head[CIP_NPY_PREAMBLE_MAX];
     size_t got;
     char *version;
-    CIP_TRY(cip_io_read_some(l->io, 0, head, sizeof head, &got, err));
+    CIP_TRY(cip_space_read_some(l, l->file, 0, head, sizeof head, &got, err));
     CIP_TRY(cip_npy_preamble_read((cip_bytes){ head, got }, l->io->size,
                                   (l->flags & CIP_OPEN_FORCE) != 0, p, err));
     CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%d.%d", p->major, p->minor));

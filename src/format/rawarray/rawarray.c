@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "tree/yaml.h"
+#include "space/window.h"
 
 static int probe(cip_io *io, cip_bytes head)
 {
@@ -19,7 +20,7 @@ static cip_status read_header(cip_layout *l, cip_ra_header *h, cip_err *err)
 {
     uint8_t head[CIP_RA_HEADER_MAX];
     size_t got;
-    CIP_TRY(cip_io_read_some(l->io, 0, head, sizeof head, &got, err));
+    CIP_TRY(cip_space_read_some(l, l->file, 0, head, sizeof head, &got, err));
     cip_status st = cip_ra_header_read((cip_bytes){ head, got }, l->io->size,
                                        (l->flags & CIP_OPEN_FORCE) != 0, h, err);
     return cip_fail_in(err, st, "header");
