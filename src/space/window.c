@@ -28,9 +28,12 @@ static cip_status fill(cip_window *w, uint64_t off, size_t n, cip_err *err)
         CIP_TRY(cip_mem_resize(&w->layout->env->mem, (void **)&w->buf, n, err));
         w->cap = n;
     }
-    w->len = 0;
+    size_t got;
+    w->len = 0; /* of a read that fails nothing is at hand */
     w->off = off;
-    return cip_space_read_some(w->layout, w->in, off, w->buf, n, &w->len, err);
+    CIP_TRY(cip_space_read_some(w->layout, w->in, off, w->buf, n, &got, err));
+    w->len = got;
+    return CIP_OK;
 }
 
 cip_status cip_window_peek(cip_window *w, uint64_t off, size_t n, size_t ahead, cip_bytes *out,
@@ -39,8 +42,8 @@ cip_status cip_window_peek(cip_window *w, uint64_t off, size_t n, size_t ahead, 
     const uint64_t size = w->in->len;
     uint64_t left = off < size ? size - off : 0;
     n = (size_t)cip_min_u64(n, left);
-    if (!holds(w, off, n) && (ahead <= n || fill(w, off, ahead, NULL) != CIP_OK))
-        CIP_TRY(fill(w, off, n, err)); /* what lies behind may be damaged */
+    if (!holds(w, off, n))
+        CIP_TRY(fill(w, off, n > ahead ? n : ahead, err));
     *out = (cip_bytes){ n == 0 ? (const uint8_t *)"" : w->buf + (size_t)(off - w->off), n };
     return CIP_OK;
 }
