@@ -122,6 +122,18 @@ static cip_status check_cut(const cip_b2_update *u, uint64_t nbytes, cip_err *er
                     chunk, item, chunk / item);
 }
 
+/* Bytes that are no whole items are read as bytes; with others added, they would become items. */
+static cip_status check_items(const cip_b2_update *u, uint64_t nbytes, cip_err *err)
+{
+    const uint64_t each = u->f->h.typesize;
+    if (u->f->nd_meta != NULL || u->array->view.itemsize == each || nbytes % each != 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected a number of bytes that is no multiple of the frame's typesize of "
+                    "%" PRIu64 ", as it is now, found %" PRIu64 ": its bytes would become items",
+                    each, nbytes);
+}
+
 static cip_status choose(cip_b2_update *u, cip_err *err)
 {
     const cip_b2_nd *nd = &u->how.nd;
@@ -146,8 +158,10 @@ cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind k
     CIP_TRY(check_frame(u->f, err));
     CIP_TRY(check_shape(u, kind, err));
     CIP_TRY(check_cut(u, u->f->h.nbytes, err));
-    if (shape != NULL && u->f->nd_meta == NULL) /* shapes were checked: no overflow */
+    if (shape != NULL && u->f->nd_meta == NULL) { /* shapes were checked: no overflow */
         CIP_TRY(check_cut(u, (uint64_t)shape[0] * a->view.itemsize, err));
+        CIP_TRY(check_items(u, (uint64_t)shape[0] * a->view.itemsize, err));
+    }
     CIP_TRY(choose(u, err));
     cip_b2_fill_form(&u->how, a->dtype, u->how.plain ? NULL : &u->grid, &out->form);
     out->form.codec_env.typesize = u->f->h.typesize;
@@ -165,6 +179,7 @@ cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err
     u->reshaped = memcmp(shape, v->shape, (size_t)v->ndim * sizeof *shape) != 0;
     if (u->reshaped) {
         CIP_TRY(cip_b2_how_reshape(&u->how, shape, v->itemsize, err));
+        CIP_TRY(check_items(u, u->how.nbytes, err));
         return check_cut(u, u->how.nbytes, err);
     }
     u->how.nchunk = cip_chunk_changes_count(c);

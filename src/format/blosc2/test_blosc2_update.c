@@ -326,6 +326,32 @@ static void one_chunk_that_cuts_items_grows_no_further(void **state)
     free(b.ptr);
 }
 
+/* 13 bytes are no whole items of 3, and read as bytes; 15 would be read as items. */
+static void bytes_that_are_no_items_become_none(void **state)
+{
+    (void)state;
+    const b2_make make = { .typesize = 3, .chunksize = 40, .nchunk = 1, .last = 13 };
+    for (int64_t more = 9; more <= 11; more++) {
+        uint8_t raw[RAW], back[14];
+        b2_bytes b = b2_build(&make);
+        job j;
+        b2_pattern(0, raw, 13);
+        memset(raw + 13, 0, 2);
+        assert_int_equal(job_open(&j, (cip_bytes){ b.ptr, b.len }, NULL), CIP_OK);
+        assert_int_equal(job_form(&j, CIP_CHANGE_ROWS), CIP_OK);
+        assert_int_equal(put_rows(&j, raw, 4, more), CIP_OK);
+        assert_int_equal(job_finish(&j), more < 11 ? CIP_OK : CIP_ERR_UNSUPPORTED);
+        if (more == 10) {
+            read_all(j.after, back, sizeof back);
+            assert_memory_equal(back, raw, sizeof back);
+        }
+        if (more == 11)
+            assert_non_null(strstr(j.err.text, "typesize of 3, as it is now, found 15"));
+        job_close(&j);
+        free(b.ptr);
+    }
+}
+
 /* They are somebody else's. */
 static void bytes_behind_the_frame_are_kept_by_refusing(void **state)
 {
@@ -379,6 +405,7 @@ int main(void)
         cmocka_unit_test(what_a_chunk_may_reach_is_not_unused),
         cmocka_unit_test(frames_of_another_form_are_refused_by_name),
         cmocka_unit_test(one_chunk_that_cuts_items_grows_no_further),
+        cmocka_unit_test(bytes_that_are_no_items_become_none),
         cmocka_unit_test(bytes_behind_the_frame_are_kept_by_refusing),
         cmocka_unit_test(entries_that_name_nothing_are_not_kept),
         cmocka_unit_test(lack_of_memory_at_any_point_is_told),
