@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/stop.h"
 #include "io/temporary.h"
 #include "space/box_runs.h"
 #include "space/chunk_make.h"
@@ -220,9 +221,10 @@ static cip_status write_box(cip_boxes *b, const box *x, room *r, cip_err *err)
         to[k] = (x->stop[k] - 1) / b->chunk[k] + 1;
     }
     const bool waits = !covers_any(b, x); /* all of it: in longer runs than part by part */
-    do
+    do {
+        CIP_TRY(cip_stop_ask(err));
         CIP_TRY(write_part(b, x, at, waits, r, err));
-    while (cip_box_next(b->ndim, from, to, at));
+    } while (cip_box_next(b->ndim, from, to, at));
     return waits ? wait(b, x, x->start, x->stop, err) : CIP_OK;
 }
 

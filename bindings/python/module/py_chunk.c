@@ -144,8 +144,8 @@ PyObject *cippy_file_refs(PyObject *self, PyObject *args)
     o.inline_nbytes = inline_nbytes;
     o.on_finding = t.calls.finding.fn != NULL ? cippy_on_finding : NULL;
     o.user = &t.calls;
-    Py_BEGIN_ALLOW_THREADS status = cip_refs_write(f->file, &o, add_text, &t, &err);
-    Py_END_ALLOW_THREADS if (!cippy_calls_raised(&t.calls)) found =
+    CIPPY_BEGIN_STOPPABLE(&t.calls) status = cip_refs_write(f->file, &o, add_text, &t, &err);
+    CIPPY_END_STOPPABLE if (!cippy_calls_raised(&t.calls)) found =
         status == CIP_OK ? PyBytes_FromStringAndSize(t.bytes, (Py_ssize_t)t.n)
                          : cippy_file_fail(f, status, &err);
     free(t.bytes);

@@ -98,13 +98,17 @@ PyObject *cippy_save(PyObject *module, PyObject *args)
         return NULL;
     const char *name = PyBytes_AsString(path);
     o.overwrite = overwrite != 0;
-    Py_BEGIN_ALLOW_THREADS status = cip_memory_new(bytes.buf, (size_t)bytes.len, &memory, &err);
+    cippy_calls calls = cippy_calls_of(Py_None, Py_None);
+    PyObject *result = NULL;
+    CIPPY_BEGIN_STOPPABLE(&calls)
+    status = cip_memory_new(bytes.buf, (size_t)bytes.len, &memory, &err);
     if (status == CIP_OK)
         status = cip_memory_save(memory, name, &o, &err);
     cip_memory_free(memory);
-    Py_END_ALLOW_THREADS PyObject *result =
+    CIPPY_END_STOPPABLE if (!cippy_calls_raised(&calls)) result =
         status == CIP_OK ? Py_NewRef(Py_None)
                          : cippy_fail(cippy_state_of(module), status, &err, path, true);
+    cippy_calls_clear(&calls);
     PyBuffer_Release(&bytes);
     Py_DECREF(path);
     return result;

@@ -91,14 +91,17 @@ static PyObject *slab_write(PyObject *self, PyObject *args)
         PyErr_Format(PyExc_ValueError, "expected bounds along %d axes", s->ndim);
     } else if (m >= 0 && begin(s)) {
         const void *bytes = data.len != 0 ? data.buf : &nothing;
-        Py_BEGIN_ALLOW_THREADS status =
-            cip_slab_write(s->slab, &box, bytes, (size_t)data.len, &err);
-        Py_END_ALLOW_THREADS atomic_fetch_sub(&s->change->writing, 1);
+        cippy_calls calls = cippy_calls_of(Py_None, Py_None); /* of this thread */
+        CIPPY_BEGIN_STOPPABLE(&calls)
+        status = cip_slab_write(s->slab, &box, bytes, (size_t)data.len, &err);
+        CIPPY_END_STOPPABLE atomic_fetch_sub(&s->change->writing, 1);
         if (status != CIP_OK)
             atomic_store(&s->change->part_failed, true);
-        done = status == CIP_OK
-                   ? Py_NewRef(Py_None)
-                   : cippy_fail(s->change->state, status, &err, s->change->path, false);
+        if (!cippy_calls_raised(&calls))
+            done = status == CIP_OK
+                       ? Py_NewRef(Py_None)
+                       : cippy_fail(s->change->state, status, &err, s->change->path, false);
+        cippy_calls_clear(&calls);
     }
     PyBuffer_Release(&data);
     return done;

@@ -16,10 +16,16 @@ WORK = {
     "repair": "cippus.repair(source, out, overwrite=True)",
     "convert": "cippus.convert(source, out, overwrite=True, codec='zstd:9')",
     "convert to asdf": "cippus.convert(source, out, overwrite=True, codec='zstd:9')",
+    "refs": "cippus.refs(source)",
+    "slabs": "slabs(out)",
 }
 PROGRAM = """
-import signal, sys, time, cippus
+import signal, sys, time, numpy as np, cippus
 source, out = sys.argv[1:3]
+values = np.random.default_rng(1).integers(0, 9, 20_000_000, 'u1')
+def slabs(out):
+    with cippus.create(out, overwrite=True, codec='zstd:9') as w:
+        w.declare('', values.shape, 'u1', chunks=(1 << 18,))[:] = values
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 print('ready', flush=True)
 try:

@@ -10,6 +10,7 @@
 
 #include "base/endian.h"
 #include "base/num.h"
+#include "base/stop.h"
 #include "codec/codec.h"
 #include "cippus/blosc.h"
 #include "tree/yaml.h"
@@ -105,6 +106,7 @@ static cip_status codec_of(const cip_refs_form *f, const cip_chunk *c, cip_refs_
 static cip_status look_at(const cip_refs_form *f, uint64_t i, cip_chunk *c, cip_chunk_info *o,
                           cip_err *err)
 {
+    CIP_TRY(cip_stop_ask(err));
     *o = (cip_chunk_info){ .size = sizeof *o };
     CIP_TRY(cip_chunk_list_at(&f->list, i, c, err));
     CIP_TRY(cip_chunk_at(f->array, i, o, err));

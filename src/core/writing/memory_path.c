@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "core/handle.h"
 #include "base/sized.h"
+#include "base/stop.h"
+#include "core/handle.h"
 #include "core/writing/output.h"
 #include "io/io_impl.h"
 #include "space/read.h"
@@ -189,6 +190,17 @@ cip_status cip_memory_load(const char *path, const cip_open_options *opts, cip_m
     return st;
 }
 
+/* In pieces, so that a caller can stop it. */
+static cip_status put(cip_out *out, const uint8_t *bytes, size_t n, cip_err *err)
+{
+    enum { PIECE = 16 << 20 };
+    for (size_t at = 0; at < n; at += PIECE) {
+        CIP_TRY(cip_stop_ask(err));
+        CIP_TRY(cip_out_write(out, bytes + at, (size_t)cip_min_u64(PIECE, n - at), err));
+    }
+    return CIP_OK;
+}
+
 static cip_status put_all(const cip_memory *m, cip_out *out, cip_err *err)
 {
     const void *bytes;
@@ -197,10 +209,10 @@ static cip_status put_all(const cip_memory *m, cip_out *out, cip_err *err)
     for (size_t i = 0; (name = cip_memory_member(m, i, &bytes, &n)) != NULL; i++) {
         cip_out *member;
         CIP_TRY(out->member(out->member_user, name, &member, err));
-        CIP_TRY(cip_out_write(member, bytes, n, err));
+        CIP_TRY(put(member, bytes, n, err));
     }
     bytes = cip_memory_bytes(m, &n);
-    return cip_out_write(out, bytes, n, err);
+    return put(out, bytes, n, err);
 }
 
 cip_status cip_memory_save(const cip_memory *m, const char *path, const cip_write_options *opts,
