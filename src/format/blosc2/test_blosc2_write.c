@@ -399,6 +399,26 @@ static void bits_that_go_are_stored_as_those_that_stay(void **state)
     }
 }
 
+/* Plain frames: their one partial chunk takes no memory for the rest of it. */
+static void a_chunk_has_at_most_what_a_chunk_can_have(void **state)
+{
+    (void)state;
+    static const uint8_t raw[10] = { 1, 2, 3 };
+    static const int64_t shape[] = { sizeof raw };
+    const struct {
+        const char *chunks;
+        cip_status st;
+    } row[] = { { "2147483615", CIP_OK }, { "2147483616", CIP_ERR_UNSUPPORTED } };
+    for (size_t i = 0; i < 2; i++) {
+        const char *const option[OPTIONS] = { row[i].chunks };
+        cip_spec_array a = array_of(CIP_U8, 1, shape);
+        const cip_spec spec = { .kind = "frame", .array = &a, .narray = 1, .option = option };
+        one_output o = { 0 };
+        assert_int_equal(one_write(&o, &cip_format_blosc2, &spec, raw, sizeof raw), row[i].st);
+        one_output_clear(&o);
+    }
+}
+
 static void what_a_frame_cannot_hold_is_named(void **state)
 {
     (void)state;
@@ -561,6 +581,7 @@ int main(void)
         cmocka_unit_test(special_chunks_lie_in_the_index),
         cmocka_unit_test(options_that_cannot_be_are_refused),
         cmocka_unit_test(bits_that_go_are_stored_as_those_that_stay),
+        cmocka_unit_test(a_chunk_has_at_most_what_a_chunk_can_have),
         cmocka_unit_test(what_a_frame_cannot_hold_is_named),
         cmocka_unit_test(metadata_become_metalayers),
         cmocka_unit_test(failing_allocations_and_writes_are_reported),
