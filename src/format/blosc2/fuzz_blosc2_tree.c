@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const cip_edit_options o = { .size = sizeof o, .open = &open };
     const bool made = was.elems != NULL && now.elems != NULL && size > 1 &&
                       cip_memory_new(data + 1, size - 1, &m, NULL) == CIP_OK;
-    const char *format = made ? fuzz_look(m, &was, &fits) : NULL;
+    const char *format = made ? fuzz_look(m, FUZZ_NBYTES, &was, &fits) : NULL;
     if (format != NULL && strcmp(format, "blosc2") == 0 &&
         cip_edit_open_memory(m, &o, &e, NULL) == CIP_OK) {
         cip_status st = change(e, data[0]);
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!ended)
             cip_edit_abort(e);
         if (ended && st == CIP_OK) {
-            if (fuzz_look(m, &now, &fits) == NULL || (was.known && !now.known) ||
+            if (fuzz_look(m, 2 * FUZZ_NBYTES, &now, &fits) == NULL || (was.known && !now.known) ||
                 (was.known && memcmp(was.elems, now.elems, was.row * was.rows) != 0))
                 abort();
         }
