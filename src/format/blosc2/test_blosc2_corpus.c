@@ -205,6 +205,7 @@ static void of_a_cache_only_the_chunks_that_were_fetched_are_read(void **state)
     assert_held("held-proxy-blocks.b2nd", 2);
     assert_held("held-proxy-dirty.b2nd", 0);
     assert_held("held-proxy-short.b2nd", 0);
+    assert_held("held-proxy-long.b2nd", 0);
     assert_held("held-remote.b2nd", 2);
 }
 

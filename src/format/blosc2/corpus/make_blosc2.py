@@ -128,6 +128,7 @@ def held():
              "proxy-blocks": cache([0, 1], {"proxy-fetched-blocks": bytes([0b011101]), "proxy-fetched-bpc": 2}),
              "proxy-dirty": cache([1], {"proxy-fetched": b"\2", "proxy-dirty": {"pid": 1, "version": 1}}),
              "proxy-short": cache([1], {"proxy-fetched": b""}),
+             "proxy-long": cache([1], {"proxy-fetched": b"\2\0"}),
              "remote": cache([1], {"proxy-fetched": b"\2"}, {"b2o": {"kind": "remote_array", "version": 1}}),
              "unknown": cache([1], None, {"b2o": {"kind": "later", "version": 9}}),
              "hdf5": cache([], {"_ftype": "hdf5", "_dsetname": "x"}, {"m": 1})}
