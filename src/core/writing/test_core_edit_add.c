@@ -124,6 +124,20 @@ static void several_come_in_one_update(void **state)
     edit_expect(path, "in", "1 2 3\n4 5 6\n");
 }
 
+static void a_refusal_names_the_path_of_the_caller(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "named.asdf", false);
+    cip_err found = CIP_ERR_INIT;
+    cip_edit *e;
+    OK(cip_edit_open(path, NULL, &e, err));
+    assert_int_equal(cip_edit_put(e, "there", cip_dtype_of(CIP_I16), 2, two, six,
+                                  CIP_ARRAY_OPTIONS(.codec = "rot13"), &found),
+                     CIP_ERR_UNSUPPORTED);
+    assert_string_equal(found.part, "there");
+    cip_edit_abort(e);
+}
+
 static void what_cannot_come_is_refused(void **state)
 {
     (void)state;
@@ -359,6 +373,7 @@ int main(void)
         cmocka_unit_test(a_last_block_ends_where_the_next_begins),
         cmocka_unit_test(several_come_in_one_update),
         cmocka_unit_test(what_cannot_come_is_refused),
+        cmocka_unit_test(a_refusal_names_the_path_of_the_caller),
         cmocka_unit_test(a_path_that_was_taken_since_is_refused),
         cmocka_unit_test(a_commit_after_a_failed_plan_fails_as_it_did),
         cmocka_unit_test(a_slab_comes_behind_what_defrag_leaves),

@@ -195,6 +195,9 @@ static void only_a_folder_that_is_known_is_replaced(void **state)
           cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, true, cip_output_is_known, &o, err));
     FAILS(CIP_ERR_ARG, "no known format",
           cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, true, NULL, &o, err));
+    scratch_write(&dir, "s/.b2lock", "", 0); /* a lock file that nobody holds */
+    FAILS(CIP_ERR_ARG, "no known format",
+          cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, true, NULL, &o, err));
     scratch_write(&dir, "file", "data", 4);
     FAILS(CIP_ERR_ARG, "no folder",
           cip_output_begin_folder(&env, scratch_path(&dir, "file"), CIP_LEVEL_POWER, true, yes, &o,

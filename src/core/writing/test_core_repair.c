@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/endian.h"
 #include "core/writing/edit_testing.h"
 #include "support/fail_alloc.h"
 #include "support/own_folder.h"
@@ -39,6 +40,50 @@ static const char *damaged_file(const char *name)
     assert_int_equal(fseek(out, (long)c.offset, SEEK_SET), 0);
     assert_int_equal(fwrite("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 1, 16, out), 16);
     assert_int_equal(fclose(out), 0);
+    return path;
+}
+
+/* An array of three chunks, stored as they are, whose index is made to say otherwise: the second
+ * lies within the first, and the third begins there, too, and ends behind it. */
+static const char *entangled_file(void)
+{
+    enum { HEAD = 32, WHOLE = HEAD + EACH, SECOND = 36, THIRD = 92, INDEX = 53, STORED = 56 };
+    const char *path = scratch_path(&s, "entangled.b2nd");
+    const int64_t shape[] = { 3 * EACH };
+    uint8_t data[3 * EACH], file[4096], third[WHOLE], *at = NULL, *index;
+    cip_writer *w;
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * i + i / 7);
+    OK(cip_create(path,
+                  CIP_WRITE_OPTIONS(.overwrite = true, .codec = "blosclz:0",
+                                    .format_options = CIP_TEXTS("chunks=100")),
+                  &w, err));
+    OK(cip_put(w, "", cip_dtype_of(CIP_U8), 1, shape, data, NULL, err));
+    OK(cip_writer_commit(w, err));
+    FILE *io = fopen(path, "r+b");
+    assert_non_null(io);
+    size_t n = fread(file, 1, sizeof file - STORED, io);
+    at = memmem(file, n, data, EACH);
+    assert_non_null(at);
+    at -= HEAD;
+    memcpy(third, at, WHOLE);
+    memcpy(at + THIRD, third, WHOLE);
+    memcpy(at + SECOND, third, HEAD);
+    at[SECOND + 12] = HEAD; /* all of it is zeros: a head alone, with the flag */
+    at[SECOND + 31] = 1 << 4;
+    index = at + 3 * WHOLE; /* compressed to INDEX bytes: from now on stored as it is */
+    assert_int_equal(cip_load_u32(index + 12, false), INDEX);
+    memmove(index + STORED, index + INDEX, n - (size_t)(index - file) - INDEX);
+    n += STORED - INDEX;
+    index[2] |= 2;
+    cip_store_u32(index + 12, STORED, false);
+    cip_store_u64(index + HEAD, 0, false);
+    cip_store_u64(index + HEAD + 8, SECOND, false);
+    cip_store_u64(index + HEAD + 16, THIRD, false);
+    cip_store_u64(file + 16, n, true); /* the frame's length */
+    assert_int_equal(fseek(io, 0, SEEK_SET), 0);
+    assert_int_equal(fwrite(file, 1, n, io), n);
+    assert_int_equal(fclose(io), 0);
     return path;
 }
 
@@ -76,6 +121,20 @@ static void lost_elements_are_named_and_filled(void **state)
         assert_int_equal(back[i], i / EACH == LOST ? seven : values[i]);
     cip_file_close(fill);
     free(mem);
+}
+
+/* Which of those that have the same bytes is whole, nobody knows. */
+static void chunks_that_share_bytes_are_all_lost(void **state)
+{
+    (void)state;
+    const char *path = entangled_file();
+    told t = { .n = 0 };
+    FAILS(CIP_ERR_CORRUPT, "a value where elements are lost",
+          cip_repair(path, scratch_path(&s, "apart.b2nd"),
+                     CIP_REPAIR_OPTIONS(.on_finding = on_finding, .user = &t), err));
+    if (strstr(t.text, "[0:100] is lost") == NULL || strstr(t.text, "[100:200] is lost") == NULL ||
+        strstr(t.text, "[200:300] is lost") == NULL)
+        fail_msg("%s", t.text);
 }
 
 /* Nobody knows which elements are missing, so those that are there are lost, too. */
@@ -160,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost_elements_are_named_and_filled),
+        cmocka_unit_test(chunks_that_share_bytes_are_all_lost),
         cmocka_unit_test(an_array_whose_mask_is_damaged_is_lost),
         cmocka_unit_test(a_caller_may_stop_it_and_the_input_is_no_output),
         cmocka_unit_test(every_allocation_may_fail),
