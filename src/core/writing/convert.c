@@ -216,6 +216,20 @@ static bool is_text(const cip_format *format, const char *out)
     return dot != NULL && cip_is_word_of(format->text_extensions, dot + 1, strlen(dot + 1));
 }
 
+/* Of the rest of the tree nothing was asked for. */
+static cip_status tree_of_one(conversion *c, cip_arena *a, cip_err *err)
+{
+    const char *field, key[] = "_attributes";
+    cip_node *tree;
+    const cip_array *only = cip_find_field(c->in, c->o->path, &field, NULL);
+    if (only == NULL || only->attributes == NULL)
+        return CIP_OK;
+    const bool taken = strncmp(only->path, key + 1, sizeof key - 2) == 0; /* by the array itself */
+    CIP_TRY(cip_node_new_map(a, 1, &tree, err));
+    c->job->spec.tree = tree;
+    return cip_node_set_key(a, tree, 0, taken ? key : key + 1, only->attributes, err);
+}
+
 /* The tree that goes along: of a format with values that are arrays, for another one, a tree with
  * plain values. */
 static cip_status choose_tree(conversion *c, cip_arena *a, cip_err *err)
@@ -224,9 +238,9 @@ static cip_status choose_tree(conversion *c, cip_arena *a, cip_err *err)
     const cip_layout *l = c->in->layout;
     bool *within;
     c->alone = c->o->path != NULL && !cip_path_is_root(c->o->path);
-    job->spec.tree = NULL; /* the rest of it was not asked for */
+    job->spec.tree = NULL;
     if (c->alone)
-        return CIP_OK;
+        return tree_of_one(c, a, err);
     CIP_TRY(cip_lacks_prune(job->env, a, l->tree, &job->spec.tree, err));
     if (c->in->format == job->format || c->in->format->plain == NULL || job->spec.tree == NULL)
         return CIP_OK;

@@ -339,6 +339,48 @@ static void integers_of_words_are_numbers_in_other_formats(void **state)
           cip_convert("in.asdf", "out.ra", over, err));
 }
 
+static void a_column_brings_its_own_attributes(void **state)
+{
+    static const int64_t two[] = { 2 };
+    static const int32_t data[] = { 1, 2 };
+    const cip_convert_options *of_a = CIP_CONVERT_OPTIONS(.path = "a", .overwrite = true);
+    const cip_convert_options *of_b = CIP_CONVERT_OPTIONS(.path = "b", .overwrite = true);
+    const cip_convert_options *own = CIP_CONVERT_OPTIONS(.path = "attributes", .overwrite = true);
+    cip_writer *w;
+    cip_file *f;
+    (void)state;
+    OK(cip_create("t.bcolz", NULL, &w, err));
+    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, two, data, NULL, err));
+    OK(cip_put(w, "b", cip_dtype_of(CIP_I32), 1, two, data, NULL, err));
+    OK(cip_put(w, "attributes", cip_dtype_of(CIP_I32), 1, two, data, NULL, err));
+    OK(cip_writer_set_string(w, "column_attributes/a/unit", "m", err));
+    OK(cip_writer_set_string(w, "column_attributes/attributes/unit", "s", err));
+    OK(cip_writer_commit(w, err));
+    OK(cip_convert("t.bcolz", "o.asdf", of_a, err));
+    OK(cip_open("o.asdf", NULL, &f, err));
+    assert_string_equal(
+        cip_node_text(cip_tree_get(cip_file_tree(f), "attributes/unit", NULL), NULL), "m");
+    cip_file_close(f);
+    OK(cip_convert("t.bcolz", "o.asdf", own, err));
+    OK(cip_open("o.asdf", NULL, &f, err));
+    assert_string_equal(
+        cip_node_text(cip_tree_get(cip_file_tree(f), "_attributes/unit", NULL), NULL), "s");
+    assert_non_null(cip_find(f, "attributes", NULL));
+    cip_file_close(f);
+    FAILS(CIP_ERR_UNSUPPORTED, "the metadata tree is lost",
+          cip_convert("t.bcolz", "o.npy", of_a, err));
+    OK(cip_convert("t.bcolz", "o.npy", of_b, err));
+
+    /* attributes that cannot be read are a loss of their own column */
+    FILE *io = fopen("t.bcolz/a/__attrs__", "wb");
+    assert_non_null(io);
+    fputs("{\"unit\":", io);
+    assert_int_equal(fclose(io), 0);
+    FAILS(CIP_ERR_UNSUPPORTED, "the attributes are left out",
+          cip_convert("t.bcolz", "o.npy", of_a, err));
+    OK(cip_convert("t.bcolz", "o.npy", of_b, err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +396,7 @@ int main(void)
         TEST(a_large_array_is_streamed),
         TEST(elements_in_memory_are_not_copied),
         TEST(integers_of_words_are_numbers_in_other_formats),
+        TEST(a_column_brings_its_own_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

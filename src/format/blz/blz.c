@@ -197,7 +197,8 @@ cip_status cip_blz_new_column(cip_blz *b, const char *dir, const char *path, cip
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_node **out, cip_err *err)
+cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_array *of,
+                              const cip_node **out, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     *out = NULL;
@@ -211,7 +212,7 @@ cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_node **
         return CIP_OK;
     if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
         return cip_fail(err, st, why.offset, "%s", why.text);
-    cip_warn_lack(l->env, CIP_LACKS_NODE, NULL, st, why.offset, path,
+    cip_warn_lack(l->env, of != NULL ? CIP_LACKS_ARRAY : CIP_LACKS_NODE, of, st, why.offset, path,
                   "%s; the attributes are left out", why.text);
     return CIP_OK;
 }
@@ -228,7 +229,8 @@ static cip_status column_attributes(cip_blz *b, const cip_node **out, cip_err *e
     for (size_t i = 0; i < b->ncolumn; i++) {
         char *path;
         CIP_TRY(cip_arena_printf(a, &path, err, "%s__attrs__", b->column[i]->dir));
-        CIP_TRY(cip_blz_attributes(b->layout, path, &attrs[i], err));
+        CIP_TRY(cip_blz_attributes(b->layout, path, b->column[i]->array, &attrs[i], err));
+        b->column[i]->array->attributes = attrs[i];
         n += attrs[i] != NULL;
     }
     if (n == 0)
@@ -263,7 +265,7 @@ static cip_status make_tree(cip_blz *b, cip_err *err)
     cip_node *root;
     CIP_TRY(free_key(b, "attributes", &b->key[0], err));
     CIP_TRY(free_key(b, "column_attributes", &b->key[1], err));
-    CIP_TRY(cip_blz_attributes(b->layout, "__attrs__", &part[0], err));
+    CIP_TRY(cip_blz_attributes(b->layout, "__attrs__", NULL, &part[0], err));
     if (b->table)
         CIP_TRY(column_attributes(b, &part[1], err));
     size_t n = (part[0] != NULL) + (part[1] != NULL);

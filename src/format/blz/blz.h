@@ -293,8 +293,10 @@ cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err);
 void cip_blz_compare_nbytes(const cip_blz_column *c);
 /* Facts of meta/storage. */
 cip_status cip_blz_facts(cip_layout *l, const cip_blz_meta *m, cip_err *err);
-/* Attributes at `path`: NULL where there are none, or none that are JSON (a warning). */
-cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_node **out, cip_err *err);
+/* Attributes at `path`, of an array or (NULL) of the folder: NULL where there are none, or none
+ * that are JSON (a warning). */
+cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_array *of,
+                              const cip_node **out, cip_err *err);
 
 /* blz_table.c: the columns that __rootdirs__ lists, and all of them as records. */
 cip_status cip_blz_open_table(cip_blz *b, cip_err *err);

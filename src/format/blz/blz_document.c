@@ -344,7 +344,7 @@ static cip_status make_tree(cip_blz *b, cip_err *err)
     cip_node *other, *root;
     size_t n = 0;
     CIP_TRY(cip_arena_printf(a, &b->key[0], err, "attributes"));
-    CIP_TRY(cip_blz_attributes(b->layout, "meta/attributes", &attrs, err));
+    CIP_TRY(cip_blz_attributes(b->layout, "meta/attributes", NULL, &attrs, err));
     CIP_TRY(other_meta(b, &other, err));
     if (attrs == NULL && other == NULL)
         return CIP_OK;
