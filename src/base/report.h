@@ -14,7 +14,7 @@ typedef struct cip_report_item cip_report_item;
 /* What lacks something that stands in the file, since it was left out when that was read. */
 typedef enum cip_lacking {
     CIP_LACKS_NOTHING = 0,
-    CIP_LACKS_NODE,  /* a node of the tree */
+    CIP_LACKS_NODE,  /* a node of the tree; of an array: its attributes */
     CIP_LACKS_ARRAY, /* an array: elements, or its mask */
     CIP_LACKS_BYTES  /* the file: bytes that nothing of it shows */
 } cip_lacking;

@@ -48,9 +48,12 @@ void cip_lacks_tell(const cip_file *f, bool tree, cip_report *loss)
 
 void cip_array_lacks_tell(const cip_array *a, cip_report *loss)
 {
-    const cip_finding *f = cip_lack_of(a->layout->env, CIP_LACKS_ARRAY, a);
-    if (f != NULL)
-        tell(loss, f);
+    static const cip_lacking what[] = { CIP_LACKS_ARRAY, CIP_LACKS_NODE };
+    for (size_t i = 0; i < sizeof what / sizeof what[0]; i++) {
+        const cip_finding *f = cip_lack_of(a->layout->env, what[i], a);
+        if (f != NULL)
+            tell(loss, f);
+    }
 }
 
 /* Mappings that readers make of values apart from each other: a root, and its members. */

@@ -10,7 +10,7 @@ const cip_finding *cip_lack_of(const cip_env *env, cip_lacking what, const void 
 
 /* What the tree lacks (`tree`), and bytes that nothing of the file shows, are losses. */
 void cip_lacks_tell(const cip_file *f, bool tree, cip_report *loss);
-/* What the array lacks is one. */
+/* What the array lacks, and its attributes, is one. */
 void cip_array_lacks_tell(const cip_array *a, cip_report *loss);
 
 /* The tree without the nulls that stand for values which were left out, as a copy is not to make

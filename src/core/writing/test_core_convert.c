@@ -379,6 +379,13 @@ static void a_column_brings_its_own_attributes(void **state)
     FAILS(CIP_ERR_UNSUPPORTED, "the attributes are left out",
           cip_convert("t.bcolz", "o.npy", of_a, err));
     OK(cip_convert("t.bcolz", "o.npy", of_b, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "the attributes are left out",
+          cip_convert("t.bcolz", "o.asdf", CIP_CONVERT_OPTIONS(.overwrite = true), err));
+    OK(cip_open("t.bcolz", NULL, &f, err));
+    OK(cip_create("o.npy", CIP_WRITE_OPTIONS(.overwrite = true), &w, err));
+    OK(cip_put_array(w, "", cip_find(f, "a", err), NULL, NULL, err)); /* of elements alone */
+    OK(cip_writer_commit(w, err));
+    cip_file_close(f);
 }
 
 int main(void)

@@ -212,7 +212,7 @@ cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_array *
         return CIP_OK;
     if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
         return cip_fail(err, st, why.offset, "%s", why.text);
-    cip_warn_lack(l->env, of != NULL ? CIP_LACKS_ARRAY : CIP_LACKS_NODE, of, st, why.offset, path,
+    cip_warn_lack(l->env, CIP_LACKS_NODE, of, st, why.offset, path,
                   "%s; the attributes are left out", why.text);
     return CIP_OK;
 }
