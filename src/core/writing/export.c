@@ -141,7 +141,7 @@ static cip_status texter_start(texter *x, const cip_read_plan *p, cip_print_styl
 {
     uint64_t each = p->to->itemsize == 0 ? 1 : p->to->itemsize;
     x->plan = p;
-    x->most = TEXT_PART_BYTES / each != 0 ? TEXT_PART_BYTES / each : 1;
+    x->most = cip_max_u64(TEXT_PART_BYTES / each, 1);
     x->out.mem = p->arena.mem;
     cip_printer_start(&x->pr, p, style);
     CIP_TRY(cip_mem_zeroed(p->arena.mem, (size_t)x->most, (size_t)each, (void **)&x->elem, err));

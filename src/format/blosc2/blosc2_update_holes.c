@@ -16,12 +16,6 @@ enum {
     STORED_MAX = 16 /* as blosc2_index.c has it: times its decoded bytes a chunk may take */
 };
 
-static int by_place(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The offsets of all chunks that lie in the frame, rising. */
 static cip_status list_chunks(cip_b2_index *x, cip_buf *out, cip_err *err)
 {
@@ -32,7 +26,7 @@ static cip_status list_chunks(cip_b2_index *x, cip_buf *out, cip_err *err)
             CIP_TRY(cip_buf_add(out, &e.at, sizeof e.at, err));
     }
     if (out->len != 0)
-        qsort(out->ptr, out->len / sizeof(uint64_t), sizeof(uint64_t), by_place);
+        qsort(out->ptr, out->len / sizeof(uint64_t), sizeof(uint64_t), cip_compare_u64);
     return CIP_OK;
 }
 

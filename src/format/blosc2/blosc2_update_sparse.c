@@ -47,16 +47,10 @@ static int take_name(void *user, const char *name, bool is_folder)
     return f->st != CIP_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void sort(cip_buf *numbers)
 {
     if (numbers->len != 0)
-        qsort(numbers->ptr, numbers->len / sizeof(uint64_t), sizeof(uint64_t), by_number);
+        qsort(numbers->ptr, numbers->len / sizeof(uint64_t), sizeof(uint64_t), cip_compare_u64);
 }
 
 /* Of the frame as it is, rising. */
@@ -114,7 +108,7 @@ static int see_link(void *user, const char *name, bool is_folder)
     uint64_t n;
     (void)is_folder;
     x->found = number_of(name, &n) && x->numbers->len != 0 &&
-               bsearch(&n, x->numbers->ptr, x->numbers->len / sizeof n, sizeof n, by_number);
+               bsearch(&n, x->numbers->ptr, x->numbers->len / sizeof n, sizeof n, cip_compare_u64);
     if (x->found)
         snprintf(x->name, sizeof x->name, "%s", name);
     return x->found;
