@@ -724,6 +724,38 @@ static void turned_grids_have_boxes_around_their_chunks(void **state)
     }
 }
 
+/* As blocks they say what they are, too: of a special one nothing is stored. */
+static void blocks_of_a_frame_name_their_codec(void **state)
+{
+    static const int64_t shape[] = { 200 };
+    static const char *const codec[] = { "zeros", "none" };
+    uint8_t data[200] = { 0 };
+    cip_err err = CIP_ERR_INIT;
+    cip_memory *m;
+    cip_writer *w;
+    cip_file *frame;
+    (void)state;
+    for (int i = 100; i < 200; i++)
+        data[i] = (uint8_t)(i * i + i / 7);
+    must(cip_create_memory(
+             "blosc2",
+             CIP_WRITE_OPTIONS(.codec = "blosclz:0", .format_options = CIP_TEXTS("chunks=100")), &m,
+             &w, &err),
+         &err);
+    must(cip_put(w, "", cip_dtype_of(CIP_U8), 1, shape, data, NULL, &err), &err);
+    must(cip_writer_commit(w, &err), &err);
+    must(cip_memory_open(m, NULL, &frame, &err), &err);
+    assert_int_equal(cip_file_nblock(frame), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const cip_block_info *b = cip_file_block(frame, i);
+        assert_string_equal(b->codec, codec[i]);
+        assert_int_equal(b->stored_nbytes, i == 0 ? 0 : 132);
+        assert_int_equal(b->decoded_nbytes, 100);
+    }
+    cip_file_close(frame);
+    cip_memory_free(m);
+}
+
 int main(void)
 {
 #define TEST(t) cmocka_unit_test(t)
@@ -739,6 +771,7 @@ int main(void)
         FAKE_TEST(entries_that_cannot_be_are_corrupt),
         FAKE_TEST(special_and_missing_chunks_have_no_stored_bytes),
         TEST(a_callback_stops_and_wrong_calls_are_told),
+        TEST(blocks_of_a_frame_name_their_codec),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
