@@ -16,22 +16,28 @@ enum { N = 1000, EACH = 100, LOST = 3 };
 
 static int32_t values[N];
 
+/* n elements in chunks of EACH. */
+static void write_chunks(const char *path, const char *codec, cip_kind kind, int64_t n,
+                         const void *data)
+{
+    cip_writer *w;
+    OK(cip_create(path,
+                  CIP_WRITE_OPTIONS(.overwrite = true, .codec = codec,
+                                    .format_options = CIP_TEXTS("chunks=100")),
+                  &w, err));
+    OK(cip_put(w, "", cip_dtype_of(kind), 1, &n, data, NULL, err));
+    OK(cip_writer_commit(w, err));
+}
+
 /* An array in ten chunks, of which one has no head any more. */
 static const char *damaged_file(const char *name)
 {
     const char *path = scratch_path(&s, name);
-    const int64_t shape[] = { N };
-    cip_writer *w;
     cip_file *f;
     cip_chunk_info c = { .size = sizeof c };
     for (int32_t i = 0; i < N; i++)
         values[i] = i * 7 + 1;
-    OK(cip_create(path,
-                  CIP_WRITE_OPTIONS(.overwrite = true, .codec = "blosclz",
-                                    .format_options = CIP_TEXTS("chunks=100")),
-                  &w, err));
-    OK(cip_put(w, "", cip_dtype_of(CIP_I32), 1, shape, values, NULL, err));
-    OK(cip_writer_commit(w, err));
+    write_chunks(path, "blosclz", CIP_I32, N, values);
     OK(cip_open(path, NULL, &f, err));
     OK(cip_chunk_at(cip_find(f, "", err), LOST, &c, err));
     cip_file_close(f);
@@ -49,17 +55,10 @@ static const char *entangled_file(void)
 {
     enum { HEAD = 32, WHOLE = HEAD + EACH, SECOND = 36, THIRD = 92, INDEX = 53, STORED = 56 };
     const char *path = scratch_path(&s, "entangled.b2nd");
-    const int64_t shape[] = { 3 * EACH };
-    uint8_t data[3 * EACH], file[4096], third[WHOLE], *at = NULL, *index;
-    cip_writer *w;
+    uint8_t data[3 * EACH], file[4096], third[WHOLE], *at, *index;
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i * i + i / 7);
-    OK(cip_create(path,
-                  CIP_WRITE_OPTIONS(.overwrite = true, .codec = "blosclz:0",
-                                    .format_options = CIP_TEXTS("chunks=100")),
-                  &w, err));
-    OK(cip_put(w, "", cip_dtype_of(CIP_U8), 1, shape, data, NULL, err));
-    OK(cip_writer_commit(w, err));
+    write_chunks(path, "blosclz:0", CIP_U8, 3 * EACH, data);
     FILE *io = fopen(path, "r+b");
     assert_non_null(io);
     size_t n = fread(file, 1, sizeof file - STORED, io);
