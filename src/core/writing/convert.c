@@ -219,15 +219,16 @@ static bool is_text(const cip_format *format, const char *out)
 /* Of the rest of the tree nothing was asked for. */
 static cip_status tree_of_one(conversion *c, cip_arena *a, cip_err *err)
 {
-    const char *field, key[] = "_attributes";
+    static const char key[] = "attributes", other[] = "_attributes"; /* the array has the first */
+    const char *field;
     cip_node *tree;
     const cip_array *only = cip_find_field(c->in, c->o->path, &field, NULL);
     if (only == NULL || only->attributes == NULL)
         return CIP_OK;
-    const bool taken = strncmp(only->path, key + 1, sizeof key - 2) == 0; /* by the array itself */
+    const bool taken = strncmp(only->path, key, sizeof key - 1) == 0;
     CIP_TRY(cip_node_new_map(a, 1, &tree, err));
     c->job->spec.tree = tree;
-    return cip_node_set_key(a, tree, 0, taken ? key : key + 1, only->attributes, err);
+    return cip_node_set_key(a, tree, 0, taken ? other : key, only->attributes, err);
 }
 
 /* The tree that goes along: of a format with values that are arrays, for another one, a tree with
