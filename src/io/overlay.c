@@ -56,9 +56,8 @@ static cip_status show_piece(const overlay_io *o, size_t i, uint64_t off, uint8_
         return show_under(b, off, dst, n, err);
     const cip_patch_op *op = &o->patch->op[o->shows[i]];
     if (op->kind == CIP_PATCH_WRITE)
-        memcpy(dst, op->after.ptr + (off - op->offset), n);
-    else
-        memset(dst, 0, n); /* behind a length */
+        return cip_patch_op_read(op, off - op->offset, dst, n, err);
+    memset(dst, 0, n); /* behind a length */
     return CIP_OK;
 }
 

@@ -95,7 +95,8 @@ cip_status cip_patch_add(cip_patch *p, const cip_patch_op *op, cip_err *err)
     CIP_TRY(cip_arena_copy(&p->arena, copy.member, strlen(copy.member), &member, err));
     CIP_TRY(cip_arena_copy(&p->arena, copy.to, strlen(copy.to), &to, err));
     CIP_TRY(copy_bytes(&p->arena, op->before, &copy.before, err));
-    CIP_TRY(copy_bytes(&p->arena, op->after, &copy.after, err));
+    if (op->io == NULL)
+        CIP_TRY(copy_bytes(&p->arena, op->after, &copy.after, err));
     copy.member = member;
     copy.to = to;
     return cip_patch_push(p, &copy, err);
@@ -118,6 +119,27 @@ cip_status cip_patch_bytes(cip_patch *p, uint64_t at, const void *ptr, size_t n,
 {
     return n == 0 ? CIP_OK
                   : cip_patch_write(p, "", at, (cip_bytes){ NULL, 0 }, (cip_bytes){ ptr, n }, err);
+}
+
+cip_status cip_patch_range(cip_patch *p, uint64_t at, cip_io *io, uint64_t off, uint64_t n,
+                           cip_err *err)
+{
+    cip_patch_op op = { .kind = CIP_PATCH_WRITE, .offset = at, .io = io, .io_off = off };
+    if (off > io->size || n > io->size - off)
+        return cip_fail(err, CIP_ERR_RANGE, off,
+                        "expected %" PRIu64 " bytes for a change, found %" PRIu64, n,
+                        cip_bytes_left(io->size, off));
+    op.after.len = (size_t)n;
+    return n == 0 ? CIP_OK : cip_patch_add(p, &op, err);
+}
+
+cip_status cip_patch_op_read(const cip_patch_op *op, uint64_t skip, void *dst, size_t n,
+                             cip_err *err)
+{
+    if (op->io != NULL)
+        return cip_io_read(op->io, op->io_off + skip, dst, n, err);
+    memcpy(dst, op->after.ptr + skip, n);
+    return CIP_OK;
 }
 
 void cip_patch_clear(cip_patch *p)

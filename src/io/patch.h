@@ -26,10 +26,14 @@ typedef struct cip_patch_op {
     uint64_t offset;
     cip_bytes before,
         after; /* WRITE: equal lengths, except behind the old end, where before is shorter */
+    /* WRITE of a revision: where after.ptr is NULL, after.len bytes of this io, from io_off on, are
+     * the new ones. Borrowed. */
+    cip_io *io;
+    uint64_t io_off;
 } cip_patch_op;
 
-/* Zero-initialise with an arena in it. Operations are in order; everything is copied into the
- * arena. */
+/* Zero-initialise with an arena in it. Operations are in order; everything but an io is copied into
+ * the arena. */
 typedef struct cip_patch {
     cip_arena arena;
     cip_patch_op *op;
@@ -44,6 +48,13 @@ cip_status cip_patch_write(cip_patch *p, const char *member, uint64_t offset, ci
                            cip_bytes after, cip_err *err);
 /* n bytes of the file itself, whose `before` the commit reads; 0 are no operation. */
 cip_status cip_patch_bytes(cip_patch *p, uint64_t at, const void *ptr, size_t n, cip_err *err);
+/* The same of n bytes of an io from `off` on, which must lie in it (RANGE); they are read when they
+ * are wanted. */
+cip_status cip_patch_range(cip_patch *p, uint64_t at, cip_io *io, uint64_t off, uint64_t n,
+                           cip_err *err);
+/* Reads n of a write's new bytes, from its byte `skip` on. */
+cip_status cip_patch_op_read(const cip_patch_op *op, uint64_t skip, void *dst, size_t n,
+                             cip_err *err);
 void cip_patch_clear(cip_patch *p);
 
 /* A piece of what is to be written: bytes, or a part of an io (the old file, a temporary file). */

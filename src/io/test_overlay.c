@@ -307,6 +307,35 @@ static void random_patches_show_what_a_naive_model_has(void **state)
     }
 }
 
+static void new_bytes_may_lie_in_a_file(void **state)
+{
+    (void)state;
+    cip_patch p = new_patch();
+    cip_io *under, *waits, *io;
+    char b[11] = "", whole[3] = "";
+    cip_err err = CIP_ERR_INIT;
+    assert_int_equal(cip_io_open_memory(&env, "0123456789", 10, "u", &under, NULL), CIP_OK);
+    assert_int_equal(cip_io_open_memory(&env, "abcdef", 6, "w", &waits, NULL), CIP_OK);
+    assert_int_equal(cip_patch_range(&p, 2, waits, 1, 5, NULL), CIP_OK);
+    assert_int_equal(cip_patch_write(&p, "", 4, none, BYTES("XY"), NULL), CIP_OK);
+    assert_int_equal(cip_patch_range(&p, 9, waits, 6, 0, NULL), CIP_OK);
+    assert_int_equal(p.n, 2);
+    p.new_len = 10;
+    assert_int_equal(cip_io_open_overlay(under, &p, &io, NULL), CIP_OK);
+    assert_int_equal(cip_io_read(io, 0, b, 10, NULL), CIP_OK);
+    assert_string_equal(b, "01bcXYf789");
+    assert_int_equal(cip_io_read(io, 6, whole, 2, NULL), CIP_OK);
+    assert_string_equal(whole, "f7");
+    assert_int_equal(cip_patch_range(&p, 0, waits, 7, 0, NULL), CIP_ERR_RANGE);
+    assert_int_equal(cip_patch_range(&p, 0, waits, 2, 5, &err), CIP_ERR_RANGE);
+    assert_string_equal(err.text, "expected 5 bytes for a change, found 4");
+    assert_int_equal(err.offset, 2);
+    cip_io_close(io);
+    cip_io_close(waits);
+    cip_io_close(under);
+    cip_patch_clear(&p);
+}
+
 static void a_patch_of_many_operations_is_built_quickly(void **state)
 {
     (void)state;
@@ -473,6 +502,7 @@ int main(void)
         cmocka_unit_test(an_overlay_shows_the_new_bytes),
         cmocka_unit_test(a_patch_that_ends_elsewhere_is_refused),
         cmocka_unit_test(random_patches_show_what_a_naive_model_has),
+        cmocka_unit_test(new_bytes_may_lie_in_a_file),
         cmocka_unit_test(a_patch_of_many_operations_is_built_quickly),
         cmocka_unit_test(ranges_underneath_are_read_together),
         cmocka_unit_test(failing_reads_underneath_are_passed_on),

@@ -451,6 +451,7 @@ def big():
     for codec in ("none", "lz4"):
         yield f"big/slab/{codec}", created([f"codec={codec}", "byteorder=big"], ["slab", "a", at(BIG["soft"]), "skip=5"])
         yield f"big/resize/{codec}", created([f"codec={codec}"], put("a", BIG["soft"])) + edited(["resize", "a", "500,2100"])
+        yield f"big/shrink/{codec}", created([f"codec={codec}"], put("a", BIG["soft"])) + edited(["resize", "a", "40,2000"])
         yield f"big/convert-zstd/{codec}", created([], put("a", BIG["soft"])) + [["convert", "a.asdf", "b.asdf", f"codec={codec}", "byteorder=big"],
                                                                            ["convert", "b.asdf", "c.asdf", "codec=zstd:2"]]
     for storage in ("streamed", "external"):

@@ -243,7 +243,9 @@ cip_status cip_commit_write_new(const cip_revision *r, cip_io *was, uint64_t siz
     for (size_t i = 0; i < r->patch.n; i++) {
         const cip_patch_op *op = &r->patch.op[i];
         if (op->kind == CIP_PATCH_WRITE)
-            CIP_TRY(cip_store_write(fd, op->offset, op->after.ptr, op->after.len, err));
+            CIP_TRY(write_piece(fd, op->offset,
+                                &(cip_segment){ op->after.ptr, op->io, op->io_off, op->after.len },
+                                0, err));
         else
             CIP_TRY(cip_store_resize(fd, op->offset, err));
     }

@@ -129,26 +129,28 @@ static void a_change_too_large_for_a_journal_replaces(void **state)
     cip_limits limits = { .size = sizeof limits, .max_memory = 4 * (4096 + 6000) };
     cip_env small;
     cip_commit *c;
-    char text[256], many[3001];
+    cip_io *waits;
+    char text[256], many[3000];
     memset(many, 'x', 3000);
-    many[3000] = '\0';
     assert_int_equal(cip_env_init(&small, &limits, NULL, NULL, NULL), CIP_OK);
     small.mem.limit = UINT64_MAX;
     write_old();
     assert_int_equal(cip_commit_begin(&small, path(), NULL, &c, NULL), CIP_OK);
     cip_revision r = new_revision();
-    change(&r, 10, many);
+    assert_int_equal(cip_io_open_memory(&small, many, sizeof many, "waits", &waits, NULL), CIP_OK);
+    change(&r, 10, "xxx");
+    assert_int_equal(cip_patch_range(&r.patch, 13, waits, 3, 2997, NULL), CIP_OK);
     assert_int_equal(cip_commit_kind(c, &r, text, sizeof text, NULL), CIP_OK);
     assert_string_equal(text, "replace: a new file of 4096 bytes");
     assert_int_equal(cip_commit_apply(c, &r, NULL), CIP_OK);
     cip_commit_end(c);
-    memcpy(many, old, 10);
     uint8_t want[N];
     memcpy(want, old, N);
     memset(want + 10, 'x', 3000);
     assert_file(want, N);
     assert_nothing_beside();
     cip_revision_clear(&r);
+    cip_io_close(waits);
     cip_env_clear(&small);
 }
 

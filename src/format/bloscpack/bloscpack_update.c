@@ -10,8 +10,6 @@
 #include "base/num.h"
 #include "format/bloscpack/bloscpack.h"
 
-enum { PATCH_MAX = 16 << 20 /* bytes of chunks that change where they are */ };
-
 typedef struct update {
     bool is_update; /* true: not a writer of new files, whose state begins so too */
     cip_layout *l;
@@ -131,24 +129,10 @@ static piece piece_of(const update *u, const cip_chunk *new)
     return p;
 }
 
-static cip_status write_piece(update *u, const piece *p, uint64_t at, cip_revision *r, cip_err *err)
-{
-    void *bytes = NULL;
-    const size_t n = (size_t)p->at.len;
-    CIP_TRY(cip_mem_get(&u->env->mem, n, &bytes, err));
-    cip_status st = cip_io_read(p->at.in->io, p->at.off, bytes, n, err);
-    if (st == CIP_OK)
-        st = cip_patch_bytes(&r->patch, at, bytes, n, err);
-    if (st == CIP_OK)
-        st = cip_patch_bytes(&r->patch, at + n, p->digest, p->ndigest, err);
-    cip_mem_put(&u->env->mem, bytes);
-    return st;
-}
-
 /* Chunks that change where they are; *k: the first that cannot. */
 static cip_status write_in_place(update *u, cip_revision *r, uint64_t *k, cip_err *err)
 {
-    uint64_t i = 0, nbytes = 0;
+    uint64_t i = 0;
     while (i < u->n && i < u->was) {
         cip_chunk_now now;
         cip_extent old;
@@ -161,10 +145,10 @@ static cip_status write_in_place(update *u, cip_revision *r, uint64_t *k, cip_er
             break;
         const piece p = piece_of(u, &now.chunk);
         CIP_TRY(old_chunk(u, i, &old, err));
-        nbytes += old.len;
-        if (p.at.len + p.ndigest != old.len || nbytes > PATCH_MAX)
+        if (p.at.len + p.ndigest != old.len)
             break;
-        CIP_TRY(write_piece(u, &p, old.off, r, err));
+        CIP_TRY(cip_patch_range(&r->patch, old.off, p.at.in->io, p.at.off, p.at.len, err));
+        CIP_TRY(cip_patch_bytes(&r->patch, old.off + p.at.len, p.digest, p.ndigest, err));
         i++;
     }
     *k = i;

@@ -50,7 +50,6 @@ typedef struct cip_blz_update {
     cip_build tree; /* attributes as they become; its root NULL: there are none */
     bool tree_changed;
     cip_blz_changed *column; /* of b->column */
-    uint64_t patched;        /* bytes of chunks in superchunks that change where they are */
     cip_out *out;            /* for the files of columns that come, */
     cip_blz_coming **coming; /* these, in order */
     size_t ncoming, coming_cap;

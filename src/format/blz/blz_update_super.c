@@ -7,10 +7,7 @@
 #include "base/num.h"
 #include "format/blz/blz_update_super.h"
 
-enum {
-    PATCH_MAX = 16 << 20, /* bytes of chunks that change where they are: held in memory */
-    PER_DEFAULT = 64      /* chunks of a superchunk where nothing says how many */
-};
+enum { PER_DEFAULT = 64 /* chunks of a superchunk where nothing says how many */ };
 
 /* --- the superchunks of a column ---------------------------------------------------------------
  */
@@ -94,7 +91,6 @@ static cip_status may_patch(const cip_super_work *w, const cip_super_old *s,
 {
     const uint64_t n = r->n - r->first, sum = cip_sum_size(s->f->h.sum);
     const bool table = (s->f->h.options & CIP_BP_OFFSETS) != 0;
-    uint64_t nbytes = w->u->patched;
     *may = s->stored == r->was - r->first && (table ? s->offsets && n == s->stored : n != 0) &&
            s->stored != 0;
     for (uint64_t k = 0; k < n && *may; k++) {
@@ -103,12 +99,8 @@ static cip_status may_patch(const cip_super_work *w, const cip_super_old *s,
         if (!*may || is_kept(w, r->first + k, r->first + k + 1) || k >= s->stored)
             continue; /* those behind the stored ones come from the temporary file */
         CIP_TRY(cip_super_piece_of(w, s, r, r->first + k, &p, err));
-        nbytes += p.len;
         CIP_TRY(fits(s, k, k + 1 == cip_min_u64(n, s->stored), p.len + sum, may, err));
-        *may = *may && nbytes <= PATCH_MAX;
     }
-    if (*may)
-        w->u->patched = nbytes;
     return CIP_OK;
 }
 
@@ -120,17 +112,14 @@ static cip_status patch_chunk(const cip_super_work *w, const cip_super_old *s, u
     const uint64_t at = s->f->chunks.at[k];
     const size_t sum = cip_sum_size(s->f->h.sum);
     uint64_t end;
-    void *bytes;
     CIP_TRY(cip_super_chunk_end(s->f, k, &end, err));
-    CIP_TRY(cip_super_load(w, s->f->h.sum, p, &bytes, err));
-    cip_status st = cip_patch_bytes(&as->patch, at, bytes, (size_t)p->len, err);
-    cip_mem_put(&w->u->env->mem, bytes);
-    if (st == CIP_OK)
-        st = cip_patch_bytes(&as->patch, at + p->len, p->digest, sum, err);
-    for (uint64_t off = at + p->len + sum; st == CIP_OK && off < end; off += sizeof zeros)
-        st = cip_patch_bytes(&as->patch, off, zeros, (size_t)cip_min_u64(sizeof zeros, end - off),
-                             err);
-    return st;
+    CIP_TRY(cip_super_digest(w, s->f->h.sum, p, err));
+    CIP_TRY(cip_patch_range(&as->patch, at, p->io, p->off, p->len, err));
+    CIP_TRY(cip_patch_bytes(&as->patch, at + p->len, p->digest, sum, err));
+    for (uint64_t off = at + p->len + sum; off < end; off += sizeof zeros)
+        CIP_TRY(cip_patch_bytes(&as->patch, off, zeros,
+                                (size_t)cip_min_u64(sizeof zeros, end - off), err));
+    return CIP_OK;
 }
 
 /* Chunks from k on, at the end of the file. */

@@ -60,9 +60,9 @@ cip_status cip_super_spare(const cip_super_work *w, const cip_super_old *s, uint
 cip_status cip_super_piece_of(const cip_super_work *w, const cip_super_old *s,
                               const cip_super_range *r, uint64_t i, cip_super_piece *p,
                               cip_err *err);
-/* The bytes of a new one, to be put back to the memory, and its digest. */
-cip_status cip_super_load(const cip_super_work *w, cip_sum_id sum, cip_super_piece *p, void **bytes,
-                          cip_err *err);
+/* Takes the digest of a new one from its bytes. */
+cip_status cip_super_digest(const cip_super_work *w, cip_sum_id sum, cip_super_piece *p,
+                            cip_err *err);
 /* Adds the chunk and its digest. */
 cip_status cip_super_add_piece(const cip_super_work *w, cip_sum_id sum, cip_super_piece *p,
                                cip_revision *as, cip_err *err);

@@ -167,21 +167,21 @@ static cip_status check_digest(const cip_super_work *w, const cip_super_piece *p
     return st;
 }
 
-cip_status cip_super_load(const cip_super_work *w, cip_sum_id sum, cip_super_piece *p, void **bytes,
-                          cip_err *err)
+cip_status cip_super_digest(const cip_super_work *w, cip_sum_id sum, cip_super_piece *p,
+                            cip_err *err)
 {
     cip_mem *mem = &w->u->env->mem;
     uint8_t taken[CIP_SUM_MAX];
-    CIP_TRY(cip_mem_get(mem, (size_t)p->len, bytes, err));
-    cip_status st = cip_io_read(p->io, p->off, *bytes, (size_t)p->len, err);
-    if (st == CIP_OK && sum != CIP_SUM_NONE) {
-        st = cip_sum_of(mem, sum, (cip_bytes){ *bytes, (size_t)p->len }, taken, err);
+    void *bytes;
+    if (sum == CIP_SUM_NONE)
+        return CIP_OK;
+    CIP_TRY(cip_mem_get(mem, (size_t)p->len, &bytes, err));
+    cip_status st = cip_io_read(p->io, p->off, bytes, (size_t)p->len, err);
+    if (st == CIP_OK)
+        st = cip_sum_of(mem, sum, (cip_bytes){ bytes, (size_t)p->len }, taken, err);
+    if (st == CIP_OK)
         cip_bp_digest(sum, taken, p->digest);
-    }
-    if (st != CIP_OK) {
-        cip_mem_put(mem, *bytes);
-        *bytes = NULL;
-    }
+    cip_mem_put(mem, bytes);
     return st;
 }
 
@@ -244,15 +244,11 @@ static cip_status add_offsets(const cip_super_work *w, const cip_super_old *s,
 cip_status cip_super_add_piece(const cip_super_work *w, cip_sum_id sum, cip_super_piece *p,
                                cip_revision *as, cip_err *err)
 {
-    void *bytes;
     if (!p->is_new && p->sum == sum)
         return cip_revision_range(as, p->io, p->off, p->len + cip_sum_size(sum), err);
     if (!p->is_new)
         CIP_TRY(check_digest(w, p, err));
-    if (sum != CIP_SUM_NONE) {
-        CIP_TRY(cip_super_load(w, sum, p, &bytes, err));
-        cip_mem_put(&w->u->env->mem, bytes);
-    }
+    CIP_TRY(cip_super_digest(w, sum, p, err));
     CIP_TRY(cip_revision_range(as, p->io, p->off, p->len, err));
     return cip_revision_bytes(as, p->digest, cip_sum_size(sum), err);
 }

@@ -82,10 +82,6 @@ typedef struct asdf_update {
     asdf_gone *gone;
 } asdf_update;
 
-enum {
-    ASDF_UPDATE_INSIDE_MAX = 1 << 20 /* of the last block's payload, stored where it was */
-};
-
 /* --- asdf_update.c -----------------------------------------------------------------------------
  */
 

@@ -7,6 +7,8 @@
 
 #include "base/num.h"
 
+enum { ROOM_MAX = 1 << 20 /* behind the last block's bytes, when they get fewer */ };
+
 /* An update as it is being placed. */
 typedef struct placing {
     asdf_update *u;
@@ -65,22 +67,16 @@ static bool must_follow(const asdf_file *f)
            !cip_asdf_block_plausible(&f->blocks.at[0], f->layout->io->size);
 }
 
-/* Whether the text and what changes within blocks can stay where they are. */
+/* Whether the text can stay where it is. */
 static bool fits(const placing *p)
 {
     const asdf_update *u = p->u;
     const asdf_file *f = u->f;
-    uint64_t inside = u->amount.nbytes;
     if (u->anew || (p->old == 0 && u->n != 0))
         return false;
     if (p->text.len != f->tree_len && must_follow(f))
         return false;
-    if (p->old != 0 && p->text.len > f->blocks.at[0].offset - f->tree_off)
-        return false;
-    for (size_t i = 0; i + 1 < p->old; i++) { /* the last one may be the end of the file */
-        inside += u->b[i].changed ? cip_asdf_update_payload(&u->b[i]).more.len : 0;
-    }
-    return inside <= CIP_CHANGES_PATCH_MAX;
+    return p->old == 0 || p->text.len <= f->blocks.at[0].offset - f->tree_off;
 }
 
 /* --- in place: bytes that change
@@ -140,22 +136,18 @@ static void start_tail(placing *p, uint64_t off)
 /* A payload's new bytes, over the old ones. */
 static cip_status write_inside(placing *p, const asdf_piece *b, cip_err *err)
 {
-    void *now;
-    const size_t n = (size_t)b->more.len;
-    if (n == 0)
-        return CIP_OK;
-    CIP_TRY(cip_arena_get(p->u->arena, n, &now, err));
-    CIP_TRY(cip_io_read(b->more.io, b->more.off, now, n, err));
-    return cip_patch_bytes(&p->r->patch, b->off + b->used - n, now, n, err);
+    return b->more.len == 0 ? CIP_OK
+                            : cip_patch_range(&p->r->patch, b->off + b->used - b->more.len,
+                                              b->more.io, b->more.off, b->more.len, err);
 }
 
 /* Whether the last block is the end of the file anew: it is streamed, does not fit where it is, or
- * has too much in it that is new to be held in memory. */
+ * leaves more room there than it may want to grow into. */
 static bool makes_tail(const asdf_ublock *b, const asdf_payload *load)
 {
     if (cip_asdf_is_streamed(&b->head))
         return load->more.len != 0 || load->kept != b->head.stored;
-    return load->len > b->head.allocated || load->more.len > ASDF_UPDATE_INSIDE_MAX;
+    return load->len > b->head.allocated || b->head.allocated - load->len > ROOM_MAX;
 }
 
 static cip_status place_old(placing *p, size_t i, cip_err *err)
