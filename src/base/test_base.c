@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/cursor.h"
 #include "base/endian.h"
+#include "base/difference.h"
 #include "base/env.h"
 #include "base/num.h"
 #include "base/sized.h"
@@ -569,6 +570,35 @@ static void a_report_that_says_all_once_drops_repetitions(void **state)
     assert_int_equal(cip_severity_of(CIP_ERR_CORRUPT), CIP_BAD);
 }
 
+static void bytes_that_differ_are_found_in_runs(void **state)
+{
+    enum { N = 1200 };
+    static uint8_t a[N], b[N];
+    static const struct {
+        size_t near, at[6], nat, run[6], nrun;
+    } want[] = {
+        { 1, { 0 }, 0, { 0 }, 0 },
+        { 1, { 0, 1, 3 }, 3, { 0, 2, 3, 4 }, 4 },
+        { 2, { 0, 2, 5 }, 3, { 0, 3, 5, 6 }, 4 },
+        { 64, { 3, 67, 132 }, 3, { 3, 68, 132, 133 }, 4 },
+        { 64, { 255, 256, 600, N - 1 }, 4, { 255, 257, 600, 601, N - 1, N }, 6 },
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
+        size_t i = 0, end, n = 0;
+        memset(a, 7, N);
+        memset(b, 7, N);
+        for (size_t j = 0; j < want[k].nat; j++)
+            b[want[k].at[j]] = 8;
+        for (; cip_next_difference(a, b, N, want[k].near, &i, &end); i = end) {
+            assert_true(n + 2 <= want[k].nrun);
+            assert_int_equal(i, want[k].run[n++]);
+            assert_int_equal(end, want[k].run[n++]);
+        }
+        assert_int_equal(n, want[k].nrun);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -593,6 +623,7 @@ int main(void)
         cmocka_unit_test(structs_of_other_versions_are_taken),
         cmocka_unit_test(structs_of_other_versions_are_filled),
         cmocka_unit_test(a_report_that_says_all_once_drops_repetitions),
+        cmocka_unit_test(bytes_that_differ_are_found_in_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/difference.h"
 #include "base/num.h"
 
 enum {
@@ -24,32 +25,10 @@ typedef struct scatter {
     size_t near; /* changed bytes that are fewer apart are given out as one run */
 } scatter;
 
-/* Where the first changed byte at or behind `i` is; n when there is none. */
-static size_t next_change(const scatter *s, size_t i, size_t n)
-{
-    while (i + 256 <= n && memcmp(s->old + i, s->now + i, 256) == 0)
-        i += 256;
-    while (i < n && s->old[i] == s->now[i])
-        i++;
-    return i;
-}
-
-/* Behind the last changed byte of the run that starts at `i`. */
-static size_t end_of_run(const scatter *s, size_t i, size_t n)
-{
-    size_t end = i + 1;
-    for (size_t k = end; k < n && k - end < s->near; k++)
-        if (s->old[k] != s->now[k])
-            end = k + 1;
-    return end;
-}
-
 static cip_status give_out(const scatter *s, uint64_t off, size_t n, cip_err *err)
 {
-    for (size_t i = next_change(s, 0, n), end; i < n; i = next_change(s, end, n)) {
-        end = end_of_run(s, i, n);
+    for (size_t i = 0, end; cip_next_difference(s->old, s->now, n, s->near, &i, &end); i = end)
         CIP_TRY(s->to->put(s->to->user, off + i, (cip_bytes){ s->now + i, end - i }, err));
-    }
     return CIP_OK;
 }
 

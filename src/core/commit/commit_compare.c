@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/difference.h"
 #include "base/num.h"
 #include "core/commit/commit_impl.h"
 
@@ -101,15 +102,8 @@ static cip_status compare_piece(finder *f, uint64_t off, size_t n, cip_err *err)
 {
     CIP_TRY(cip_io_read(f->was, off, f->old, n, err));
     CIP_TRY(cip_io_read(f->after, off, f->new, n, err));
-    if (memcmp(f->old, f->new, n) == 0)
-        return CIP_OK;
-    for (size_t i = 0; i < n; i++) {
-        size_t from = i;
-        while (i < n && f->old[i] != f->new[i])
-            i++;
-        if (i != from)
-            CIP_TRY(add_run(f, off + from, off + i, err));
-    }
+    for (size_t i = 0, end; cip_next_difference(f->old, f->new, n, GAP, &i, &end); i = end)
+        CIP_TRY(add_run(f, off + i, off + end, err));
     return CIP_OK;
 }
 
