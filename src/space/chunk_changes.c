@@ -156,6 +156,20 @@ static void show(const cip_chunk_changes *c, const cip_chunk_run *r, uint64_t i,
     }
 }
 
+/* A chunk as it was stored. */
+static cip_status was_at(const cip_chunk_changes *c, uint64_t i, cip_chunk *out, cip_err *err)
+{
+    const uint64_t len = cip_linear_chunk_len(&c->form, i, c->was->len);
+    if (!c->pages)
+        return c->was->table.at(c->was->table.self, i, 1, out, err);
+    *out = (cip_chunk){ .state = CIP_CHUNK_DATA,
+                        .run = 1,
+                        .raw_len = len,
+                        .at = { c->was, i * c->form.chunk_nbytes, len },
+                        .codec = &cip_codec_stored };
+    return CIP_OK;
+}
+
 static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
 {
     const cip_chunk_changes *c = self;
@@ -168,7 +182,7 @@ static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip
             if (r->from == UINT64_MAX) {
                 show(c, r, i, out);
             } else {
-                CIP_TRY(c->was->table.at(c->was->table.self, r->from + (i - r->i), 1, out, err));
+                CIP_TRY(was_at(c, r->from + (i - r->i), out, err));
                 out->run = cip_min_u64(out->run, r->i + r->run - i);
             }
             out->raw_off = c->form.grid != NULL ? 0 : i * c->now->table.raw_each;
@@ -186,23 +200,26 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
 /* --- beginning ----------------------------------------------------------------------------------
  */
 
-static bool is_whole(const cip_chunk_list *l)
+static bool is_whole(const cip_chunk_changes *c, const cip_chunk_list *l)
 {
-    return l->s->kind == CIP_SPACE_GRID
-               ? l->own_grid
-               : l->first == 0 && l->end == l->s->len && cip_view_is_contiguous(&l->view);
+    uint64_t first = l->first, end = l->end;
+    if (l->s->kind == CIP_SPACE_GRID)
+        return l->own_grid;
+    if (c->pages) /* the list counts from where the file begins */
+        cip_view_bounds(&l->array->view, &first, &end, NULL);
+    return first == 0 && end == c->was->len && cip_view_is_contiguous(&l->view);
 }
 
 /* The array, or the one of the layout that is all of the space that it is a part of. */
 static void find_whole(cip_chunk_changes *c, const cip_array *a, cip_chunk_list *l)
 {
     c->array = a;
-    c->whole = is_whole(l);
+    c->whole = is_whole(c, l);
     for (size_t i = 0; i < c->layout->narray && !c->whole; i++) {
         const cip_array *other = c->layout->array[i];
         cip_chunk_list of;
         if (other == a || other->st != CIP_OK || !cip_chunk_changes_hold(c, other) ||
-            cip_chunk_list_open(other, &of, NULL) != CIP_OK || of.s != l->s || !is_whole(&of))
+            cip_chunk_list_open(other, &of, NULL) != CIP_OK || of.s != l->s || !is_whole(c, &of))
             continue;
         c->array = other;
         c->whole = true;
@@ -216,7 +233,9 @@ static cip_status look(cip_chunk_changes *c, const cip_array *a, cip_err *err)
     CIP_TRY(cip_space_resolve(a->space, &c->was, err));
     const bool none = l.n == 0 && l.s->kind == CIP_SPACE_GRID && c->form.grid != NULL &&
                       l.s->grid->itemsize == c->form.grid->itemsize;
-    if (c->was != l.s || (!none && !cip_chunks_are(l.s, &c->form)))
+    if (c->pages)
+        l.n = cip_linear_chunk_count(&c->form, c->was->len);
+    else if (c->was != l.s || (!none && !cip_chunks_are(l.s, &c->form)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an array of chunks that new ones can join");
     find_whole(c, a, &l);
@@ -278,6 +297,7 @@ cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form,
     c->how = (cip_read_how){ a->layout, a->layout->env->pool };
     c->form = *form;
     c->form.chunk_nbytes = cip_form_chunk_nbytes(form);
+    c->pages = (form->caps & CIP_FORM_PAGES) != 0;
     c->finished = temporary;
     c->zeros = UINT64_MAX;
     cip_status st = look(c, a, err);
@@ -475,7 +495,15 @@ cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const cip_array *a, co
     c->next.n = 0; /* of a change that failed */
     if (c->form.grid != NULL)
         return reshape_grid(c, shape, &change, err);
-    CIP_TRY(cip_linear_changes_resize(c, shape, err));
+    if (at != NULL && at->off == c->now->len && shape[0] > c->shape[0]) {
+        const cip_splice rows = { .start = c->shape[0],
+                                  .added = shape[0] - c->shape[0],
+                                  .feed = feed }; /* at the end: no zeros are written before */
+        CIP_TRY(cip_linear_changes_splice(c, &rows, shape, err));
+        at = NULL;
+    } else {
+        CIP_TRY(cip_linear_changes_resize(c, shape, err));
+    }
     memcpy(c->shape, shape, n);
     c->reshaped = true;
     return at != NULL ? cip_linear_changes_write(c, at, feed, err) : CIP_OK;
@@ -635,7 +663,8 @@ cip_status cip_chunk_changes_finish(cip_chunk_changes *c,
     cip_chunker *chunker;
     uint64_t longest = 0;
     cip_status st = CIP_OK;
-    const bool bare = c->form.grid != NULL && c->form.nstep == 0 && c->form.sum_id == CIP_SUM_NONE;
+    const bool bare =
+        c->pages || (c->form.grid != NULL && c->form.nstep == 0 && c->form.sum_id == CIP_SUM_NONE);
     for (size_t k = 0; k < c->runs.n && !bare; k++) {
         f.total += c->runs.at[k].raw;
         if (c->runs.at[k].raw)
@@ -654,6 +683,11 @@ done:
     cip_chunker_free(chunker);
     cip_space_renew(c->now);
     return st;
+}
+
+cip_space *cip_chunk_changes_space(const cip_chunk_changes *c)
+{
+    return c->now;
 }
 
 const cip_array_form *cip_chunk_changes_form(const cip_chunk_changes *c)

@@ -20,7 +20,8 @@ typedef struct cip_chunk_changes cip_chunk_changes;
 /* The chunks of the space that the array's elements lie in, which new ones are to join in this
  * form: the same grid (any of the shape where there are no chunks yet), or linear chunks of the
  * same length. The form's parts are borrowed until the end, and so is `temporary`, to which
- * finished chunks are added. UNSUPPORTED for an array that is stored otherwise. */
+ * finished chunks are added. UNSUPPORTED for an array that is stored otherwise. With CIP_FORM_PAGES
+ * the space holds the bytes of the array as they are. */
 cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form, cip_io *temporary,
                                  cip_chunk_changes **out, cip_err *err);
 void cip_chunk_changes_free(cip_chunk_changes *c); /* NULL is fine */
@@ -42,7 +43,8 @@ uint64_t cip_chunk_changes_made(const cip_chunk_changes *c);
 cip_status cip_chunk_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
                                    cip_err *err);
 /* Another shape of the array, which must be all of the chunks (UNSUPPORTED otherwise): elements
- * inside both shapes stay, others are zeros, or (`at` and `feed` not NULL) what is written then. */
+ * inside both shapes stay, others are zeros, or (`at` and `feed` not NULL) what is written then:
+ * all of the rows that come along the first axis, and nothing else. */
 cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const cip_array *a, const int64_t *shape,
                                     const cip_nd *at, const cip_feed *feed, cip_err *err);
 /* Rows (of any axis) come or go in the midst of it, as cip_chunk_changes_resize has it at the end.
@@ -74,6 +76,8 @@ cip_status cip_chunk_changes_finish(cip_chunk_changes *c,
 
 /* The array that is all of the chunks, as the file had it; without one, that was changed first. */
 const cip_array *cip_chunk_changes_array(const cip_chunk_changes *c);
+/* All of them as they are now, as one space. */
+cip_space *cip_chunk_changes_space(const cip_chunk_changes *c);
 /* Its shape now (linear chunks: as far as this changed it), and how many chunks there are. */
 const int64_t *cip_chunk_changes_shape(const cip_chunk_changes *c);
 uint64_t cip_chunk_changes_count(const cip_chunk_changes *c);

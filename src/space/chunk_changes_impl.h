@@ -36,6 +36,7 @@ struct cip_chunk_changes {
     cip_array seen; /* an array as it is now */
     cip_err why;    /* of one that cannot be seen */
     bool whole;     /* the array is all of the chunks */
+    bool pages;     /* the form's PAGES: `was` has no table */
     bool reshaped;
     cip_array_form form;
     cip_grid grid;

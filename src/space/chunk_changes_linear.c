@@ -23,8 +23,31 @@ uint64_t cip_linear_chunk_count(const cip_array_form *f, uint64_t len)
     return len == 0 ? 0 : cip_div_up(len, cip_min_u64(f->chunk_nbytes, len));
 }
 
-/* Chunk i as elements in a place of its own, where it has room for `want` bytes. */
-static cip_status load(cip_chunk_changes *c, uint64_t i, uint64_t want, uint64_t *off, cip_err *err)
+/* Bytes as they are now. Pages in a row that stay are read together. */
+static cip_status read_now(const cip_chunk_changes *c, uint64_t at, uint8_t *dst, size_t n,
+                           cip_err *err)
+{
+    const uint64_t each = c->form.chunk_nbytes;
+    if (!c->pages)
+        return cip_space_read_at(&c->how, c->now, at, dst, n, err);
+    while (n != 0) {
+        const cip_chunk_run *r = cip_chunk_run_of(c, at / each);
+        const bool kept = r->from != UINT64_MAX;
+        const uint64_t left = (kept ? r->i + r->run : at / each + 1) * each - at;
+        const size_t now = (size_t)cip_min_u64(left, n);
+        CIP_TRY(cip_space_read_at(&c->how, kept ? c->was : c->now,
+                                  kept ? at - r->i * each + r->from * each : at, dst, now, err));
+        at += now;
+        dst += now;
+        n -= now;
+    }
+    return CIP_OK;
+}
+
+/* Chunk i as elements in a place of its own, where it has room for `want` bytes. `anew`: all of
+ * them are going to be written, and those that are there are not read. */
+static cip_status load(cip_chunk_changes *c, uint64_t i, uint64_t want, bool anew, uint64_t *off,
+                       cip_err *err)
 {
     const cip_chunk_run *r = cip_chunk_run_of(c, i);
     const uint64_t len = cip_linear_chunk_len(&c->form, i, c->now->len);
@@ -35,11 +58,15 @@ static cip_status load(cip_chunk_changes *c, uint64_t i, uint64_t want, uint64_t
         return CIP_OK;
     if (!cip_to_size(len, &n))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of %" PRIu64 " bytes", len);
-    CIP_TRY(cip_mem_get(c->mem, n, (void **)&buf, err));
-    cip_status st = cip_space_read_at(&c->how, c->now, i * c->now->table.raw_each, buf, n, err);
-    if (st == CIP_OK)
+    cip_status st = CIP_OK;
+    if (!anew) {
+        CIP_TRY(cip_mem_get(c->mem, n, (void **)&buf, err));
+        st = read_now(c, i * c->now->table.raw_each, buf, n, err);
+    }
+    *off = c->elems->size;
+    if (st == CIP_OK && (anew || want > len))
         st = cip_chunk_elems_room(c, cip_max_u64(want, len), off, err);
-    if (st == CIP_OK)
+    if (st == CIP_OK && !anew)
         st = cip_chunk_elems_write(c, *off, buf, n, err);
     cip_mem_put(c->mem, buf);
     const cip_chunk_run now = {
@@ -57,7 +84,7 @@ static cip_status put(void *user, uint64_t at, cip_bytes bytes, cip_err *err)
         const uint64_t len = cip_linear_chunk_len(&c->form, i, c->now->len);
         const size_t n = (size_t)cip_min_u64(len - in, bytes.len);
         uint64_t off;
-        CIP_TRY(load(c, i, len, &off, err));
+        CIP_TRY(load(c, i, len, n == len, &off, err));
         CIP_TRY(cip_chunk_elems_write(c, off + in, bytes.ptr, n, err));
         at += n;
         bytes.ptr += n;
@@ -77,7 +104,7 @@ static cip_status now_read(cip_io *io, const cip_range *r, size_t n, cip_err *er
 {
     const cip_chunk_changes *c = ((now_io *)io)->c;
     for (size_t i = 0; i < n; i++)
-        CIP_TRY(cip_space_read_at(&c->how, c->now, r[i].offset, r[i].dst, r[i].nbytes, err));
+        CIP_TRY(read_now(c, r[i].offset, r[i].dst, r[i].nbytes, err));
     return CIP_OK;
 }
 
@@ -117,7 +144,7 @@ static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
                        now = cip_linear_chunk_len(&c->form, both - 1, len);
         uint64_t off;
         if (before != now) {
-            CIP_TRY(load(c, both - 1, cip_max_u64(before, now), &off, err));
+            CIP_TRY(load(c, both - 1, cip_max_u64(before, now), false, &off, err));
             cip_chunk_run *r = cip_chunk_run_of(c, both - 1);
             r->len = r->raw_len = now;
         }
@@ -222,9 +249,9 @@ static cip_status get_bytes(const splicing *s, uint64_t to, size_t n, cip_err *e
 {
     const cip_chunk_changes *c = s->c;
     if (to < s->at)
-        return cip_space_read_at(&c->how, c->now, to, s->buf, n, err);
+        return read_now(c, to, s->buf, n, err);
     if (to >= s->at + s->added)
-        return cip_space_read_at(&c->how, c->now, to - s->at - s->added + s->from, s->buf, n, err);
+        return read_now(c, to - s->at - s->added + s->from, s->buf, n, err);
     if (s->feed != NULL)
         return s->feed->next(s->feed->self, n / c->grid.itemsize, s->buf, err);
     memset(s->buf, 0, n);

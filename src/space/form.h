@@ -17,8 +17,12 @@ enum {
     CIP_FORM_ANY_ORDER = 1, /* chunks need not come in rising order */
     CIP_FORM_TAKES = 2,     /* stored chunks of another file are taken as they are, where it stores
                                arrays in the same form */
-    CIP_FORM_PLAIN = 4      /* a chunk that the steps do not make smaller comes without them */
+    CIP_FORM_PLAIN = 4,     /* a chunk that the steps do not make smaller comes without them */
+    CIP_FORM_PAGES = 8      /* of changes: the data lie in the file as they are, and change there;
+                               linear chunks of them are a cut for the change alone (no steps) */
 };
+
+enum { CIP_PAGE_NBYTES = 4 << 10 /* that cut: bytes that are read for one that changes */ };
 
 struct cip_array_form;
 

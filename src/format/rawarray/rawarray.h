@@ -77,10 +77,8 @@ cip_status cip_ra_verify(cip_layout *l, bool deep, cip_report *report, cip_err *
 cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *err);
 cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind kind,
                               const int64_t *shape, cip_change_form *out, cip_err *err);
-cip_status cip_ra_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
-                                  cip_changes *content, cip_err *err);
+cip_status cip_ra_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
 cip_status cip_ra_update_finish(void *state, cip_revision *r, cip_err *err);
-void cip_ra_update_clear(void *state);
 
 extern const cip_array_store cip_ra_store;
 extern const cip_format cip_format_rawarray;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Updates of RawArray files. Elements of raw data change where they are; rows are added behind the
- * data, before the trailing metadata, with new sizes in the header. Where the data are one LZ4
- * block, or another axis than the slowest one changes, the whole file is made anew. */
+ * Updates of RawArray files. Pages of raw data change where they are; what comes behind the old
+ * end, or moves, makes the rest of the file anew, trailing metadata last, with new sizes in the
+ * header. Where the data are one LZ4 block, before or after, the whole file is made anew. */
 #include <string.h>
 
 #include "base/endian.h"
 #include "base/num.h"
 #include "format/rawarray/rawarray.h"
 #include "io/temporary.h"
-#include "space/changes.h"
 #include "space/chunker.h"
 
 enum { AT_FLAGS = 8, AT_SIZE = 32, AT_DIMS = 48 };
@@ -19,38 +18,29 @@ typedef struct update {
     cip_env *env;
     cip_ra_header was, h; /* as it is in the file, as it becomes: dims and raw_len */
     int level;
-    bool pack; /* the data are to be one LZ4 block */
-    cip_changes_amount amount;
-    cip_changes data;
-    bool packed; /* they are, in the temporary file */
+    bool packed, pack;          /* the data were one LZ4 block, are to be one */
+    const cip_chunk_changes *c; /* NULL: none changed */
     cip_io *temporary;
+    cip_segment data; /* all of them, of a file that is made anew */
+    bool plain;       /* ... as they are: LZ4 did not make them smaller */
 } update;
 
-/* --- begin and end ------------------------------------------------------------------------------
+/* --- begin --------------------------------------------------------------------------------------
  */
-
-void cip_ra_update_clear(void *state)
-{
-    update *u = state;
-    cip_changes_end(&u->data);
-}
 
 cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     const cip_spec *how = b->spec;
-    cip_layout *l = b->old;
     update *u;
     CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
     u->is_update = true;
-    u->l = l;
+    u->l = b->old;
     u->env = b->env;
     u->temporary = b->temporary;
-    u->was = u->h = *(const cip_ra_header *)l->own;
+    u->was = u->h = *(const cip_ra_header *)b->old->own;
     u->level = how->level;
-    bool packed = (u->h.flags & CIP_RA_FLAG_LZ4) != 0;
-    u->pack = how->codec == NULL ? packed : strcmp(how->codec, "lz4") == 0;
-    cip_changes_begin(&u->data, l, &l->block[0], !packed, &u->amount);
-    u->data.itemsize = u->h.elbyte;
+    u->packed = (u->h.flags & CIP_RA_FLAG_LZ4) != 0;
+    u->pack = how->codec == NULL ? u->packed : strcmp(how->codec, "lz4") == 0;
     if (how->codec != NULL && !u->pack && strcmp(how->codec, "none") != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected the codec lz4 or none for RawArray, found %.60s", how->codec);
@@ -63,36 +53,42 @@ cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *
 /* --- elements, rows, shapes ---------------------------------------------------------------------
  */
 
+static cip_array_form packed_form(const update *u)
+{
+    return (cip_array_form){ .dtype = u->l->array[0]->dtype,
+                             .chunk_nbytes = UINT64_MAX,
+                             .step = { { cip_codec_find("lz4"), NULL, u->level } },
+                             .nstep = 1,
+                             .caps = CIP_FORM_PLAIN };
+}
+
 cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind kind,
                               const int64_t *shape, cip_change_form *out, cip_err *err)
 {
-    update *u = state;
-    int64_t now[CIP_MAX_NDIM];
-    (void)a;
+    const update *u = state;
     (void)kind;
     (void)shape;
-    cip_ra_shape(&u->h, now);
-    out->bytes = &u->data;
-    out->array.ends = true;
-    return cip_view_c_order(u->h.ndim, now, u->h.elbyte, &out->array.at, err);
+    (void)err;
+    out->form = u->packed ? packed_form(u)
+                          : (cip_array_form){ .dtype = a->dtype,
+                                              .chunk_nbytes = CIP_PAGE_NBYTES,
+                                              .specials = CIP_FORM_SPECIAL(CIP_CHUNK_ZERO),
+                                              .caps = CIP_FORM_PAGES };
+    return CIP_OK;
 }
 
-cip_status cip_ra_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
-                                  cip_changes *content, cip_err *err)
+cip_status cip_ra_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
 {
     update *u = state;
     cip_ra_header *h = &u->h;
-    (void)a;
+    const int64_t *shape = cip_chunk_changes_shape(c);
     (void)err;
+    u->c = c;
     h->raw_len = h->elbyte;
     for (int32_t i = 0; i < h->ndim; i++) {
         h->dims[i] = (uint64_t)shape[h->ndim - 1 - i];
         h->raw_len *= h->dims[i];
     }
-    if (content == NULL)
-        return CIP_OK;
-    cip_changes_end(&u->data);
-    u->data = *content;
     return CIP_OK;
 }
 
@@ -124,60 +120,133 @@ static cip_status store_packed(void *user, uint64_t i, size_t n, const cip_chunk
     update *u = user;
     (void)i;
     (void)n;
-    u->packed = !chunk->plain;
-    return chunk->plain
-               ? CIP_OK
-               : cip_temporary_write(u->temporary, 0, chunk->bytes.ptr, chunk->bytes.len, err);
+    u->plain = chunk->plain;
+    if (chunk->plain)
+        return CIP_OK;
+    u->data.off = u->temporary->size;
+    u->data.len = chunk->bytes.len;
+    return cip_temporary_write(u->temporary, u->data.off, chunk->bytes.ptr, chunk->bytes.len, err);
 }
 
 /* The data as one LZ4 block, if that makes them smaller. */
 static cip_status pack(update *u, cip_err *err)
 {
-    const cip_dtype elem = { .kind = CIP_OPAQUE, .itemsize = u->h.elbyte, .name = "bytes" };
-    const cip_array_form form = { .dtype = &elem,
-                                  .chunk_nbytes = UINT64_MAX,
-                                  .step = { { cip_codec_find("lz4"), NULL, u->level } },
-                                  .nstep = 1,
-                                  .caps = CIP_FORM_PLAIN };
+    const cip_array_form form = packed_form(u);
     const cip_chunker_to to = { store_packed, u, NULL };
+    const cip_segment raw = u->data;
     cip_chunker *c;
-    if (u->h.raw_len > CIP_RA_LZ4_MAX)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected at most %d bytes for one LZ4 block, found %" PRIu64,
-                        CIP_RA_LZ4_MAX, u->h.raw_len);
-    CIP_TRY(cip_chunker_new_apart(u->env, &form, u->h.raw_len, 1, &to, &c, err));
-    cip_status st = cip_chunker_chunk(c, 0, u->data.anew, 0, u->h.raw_len, err);
+    CIP_TRY(cip_chunker_new_apart(u->env, &form, raw.len, 1, &to, &c, err));
+    cip_status st = cip_chunker_chunk(c, 0, u->temporary, raw.off, raw.len, err);
     if (st == CIP_OK)
         st = cip_chunker_finish(c, err);
     cip_chunker_free(c);
     return st;
 }
 
+/* All data decoded, behind what is in the temporary file. */
+static cip_status decode(update *u, cip_err *err)
+{
+    const cip_read_how how = { u->l, u->env->pool };
+    cip_space *now = u->c != NULL ? cip_chunk_changes_space(u->c) : u->l->block[0].data;
+    cip_out out = cip_temporary_out(u->temporary);
+    CIP_TRY(cip_space_resolve(now, &now, err));
+    u->data = (cip_segment){ .io = u->temporary, .off = u->temporary->size, .len = now->len };
+    u->plain = true;
+    return cip_space_write_out(&how, now, &out, err);
+}
+
+static cip_status make_data(update *u, cip_err *err)
+{
+    cip_chunk_now now;
+    if (u->pack && u->h.raw_len > CIP_RA_LZ4_MAX)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected at most %d bytes for one LZ4 block, found %" PRIu64,
+                        CIP_RA_LZ4_MAX, u->h.raw_len);
+    if (!u->pack || !u->packed || u->h.raw_len == 0) {
+        CIP_TRY(decode(u, err));
+        return u->pack && u->h.raw_len != 0 ? pack(u, err) : CIP_OK;
+    }
+    cip_chunk_changes_at(u->c, 0, &now);
+    u->plain = now.from == UINT64_MAX && now.chunk.codec != NULL;
+    u->data =
+        now.from == UINT64_MAX
+            ? (cip_segment){ .io = u->temporary, .off = now.chunk.at.off, .len = now.chunk.at.len }
+            : (cip_segment){ .io = u->l->io, .off = u->was.data_off, .len = u->was.size };
+    return CIP_OK;
+}
+
 static cip_status finish_anew(update *u, cip_revision *r, cip_err *err)
 {
     uint8_t head[CIP_RA_HEADER_MAX];
     uint64_t flags = u->was.flags & ~(uint64_t)CIP_RA_FLAG_LZ4;
-    CIP_TRY(cip_changes_make_anew(&u->data, err));
-    if (u->pack && u->h.raw_len != 0)
-        CIP_TRY(pack(u, err));
-    cip_io *data = u->packed ? u->temporary : u->data.anew;
-    if (u->packed)
+    CIP_TRY(make_data(u, err));
+    if (!u->plain)
         flags |= CIP_RA_FLAG_LZ4;
-    CIP_TRY(new_header(u, flags, data->size, head, err));
+    CIP_TRY(new_header(u, flags, u->data.len, head, err));
     r->anew = true;
     r->has_tail = true;
     r->tail_off = 0;
     CIP_TRY(cip_revision_bytes(r, head, (size_t)u->was.data_off, err));
-    CIP_TRY(cip_revision_range(r, data, 0, data->size, err));
+    CIP_TRY(cip_revision_range(r, u->data.io, u->data.off, u->data.len, err));
     return add_metadata(u, r, err);
+}
+
+/* The rest of the file is made anew, from byte `at` of the data on. */
+static void begin_tail(const update *u, uint64_t at, cip_revision *r)
+{
+    if (r->has_tail)
+        return;
+    r->has_tail = true;
+    r->tail_off = u->was.data_off + at;
+    if (at == u->was.raw_len)
+        r->head = u->was.data_off;
+}
+
+/* A page from byte `at` of the data on: below the tail in its place, and as pieces of it. */
+static cip_status add_page(const update *u, uint64_t at, uint64_t len, const cip_chunk *page,
+                           cip_revision *r, cip_err *err)
+{
+    const uint64_t within = r->has_tail           ? 0
+                            : at < u->was.raw_len ? cip_min_u64(len, u->was.raw_len - at)
+                                                  : 0;
+    if (page->state == CIP_CHUNK_ZERO) {
+        begin_tail(u, at, r);
+        return cip_revision_fill(r, 0, len, err);
+    }
+    CIP_TRY(cip_patch_range(&r->patch, u->was.data_off + at, page->at.in->io, page->at.off, within,
+                            err));
+    if (within == len)
+        return CIP_OK;
+    begin_tail(u, at + within, r);
+    return cip_revision_range(r, page->at.in->io, page->at.off + within, len - within, err);
+}
+
+static cip_status add_pages(const update *u, cip_revision *r, cip_err *err)
+{
+    const uint64_t each = cip_chunk_changes_form(u->c)->chunk_nbytes,
+                   n = cip_chunk_changes_count(u->c);
+    cip_chunk_now now;
+    for (uint64_t i = 0; i < n; i += now.run) {
+        cip_chunk_changes_at(u->c, i, &now);
+        const uint64_t at = i * each, left = u->h.raw_len - at,
+                       len = now.run > left / each ? left : now.run * each;
+        if (now.from == UINT64_MAX) {
+            CIP_TRY(add_page(u, at, len, &now.chunk, r, err));
+        } else if (now.from != i || r->has_tail) {
+            begin_tail(u, at, r);
+            CIP_TRY(cip_revision_range(r, u->l->io, u->was.data_off + now.from * each, len, err));
+        }
+    }
+    return CIP_OK;
 }
 
 static cip_status finish_in_place(update *u, cip_revision *r, cip_err *err)
 {
     uint8_t head[CIP_RA_HEADER_MAX];
-    const cip_changes *data = &u->data;
-    CIP_TRY(cip_changes_writes(&u->data, &r->patch, err));
-    if (memcmp(u->h.dims, u->was.dims, sizeof u->h.dims) == 0 && data->kept == u->was.raw_len)
+    CIP_TRY(add_pages(u, r, err));
+    if (memcmp(u->h.dims, u->was.dims, sizeof u->h.dims) != 0)
+        begin_tail(u, cip_min_u64(u->h.raw_len, u->was.raw_len), r);
+    if (!r->has_tail)
         return CIP_OK;
     CIP_TRY(new_header(u, u->was.flags, u->h.raw_len, head, err));
     CIP_TRY(cip_patch_bytes(&r->patch, AT_SIZE, head + AT_SIZE, 8, err));
@@ -186,24 +255,14 @@ static cip_status finish_in_place(update *u, cip_revision *r, cip_err *err)
         if (u->h.dims[i] != u->was.dims[i])
             CIP_TRY(cip_patch_bytes(&r->patch, dim, head + dim, 8, err));
     }
-    r->has_tail = true;
-    r->tail_off = u->was.data_off + data->kept;
-    if (data->kept == u->was.raw_len)
-        r->head = u->was.data_off;
-    if (data->added != NULL)
-        CIP_TRY(cip_revision_range(r, data->added, 0, data->added->size, err));
     return add_metadata(u, r, err);
 }
 
 cip_status cip_ra_update_finish(void *state, cip_revision *r, cip_err *err)
 {
     update *u = state;
-    bool packed = (u->was.flags & CIP_RA_FLAG_LZ4) != 0;
-    bool changed = cip_changes_any(&u->data) || u->pack != packed ||
-                   memcmp(u->h.dims, u->was.dims, sizeof u->h.dims) != 0;
     r->patch.old_len = r->patch.new_len = u->l->io->size;
-    if (!changed)
+    if (u->c == NULL && u->pack == u->packed)
         return CIP_OK;
-    return u->data.anew != NULL || packed || u->pack ? finish_anew(u, r, err)
-                                                     : finish_in_place(u, r, err);
+    return u->packed || u->pack ? finish_anew(u, r, err) : finish_in_place(u, r, err);
 }

@@ -224,9 +224,7 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
 
 static void clear(void *state)
 {
-    const writer *w = state;
-    if (w->is_update)
-        cip_ra_update_clear(state);
+    (void)state;
 }
 
 const cip_array_store cip_ra_store = {
@@ -236,7 +234,7 @@ const cip_array_store cip_ra_store = {
     .store = store,
     .tree = tree,
     .form = cip_ra_update_form,
-    .reshaped = cip_ra_update_reshaped,
+    .chunks = cip_ra_update_chunks,
     .finish = finish,
     .clear = clear,
 };
