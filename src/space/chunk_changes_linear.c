@@ -44,29 +44,31 @@ static cip_status read_now(const cip_chunk_changes *c, uint64_t at, uint8_t *dst
     return CIP_OK;
 }
 
-/* Chunk i as elements in a place of its own, where it has room for `want` bytes. `anew`: all of
- * them are going to be written, and those that are there are not read. */
-static cip_status load(cip_chunk_changes *c, uint64_t i, uint64_t want, bool anew, uint64_t *off,
-                       cip_err *err)
+/* Chunk i as elements in a place of its own, where it has room for `want` bytes, with the bytes
+ * `over` from its byte `in` on. *off: that place. */
+static cip_status load(cip_chunk_changes *c, uint64_t i, uint64_t want, uint64_t in, cip_bytes over,
+                       uint64_t *off, cip_err *err)
 {
     const cip_chunk_run *r = cip_chunk_run_of(c, i);
     const uint64_t len = cip_linear_chunk_len(&c->form, i, c->now->len);
     uint8_t *buf = NULL;
+    cip_status st = CIP_OK;
     size_t n;
     *off = r->off;
     if (r->from == UINT64_MAX && r->raw && !r->shared && want <= r->len)
-        return CIP_OK;
+        return over.len == 0 ? CIP_OK
+                             : cip_chunk_elems_write(c, *off + in, over.ptr, over.len, err);
     if (!cip_to_size(len, &n))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of %" PRIu64 " bytes", len);
-    cip_status st = CIP_OK;
-    if (!anew) {
-        CIP_TRY(cip_mem_get(c->mem, n, (void **)&buf, err));
+    CIP_TRY(cip_mem_get(c->mem, n, (void **)&buf, err));
+    if (over.len != n) /* else nothing of it stays */
         st = read_now(c, i * c->now->table.raw_each, buf, n, err);
-    }
+    if (over.len != 0)
+        memcpy(buf + in, over.ptr, over.len);
     *off = c->elems->size;
-    if (st == CIP_OK && (anew || want > len))
-        st = cip_chunk_elems_room(c, cip_max_u64(want, len), off, err);
-    if (st == CIP_OK && !anew)
+    if (st == CIP_OK && want > len)
+        st = cip_chunk_elems_room(c, want, off, err);
+    if (st == CIP_OK)
         st = cip_chunk_elems_write(c, *off, buf, n, err);
     cip_mem_put(c->mem, buf);
     const cip_chunk_run now = {
@@ -84,8 +86,7 @@ static cip_status put(void *user, uint64_t at, cip_bytes bytes, cip_err *err)
         const uint64_t len = cip_linear_chunk_len(&c->form, i, c->now->len);
         const size_t n = (size_t)cip_min_u64(len - in, bytes.len);
         uint64_t off;
-        CIP_TRY(load(c, i, len, n == len, &off, err));
-        CIP_TRY(cip_chunk_elems_write(c, off + in, bytes.ptr, n, err));
+        CIP_TRY(load(c, i, len, in, (cip_bytes){ bytes.ptr, n }, &off, err));
         at += n;
         bytes.ptr += n;
         bytes.len -= n;
@@ -144,7 +145,8 @@ static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
                        now = cip_linear_chunk_len(&c->form, both - 1, len);
         uint64_t off;
         if (before != now) {
-            CIP_TRY(load(c, both - 1, cip_max_u64(before, now), false, &off, err));
+            CIP_TRY(
+                load(c, both - 1, cip_max_u64(before, now), 0, (cip_bytes){ NULL, 0 }, &off, err));
             cip_chunk_run *r = cip_chunk_run_of(c, both - 1);
             r->len = r->raw_len = now;
         }
