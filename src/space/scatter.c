@@ -12,7 +12,8 @@ enum {
     WINDOW = 8 << 20, /* bytes between the first and the last of a box */
     SPARSE = 64, /* bytes of a window for each byte that is written, above which elements are read
                     one by one */
-    NEAR = 64    /* bytes between changes that are worth no run of their own */
+    SPARSE_UNITS = 8, /* the same for each byte of the units that they would be read as */
+    NEAR = 64         /* bytes between changes that are worth no run of their own */
 };
 
 typedef struct scatter {
@@ -20,15 +21,41 @@ typedef struct scatter {
     const cip_feed *feed;
     cip_mem *mem;
     uint8_t *old, *now, *elems; /* the window as it was, as it becomes; elements from the feed */
-    uint64_t first;             /* where the window starts in the space */
+    uint64_t first;             /* where the window starts in the io */
     size_t window_cap, elems_cap;
     size_t near; /* changed bytes that are fewer apart are given out as one run */
 } scatter;
 
-static cip_status give_out(const scatter *s, uint64_t off, size_t n, cip_err *err)
+/* Where the units end that differ, or (`differ` false) that do not, from byte i of the window on.
+ */
+static size_t end_of_units(const scatter *s, size_t i, size_t n, bool differ)
 {
+    const size_t unit = (size_t)s->to->unit;
+    while (i < n) {
+        const size_t len = n - i < unit ? n - i : unit;
+        if ((memcmp(s->old + i, s->now + i, len) != 0) != differ)
+            break;
+        i += len;
+    }
+    return i;
+}
+
+static cip_status give_out_units(const scatter *s, size_t n, cip_err *err)
+{
+    for (size_t i = end_of_units(s, 0, n, false), end; i < n; i = end_of_units(s, end, n, false)) {
+        end = end_of_units(s, i, n, true);
+        CIP_TRY(s->to->put(s->to->user, s->first + i, (cip_bytes){ s->now + i, end - i }, err));
+    }
+    return CIP_OK;
+}
+
+/* What became another in the window, which is n bytes long. */
+static cip_status give_out(const scatter *s, size_t n, cip_err *err)
+{
+    if (s->to->unit != 0)
+        return give_out_units(s, n, err);
     for (size_t i = 0, end; cip_next_difference(s->old, s->now, n, s->near, &i, &end); i = end)
-        CIP_TRY(s->to->put(s->to->user, off + i, (cip_bytes){ s->now + i, end - i }, err));
+        CIP_TRY(s->to->put(s->to->user, s->first + i, (cip_bytes){ s->now + i, end - i }, err));
     return CIP_OK;
 }
 
@@ -73,7 +100,19 @@ static cip_status into_window(scatter *s, const uint8_t *elem, uint64_t off, siz
                               cip_err *err)
 {
     (void)err;
-    memcpy(s->now + (off - s->first), elem, size);
+    memcpy(s->now + (s->to->base + off - s->first), elem, size);
+    return CIP_OK;
+}
+
+/* The window begins where the bytes [first, end) of the space do, or their first unit. */
+static cip_status read_window(scatter *s, uint64_t first, uint64_t end, size_t *n, cip_err *err)
+{
+    const uint64_t unit = cip_max_u64(1, s->to->unit), size = s->to->io->size;
+    const uint64_t from = s->to->base + first, to = s->to->base + end;
+    s->first = from - from % unit;
+    *n = (size_t)((size - to < unit ? size : cip_div_up(to, unit) * unit) - s->first);
+    CIP_TRY(cip_io_read(s->to->io, s->first, s->old, *n, err));
+    memcpy(s->now, s->old, *n);
     return CIP_OK;
 }
 
@@ -81,9 +120,21 @@ static cip_status into_window(scatter *s, const uint8_t *elem, uint64_t off, siz
 static cip_status by_itself(scatter *s, const uint8_t *elem, uint64_t off, size_t size,
                             cip_err *err)
 {
-    CIP_TRY(cip_io_read(s->to->io, s->to->base + off, s->old, size, err));
-    memcpy(s->now, elem, size);
-    return give_out(s, s->to->base + off, size, err);
+    size_t n;
+    CIP_TRY(read_window(s, off, off + size, &n, err));
+    CIP_TRY(into_window(s, elem, off, size, err));
+    return give_out(s, n, err);
+}
+
+/* Whether elements that span so many bytes are better read one by one. */
+static bool is_sparse(const scatter *s, uint64_t span, uint64_t nelem, uint64_t nbytes)
+{
+    const uint64_t unit = s->to->unit;
+    uint64_t units;
+    if (unit == 0)
+        return span / SPARSE > nbytes;
+    return !cip_mul_overflow(nelem, unit, &units) &&
+           span / SPARSE_UNITS > cip_max_u64(nbytes, units);
 }
 
 static cip_status write_box(scatter *s, const cip_nd *at, uint64_t first, uint64_t end,
@@ -95,19 +146,19 @@ static cip_status write_box(scatter *s, const cip_nd *at, uint64_t first, uint64
         cip_mul_overflow(nelem, at->itemsize, &nbytes) || nbytes > end - first)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "elements that share their bytes cannot be written one by one");
-    bool sparse = (end - first) / SPARSE > nbytes;
-    if (!cip_to_size(sparse ? at->itemsize : end - first, &n) || !cip_to_size(nbytes, &elems))
+    const bool sparse = is_sparse(s, end - first, nelem, nbytes);
+    uint64_t window = sparse ? at->itemsize : end - first;
+    if (cip_add_overflow(window, 2 * s->to->unit, &window) || !cip_to_size(window, &n) ||
+        !cip_to_size(nbytes, &elems))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an element of over %zu bytes",
                         SIZE_MAX);
     CIP_TRY(room(s, n, elems, err));
     CIP_TRY(s->feed->next(s->feed->self, nelem, s->elems, err));
     if (sparse)
         return each_place(s, at, nelem, by_itself, err);
-    CIP_TRY(cip_io_read(s->to->io, s->to->base + first, s->old, n, err));
-    memcpy(s->now, s->old, n);
-    s->first = first;
+    CIP_TRY(read_window(s, first, end, &n, err));
     CIP_TRY(each_place(s, at, nelem, into_window, err));
-    return give_out(s, s->to->base + first, n, err);
+    return give_out(s, n, err);
 }
 
 /* The axis to cut: the first that is longer than 1. */

@@ -23,6 +23,8 @@ typedef struct cip_scatter_to {
     cip_io *io;    /* the bytes as they are */
     bool live;     /* it shows what was put at once */
     uint64_t base; /* where the view's byte 0 lies in it */
+    uint64_t unit; /* changed bytes are given out as whole units of so many bytes of the io, the
+                      last one as far as the io goes, each once; 0: as they are */
     /* Takes changed bytes, which belong at `off` of the io. Runs of one call of cip_scatter do not
      * rise when strides are negative or axes out of order. */
     cip_status (*put)(void *user, uint64_t off, cip_bytes bytes, cip_err *err);
@@ -30,7 +32,7 @@ typedef struct cip_scatter_to {
 } cip_scatter_to;
 
 /* Puts one element after the other from the feed to where `at` has it. Reads what lies there in
- * windows of at most 8 MiB (or one element). ARG for a view that has elements over each other by a
+ * windows of about 8 MiB (or one element). ARG for a view that has elements over each other by a
  * stride of 0; RANGE beyond the io. */
 cip_status cip_scatter(cip_env *env, const cip_scatter_to *to, const cip_nd *at,
                        const cip_feed *feed, cip_err *err);

@@ -121,6 +121,61 @@ static void equal_bytes_are_left_alone_and_near_changes_are_one_run(void **state
     stop(&t);
 }
 
+typedef struct unit_run {
+    uint64_t off, len;
+} unit_run;
+
+typedef struct unit_runs {
+    target *t;
+    unit_run run[8];
+    size_t n;
+} unit_runs;
+
+static cip_status put_units(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
+{
+    unit_runs *u = user;
+    (void)err;
+    assert_in_range(u->n, 0, 7);
+    u->run[u->n++] = (unit_run){ off, bytes.len };
+    memcpy(u->t->at + off, bytes.ptr, bytes.len);
+    return CIP_OK;
+}
+
+static void expect_units(target *t, const cip_nd *at, const unit_run *want, size_t n)
+{
+    unit_runs u = { .t = t };
+    t->to.put = put_units;
+    t->to.user = &u;
+    assert_int_equal(scatter(t, at, NULL), CIP_OK);
+    assert_int_equal(u.n, n);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(u.run[i].off, want[i].off);
+        assert_int_equal(u.run[i].len, want[i].len);
+    }
+}
+
+/* ... of 16 bytes of the io, which is 100 long; in a window, and one by one. */
+static void changed_bytes_come_as_whole_units(void **state)
+{
+    (void)state;
+    target t;
+    start(&t, 100);
+    t.to.base = 3;
+    t.to.unit = 16;
+    const cip_nd near = { .off = 14, .itemsize = 2, .ndim = 1, .shape = { 3 }, .stride = { 8 } };
+    expect_units(&t, &near, (const unit_run[]){ { 16, 32 } }, 1);
+    t.next = 1; /* the same elements again */
+    expect_units(&t, &near, NULL, 0);
+    const cip_nd ends = { .off = 0, .itemsize = 1, .ndim = 1, .shape = { 2 }, .stride = { 96 } };
+    expect_units(&t, &ends, (const unit_run[]){ { 0, 16 }, { 96, 4 } }, 2);
+    stop(&t);
+    start(&t, 4000);
+    t.to.unit = 16;
+    const cip_nd far = { .off = 15, .itemsize = 2, .ndim = 1, .shape = { 3 }, .stride = { 1600 } };
+    expect_units(&t, &far, (const unit_run[]){ { 0, 16 }, { 1600, 16 }, { 3200, 16 } }, 3);
+    stop(&t);
+}
+
 /* Against a loop over all elements. */
 static void large_views_are_cut_in_boxes(void **state)
 {
@@ -231,6 +286,7 @@ int main(void)
         cmocka_unit_test(elements_go_where_the_view_has_them),
         cmocka_unit_test(one_element_and_none),
         cmocka_unit_test(equal_bytes_are_left_alone_and_near_changes_are_one_run),
+        cmocka_unit_test(changed_bytes_come_as_whole_units),
         cmocka_unit_test(large_views_are_cut_in_boxes),
         cmocka_unit_test(boxes_between_each_other_bring_nothing_back),
         cmocka_unit_test(elements_far_apart_are_written_one_by_one),
