@@ -41,22 +41,26 @@ static cip_status room(cip_chunk_changes *c, cip_chunk_runs *l, size_t more, cip
 }
 
 /* The chunks of a run from its k-th on. */
-static cip_chunk_run behind(cip_chunk_run r, uint64_t k)
+static cip_chunk_run behind(const cip_chunk_changes *c, cip_chunk_run r, uint64_t k)
 {
     r.i += k;
     r.run -= k;
     if (r.from != UINT64_MAX)
         r.from += k;
+    else if (c->bytes)
+        r.off += k;
     return r;
 }
 
-static bool joins(const cip_chunk_run *a, const cip_chunk_run *b)
+static bool joins(const cip_chunk_changes *c, const cip_chunk_run *a, const cip_chunk_run *b)
 {
     if (a->from != UINT64_MAX || b->from != UINT64_MAX)
         return b->from != UINT64_MAX && a->from != UINT64_MAX && a->from + a->run == b->from;
     if (a->state != b->state || a->raw_len != b->raw_len || a->state == CIP_CHUNK_VALUE)
         return false;
-    return a->state != CIP_CHUNK_DATA || (a->shared && b->shared && a->raw && b->raw);
+    if (a->state != CIP_CHUNK_DATA || !a->raw || !b->raw)
+        return a->state != CIP_CHUNK_DATA;
+    return c->bytes ? a->shared == b->shared && a->off + a->run == b->off : a->shared && b->shared;
 }
 
 cip_status cip_chunk_runs_add(cip_chunk_changes *c, cip_chunk_runs *l, cip_chunk_run r,
@@ -64,7 +68,7 @@ cip_status cip_chunk_runs_add(cip_chunk_changes *c, cip_chunk_runs *l, cip_chunk
 {
     if (r.run == 0)
         return CIP_OK;
-    if (l->n != 0 && joins(&l->at[l->n - 1], &r)) {
+    if (l->n != 0 && joins(c, &l->at[l->n - 1], &r)) {
         l->at[l->n - 1].run += r.run;
         return CIP_OK;
     }
@@ -75,19 +79,20 @@ cip_status cip_chunk_runs_add(cip_chunk_changes *c, cip_chunk_runs *l, cip_chunk
 
 cip_status cip_chunk_runs_set(cip_chunk_changes *c, const cip_chunk_run *r, cip_err *err)
 {
-    const size_t k = (size_t)(cip_chunk_run_of(c, r->i) - c->runs.at);
-    const cip_chunk_run old = c->runs.at[k];
-    const size_t before = old.i != r->i, after = old.i + old.run != r->i + 1;
-    CIP_TRY(room(c, &c->runs, 2, err));
+    const uint64_t end = r->i + r->run;
+    cip_chunk_runs *l = &c->runs;
+    CIP_TRY(room(c, l, 2, err));
+    cip_chunk_run *at = cip_chunk_run_of(c, r->i), *last = cip_chunk_run_of(c, end - 1);
+    const cip_chunk_run rest = behind(c, *last, end - last->i);
+    const bool before = at->i != r->i, after = rest.run != 0;
     c->made++;
-    cip_chunk_run *at = &c->runs.at[k];
-    memmove(at + 1 + before + after, at + 1, (c->runs.n - k - 1) * sizeof *at);
-    if (before != 0)
-        at->run = r->i - old.i;
+    memmove(at + before + 1 + after, last + 1, (size_t)(l->at + l->n - (last + 1)) * sizeof *at);
+    l->n = l->n - (size_t)(last + 1 - at) + before + 1 + after;
+    if (before)
+        at->run = r->i - at->i;
     at[before] = *r;
-    if (after != 0)
-        at[before + 1] = behind(old, r->i + 1 - old.i);
-    c->runs.n += before + after;
+    if (after)
+        at[before + 1] = rest;
     return CIP_OK;
 }
 
@@ -95,7 +100,7 @@ cip_status cip_chunk_runs_copy(cip_chunk_changes *c, cip_chunk_runs *l, uint64_t
                                uint64_t run, cip_err *err)
 {
     for (const cip_chunk_run *r = run != 0 ? cip_chunk_run_of(c, from) : NULL; run != 0; r++) {
-        cip_chunk_run part = behind(*r, from - r->i);
+        cip_chunk_run part = behind(c, *r, from - r->i);
         part.run = cip_min_u64(part.run, run);
         part.i = i;
         i += part.run;
@@ -147,6 +152,11 @@ static void show(const cip_chunk_changes *c, const cip_chunk_run *r, uint64_t i,
     }
     if (r->state != CIP_CHUNK_DATA)
         return;
+    if (c->bytes) {
+        out->at = (cip_extent){ c->in_elems, r->off + (i - r->i), out->run };
+        out->codec = &cip_codec_stored;
+        return;
+    }
     out->run = 1;
     out->at = (cip_extent){ r->raw ? c->in_elems : c->in_finished, r->off, r->len };
     out->codec = r->raw || r->plain ? &cip_codec_stored : NULL;
@@ -154,20 +164,6 @@ static void show(const cip_chunk_changes *c, const cip_chunk_run *r, uint64_t i,
         out->sum_id = c->form.sum_id;
         memcpy(out->sum, r->sum, cip_sum_size((cip_sum_id)c->form.sum_id));
     }
-}
-
-/* A chunk as it was stored. */
-static cip_status was_at(const cip_chunk_changes *c, uint64_t i, cip_chunk *out, cip_err *err)
-{
-    const uint64_t len = cip_linear_chunk_len(&c->form, i, c->was->len);
-    if (!c->pages)
-        return c->was->table.at(c->was->table.self, i, 1, out, err);
-    *out = (cip_chunk){ .state = CIP_CHUNK_DATA,
-                        .run = 1,
-                        .raw_len = len,
-                        .at = { c->was, i * c->form.chunk_nbytes, len },
-                        .codec = &cip_codec_stored };
-    return CIP_OK;
 }
 
 static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
@@ -182,7 +178,7 @@ static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip
             if (r->from == UINT64_MAX) {
                 show(c, r, i, out);
             } else {
-                CIP_TRY(was_at(c, r->from + (i - r->i), out, err));
+                CIP_TRY(c->was->table.at(c->was->table.self, r->from + (i - r->i), 1, out, err));
                 out->run = cip_min_u64(out->run, r->i + r->run - i);
             }
             out->raw_off = c->form.grid != NULL ? 0 : i * c->now->table.raw_each;
@@ -202,12 +198,9 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
 
 static bool is_whole(const cip_chunk_changes *c, const cip_chunk_list *l)
 {
-    uint64_t first = l->first, end = l->end;
     if (l->s->kind == CIP_SPACE_GRID)
         return l->own_grid;
-    if (c->pages) /* the list counts from where the file begins */
-        cip_view_bounds(&l->array->view, &first, &end, NULL);
-    return first == 0 && end == c->was->len && cip_view_is_contiguous(&l->view);
+    return l->first == 0 && l->end == c->was->len && cip_view_is_contiguous(&l->view);
 }
 
 /* The array, or the one of the layout that is all of the space that it is a part of. */
@@ -233,9 +226,7 @@ static cip_status look(cip_chunk_changes *c, const cip_array *a, cip_err *err)
     CIP_TRY(cip_space_resolve(a->space, &c->was, err));
     const bool none = l.n == 0 && l.s->kind == CIP_SPACE_GRID && c->form.grid != NULL &&
                       l.s->grid->itemsize == c->form.grid->itemsize;
-    if (c->pages)
-        l.n = cip_linear_chunk_count(&c->form, c->was->len);
-    else if (c->was != l.s || (!none && !cip_chunks_are(l.s, &c->form)))
+    if (c->was != l.s || (!none && !cip_chunks_are(l.s, &c->form)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an array of chunks that new ones can join");
     find_whole(c, a, &l);
@@ -265,8 +256,6 @@ static cip_status open_space(cip_chunk_changes *c, cip_err *err)
     c->now->codec_env = s->codec_env;
     c->now->big = s->big;
     c->now->label = s->label;
-    CIP_TRY(cip_temporary_new(c->layout->env, cip_io_path(c->layout->io), &c->elems, err));
-    CIP_TRY(cip_space_new_file(c->layout, c->elems, &c->in_elems, err));
     return cip_space_new_file(c->layout, c->finished, &c->in_finished, err);
 }
 
@@ -277,8 +266,6 @@ static cip_status open_maker(cip_chunk_changes *c, cip_err *err)
     c->bare.nstep = 0;
     c->bare.sum_id = CIP_SUM_NONE;
     c->bare.caps &= ~(uint32_t)CIP_FORM_PLAIN;
-    if (c->form.grid == NULL)
-        return CIP_OK;
     CIP_TRY(cip_chunk_maker_init(&c->maker, c->mem, &c->bare, 0, err));
     return c->maker.arranged == 0
                ? CIP_OK
@@ -297,18 +284,23 @@ cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form,
     c->how = (cip_read_how){ a->layout, a->layout->env->pool };
     c->form = *form;
     c->form.chunk_nbytes = cip_form_chunk_nbytes(form);
-    c->pages = (form->caps & CIP_FORM_PAGES) != 0;
+    c->bytes = (form->caps & CIP_FORM_BYTES) != 0;
     c->finished = temporary;
     c->zeros = UINT64_MAX;
-    cip_status st = look(c, a, err);
-    if (st == CIP_OK)
-        st = open_space(c, err);
-    if (st == CIP_OK)
-        st = open_maker(c, err);
-    if (st != CIP_OK)
-        cip_chunk_changes_free(c);
-    else
-        *out = c;
+    cip_status st;
+    CIP_GO(cip_temporary_new(c->layout->env, cip_io_path(c->layout->io), &c->elems, err));
+    CIP_GO(cip_space_new_file(c->layout, c->elems, &c->in_elems, err));
+    if (c->bytes) {
+        CIP_GO(cip_byte_changes_open(c, a, err));
+    } else {
+        CIP_GO(look(c, a, err));
+        CIP_GO(open_space(c, err));
+        CIP_GO(c->form.grid != NULL ? open_maker(c, err) : cip_linear_open(c, err));
+    }
+    *out = c;
+    c = NULL;
+done:
+    cip_chunk_changes_free(c);
     return st;
 }
 
@@ -316,7 +308,9 @@ void cip_chunk_changes_free(cip_chunk_changes *c)
 {
     if (c == NULL)
         return;
-    cip_io_close(c->elems);
+    cip_io_close(c->linear);
+    if (!c->apart)
+        cip_io_close(c->elems);
     cip_mem_put(c->mem, c->work.arranged);
     cip_mem_put(c->mem, c->runs.at);
     cip_mem_put(c->mem, c->next.at);
@@ -327,7 +321,8 @@ void cip_chunk_changes_free(cip_chunk_changes *c)
 bool cip_chunk_changes_hold(const cip_chunk_changes *c, const cip_array *a)
 {
     cip_space *s;
-    return a->space != NULL && cip_space_resolve(a->space, &s, NULL) == CIP_OK && s == c->was;
+    return !c->apart && a->space != NULL && cip_space_resolve(a->space, &s, NULL) == CIP_OK &&
+           s == c->was;
 }
 
 const cip_array *cip_chunk_changes_now(cip_chunk_changes *c, const cip_array *a)
@@ -599,7 +594,7 @@ cip_status cip_chunk_changes_put_checked(cip_chunk_changes *c, uint64_t i, const
     cip_chunk_run was;
     uint64_t len;
     CIP_TRY(cip_chunk_changes_raw_len(c, i, &len, err));
-    was = behind(*cip_chunk_run_of(c, i), i - cip_chunk_run_of(c, i)->i);
+    was = behind(c, *cip_chunk_run_of(c, i), i - cip_chunk_run_of(c, i)->i);
     was.run = 1;
     CIP_TRY(cip_chunk_changes_put(c, i, in, err));
     cip_status st = check(user, err);
@@ -663,8 +658,9 @@ cip_status cip_chunk_changes_finish(cip_chunk_changes *c,
     cip_chunker *chunker;
     uint64_t longest = 0;
     cip_status st = CIP_OK;
-    const bool bare =
-        c->pages || (c->form.grid != NULL && c->form.nstep == 0 && c->form.sum_id == CIP_SUM_NONE);
+    const bool bare = c->form.grid != NULL && c->form.nstep == 0 && c->form.sum_id == CIP_SUM_NONE;
+    if (c->bytes)
+        return cip_byte_changes_finish(c, err);
     for (size_t k = 0; k < c->runs.n && !bare; k++) {
         f.total += c->runs.at[k].raw;
         if (c->runs.at[k].raw)

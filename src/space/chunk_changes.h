@@ -20,13 +20,21 @@ typedef struct cip_chunk_changes cip_chunk_changes;
 /* The chunks of the space that the array's elements lie in, which new ones are to join in this
  * form: the same grid (any of the shape where there are no chunks yet), or linear chunks of the
  * same length. The form's parts are borrowed until the end, and so is `temporary`, to which
- * finished chunks are added. UNSUPPORTED for an array that is stored otherwise. With CIP_FORM_PAGES
- * the space holds the bytes of the array as they are. */
+ * finished chunks are added. UNSUPPORTED for an array that is stored otherwise. With CIP_FORM_BYTES
+ * each "chunk" below is one byte of the space, and other arrays may lie in it too. */
 cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form, cip_io *temporary,
                                  cip_chunk_changes **out, cip_err *err);
 void cip_chunk_changes_free(cip_chunk_changes *c); /* NULL is fine */
 
-/* Whether the array's elements lie in these chunks. */
+/* With CIP_FORM_BYTES: the elements of `now`, an array as it is seen in `from`, alone and in C
+ * order, for array `a` of the file, which is all of them; no byte is copied that need not move.
+ * To be freed before `from`. */
+cip_status cip_chunk_changes_apart(cip_chunk_changes *from, const cip_array *a,
+                                   const cip_array *now, cip_chunk_changes **out, cip_err *err);
+/* Whether they were made so. */
+bool cip_chunk_changes_are_apart(const cip_chunk_changes *c);
+
+/* Whether the array's elements lie in these chunks; of such that are apart no array's do. */
 bool cip_chunk_changes_hold(const cip_chunk_changes *c, const cip_array *a);
 /* An array in them as it is now, to be read and selected from until the next call of this; refused
  * (UNSUPPORTED), where another array that is all of them was given another shape. */
@@ -72,7 +80,21 @@ cip_status cip_chunk_changes_finish(cip_chunk_changes *c,
                                                        cip_err *err),
                                     void *user, cip_err *err);
 
+/* With CIP_FORM_BYTES, for arrays that are not all of the bytes. */
+
+/* Whether the elements at `at` are packed and end where the bytes do, so that rows may follow;
+ * `torn`: a part of a row may lie behind them. *end: where they end. */
+bool cip_chunk_changes_ends(const cip_chunk_changes *c, const cip_nd *at, bool torn, uint64_t *end);
+/* nelem elements of itemsize bytes come at `end`, in place of what is behind it. */
+cip_status cip_chunk_changes_grow(cip_chunk_changes *c, uint64_t end, uint64_t nelem,
+                                  uint64_t itemsize, const cip_feed *feed, cip_err *err);
+/* How many bytes are as they were, from the first one on. */
+uint64_t cip_chunk_changes_kept(const cip_chunk_changes *c);
+
 /* What it came to: for the format, once finished. */
+
+/* Linear bytes as they are now, as an io that lives as long as the changes do; n-d chunks: NULL. */
+cip_io *cip_chunk_changes_io(const cip_chunk_changes *c);
 
 /* The array that is all of the chunks, as the file had it; without one, that was changed first. */
 const cip_array *cip_chunk_changes_array(const cip_chunk_changes *c);
@@ -82,7 +104,8 @@ cip_space *cip_chunk_changes_space(const cip_chunk_changes *c);
 const int64_t *cip_chunk_changes_shape(const cip_chunk_changes *c);
 uint64_t cip_chunk_changes_count(const cip_chunk_changes *c);
 
-/* Chunks i, i + 1, ..., `run` of them: as they were stored, or special, or (run 1) of new data. */
+/* Chunks i, i + 1, ..., `run` of them: as they were stored, or special, or (run 1, but of bytes) of
+ * new data. */
 typedef struct cip_chunk_now {
     uint64_t run;
     uint64_t from; /* the number that chunk i had, those behind it have the next: another one than i

@@ -36,13 +36,15 @@ struct cip_chunk_changes {
     cip_array seen; /* an array as it is now */
     cip_err why;    /* of one that cannot be seen */
     bool whole;     /* the array is all of the chunks */
-    bool pages;     /* the form's PAGES: `was` has no table */
+    bool bytes;     /* the form's BYTES: runs count bytes, and are the table of `now` */
+    bool apart;     /* cip_chunk_changes_apart; elems are those of what it was made from */
     bool reshaped;
     cip_array_form form;
     cip_grid grid;
     int64_t shape[CIP_MAX_NDIM];
     cip_space *was, *now;              /* the chunks; of `now` the table is `runs` */
-    cip_io *elems;                     /* chunks as their steps take them */
+    cip_io *elems;                     /* chunks as their steps take them, new bytes */
+    cip_io *linear;                    /* linear bytes as they are now; or NULL */
     cip_io *finished;                  /* borrowed */
     cip_space *in_elems, *in_finished; /* as spaces, as long as the files are */
     cip_chunk_runs runs, next;         /* next: of the change under way */
@@ -58,7 +60,7 @@ struct cip_chunk_changes {
 
 /* The run that chunk i is in. */
 cip_chunk_run *cip_chunk_run_of(const cip_chunk_changes *c, uint64_t i);
-/* One chunk becomes r, of which i is the number; nothing else changes. */
+/* Its chunks become r; nothing else changes. */
 cip_status cip_chunk_runs_set(cip_chunk_changes *c, const cip_chunk_run *r, cip_err *err);
 /* Behind the last run of `l`. */
 cip_status cip_chunk_runs_add(cip_chunk_changes *c, cip_chunk_runs *l, cip_chunk_run r,
@@ -79,6 +81,9 @@ cip_status cip_chunk_elems_write(cip_chunk_changes *c, uint64_t off, const void 
 cip_status cip_chunk_elems_room(cip_chunk_changes *c, uint64_t n, uint64_t *off, cip_err *err);
 
 /* chunk_changes_linear.c */
+/* Makes c->linear; and another length of it and of `now`. */
+cip_status cip_linear_open(cip_chunk_changes *c, cip_err *err);
+void cip_linear_set_len(cip_chunk_changes *c, uint64_t len);
 /* Raw bytes of linear chunk i when there are `len` in all; how many chunks these are. */
 uint64_t cip_linear_chunk_len(const cip_array_form *f, uint64_t i, uint64_t len);
 uint64_t cip_linear_chunk_count(const cip_array_form *f, uint64_t len);
@@ -87,5 +92,24 @@ cip_status cip_linear_changes_write(cip_chunk_changes *c, const cip_nd *at, cons
 cip_status cip_linear_changes_resize(cip_chunk_changes *c, const int64_t *shape, cip_err *err);
 cip_status cip_linear_changes_splice(cip_chunk_changes *c, const cip_splice *s,
                                      const int64_t *shape, cip_err *err);
+/* Bytes of an array of the grid's elements with this shape. LIMIT from 2^63 on. */
+cip_status cip_linear_len(const cip_grid *g, const int64_t *shape, uint64_t *len, cip_err *err);
+
+/* chunk_changes_bytes.c: the same three of CIP_FORM_BYTES, and the beginning of one */
+cip_status cip_byte_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
+                                  cip_err *err);
+cip_status cip_byte_changes_resize(cip_chunk_changes *c, const int64_t *shape, cip_err *err);
+cip_status cip_byte_changes_splice(cip_chunk_changes *c, const cip_splice *s, const int64_t *shape,
+                                   cip_err *err);
+cip_status cip_byte_changes_open(cip_chunk_changes *c, const cip_array *a, cip_err *err);
+/* Decodes what is still as it was of a stream, so that all is read as fast as a file is. */
+cip_status cip_byte_changes_finish(cip_chunk_changes *c, cip_err *err);
+cip_status cip_byte_changes_load(cip_chunk_changes *c, cip_err *err);
+
+/* chunk_changes_gather.c: all elements in another order, in the file of elements from *off on */
+/* Those of the array, which is `was` in `now`, as rows come and go; or (s NULL) those inside both
+ * shapes, and zeros. *len: how many bytes they are. */
+cip_status cip_changes_gather(cip_chunk_changes *c, const cip_nd *was, const int64_t *shape,
+                              const cip_splice *s, uint64_t *off, uint64_t *len, cip_err *err);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/num.h"
 #include "io/io_impl.h"
-#include "space/changes.h"
 
 enum { PIECE = 1 << 20 };
 
@@ -23,25 +22,10 @@ uint64_t cip_linear_chunk_count(const cip_array_form *f, uint64_t len)
     return len == 0 ? 0 : cip_div_up(len, cip_min_u64(f->chunk_nbytes, len));
 }
 
-/* Bytes as they are now. Pages in a row that stay are read together. */
 static cip_status read_now(const cip_chunk_changes *c, uint64_t at, uint8_t *dst, size_t n,
                            cip_err *err)
 {
-    const uint64_t each = c->form.chunk_nbytes;
-    if (!c->pages)
-        return cip_space_read_at(&c->how, c->now, at, dst, n, err);
-    while (n != 0) {
-        const cip_chunk_run *r = cip_chunk_run_of(c, at / each);
-        const bool kept = r->from != UINT64_MAX;
-        const uint64_t left = (kept ? r->i + r->run : at / each + 1) * each - at;
-        const size_t now = (size_t)cip_min_u64(left, n);
-        CIP_TRY(cip_space_read_at(&c->how, kept ? c->was : c->now,
-                                  kept ? at - r->i * each + r->from * each : at, dst, now, err));
-        at += now;
-        dst += now;
-        n -= now;
-    }
-    return CIP_OK;
+    return cip_space_read_at(&c->how, c->now, at, dst, n, err);
 }
 
 /* Chunk i as elements in a place of its own, where it has room for `want` bytes, with the bytes
@@ -95,17 +79,17 @@ static cip_status put(void *user, uint64_t at, cip_bytes bytes, cip_err *err)
     return CIP_OK;
 }
 
-/* The array's linear bytes as they are now. */
+/* --- as an io --------------------------------------------------------------------------------- */
+
 typedef struct now_io {
     cip_io io;
-    cip_chunk_changes *c;
+    const cip_chunk_changes *c;
 } now_io;
 
 static cip_status now_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
 {
-    const cip_chunk_changes *c = ((now_io *)io)->c;
     for (size_t i = 0; i < n; i++)
-        CIP_TRY(read_now(c, r[i].offset, r[i].dst, r[i].nbytes, err));
+        CIP_TRY(read_now(((now_io *)io)->c, r[i].offset, r[i].dst, r[i].nbytes, err));
     return CIP_OK;
 }
 
@@ -113,27 +97,37 @@ static const cip_io_ops now_ops = { .name = "changes",
                                     .read_ranges = now_read,
                                     .close = cip_io_free };
 
+cip_status cip_linear_open(cip_chunk_changes *c, cip_err *err)
+{
+    CIP_TRY(cip_io_new(c->layout->env, &now_ops, sizeof(now_io), "changes", &c->linear, err));
+    ((now_io *)c->linear)->c = c;
+    c->linear->size = c->now->len;
+    return CIP_OK;
+}
+
+void cip_linear_set_len(cip_chunk_changes *c, uint64_t len)
+{
+    c->now->len = c->linear->size = len;
+    if (!c->bytes)
+        c->now->table.raw_each = cip_max_u64(1, cip_linear_chunk_len(&c->form, 0, len));
+}
+
+cip_io *cip_chunk_changes_io(const cip_chunk_changes *c)
+{
+    return c->linear;
+}
+
 cip_status cip_linear_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
                                     cip_err *err)
 {
-    cip_io *io;
-    CIP_TRY(cip_io_new(c->layout->env, &now_ops, sizeof(now_io), "changes", &io, err));
-    ((now_io *)io)->c = c;
-    io->size = c->now->len;
-    const cip_scatter_to to = { .io = io, .live = true, .put = put, .user = c };
-    cip_status st = cip_scatter(c->layout->env, &to, at, feed, err);
-    cip_io_close(io);
-    return st;
+    const cip_scatter_to to = { .io = c->linear, .live = true, .put = put, .user = c };
+    if (c->bytes)
+        return cip_byte_changes_write(c, at, feed, err);
+    return cip_scatter(c->layout->env, &to, at, feed, err);
 }
 
 /* --- shapes -------------------------------------------------------------------------------------
  */
-
-static void set_len(cip_chunk_changes *c, uint64_t len)
-{
-    c->now->len = len;
-    c->now->table.raw_each = cip_max_u64(1, cip_linear_chunk_len(&c->form, 0, len));
-}
 
 /* Bytes at the end come or go: the last chunk that stays may get another length. */
 static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
@@ -158,7 +152,7 @@ static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
                                      cip_linear_chunk_len(&c->form, 0, len), err));
         CIP_TRY(cip_chunk_runs_zeros(c, &c->next, n - 1, 1, last, err));
     }
-    set_len(c, len);
+    cip_linear_set_len(c, len);
     cip_chunk_runs_take(c);
     return CIP_OK;
 }
@@ -182,43 +176,27 @@ static cip_status add_elems(cip_chunk_changes *c, uint64_t i, uint64_t n, uint64
     return CIP_OK;
 }
 
-/* All elements move: to the file of elements, in their new order. */
-static cip_status take_all(cip_chunk_changes *c, cip_changes *made, uint64_t len, cip_err *err)
-{
-    const uint64_t at = c->elems->size;
-    cip_status st = cip_temporary_add(c->elems, made->anew, 0, len, err);
-    cip_changes_end(made);
-    CIP_TRY(st);
-    c->in_elems->len = c->elems->size;
-    CIP_TRY(add_elems(c, 0, cip_linear_chunk_count(&c->form, len), at, len, err));
-    set_len(c, len);
-    cip_chunk_runs_take(c);
-    return CIP_OK;
-}
-
-/* `s`: rows come and go; NULL: elements inside both shapes stay. */
-static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
-                          uint64_t len, cip_err *err)
-{
-    const cip_block all = { .stored = c->now, .data = c->now };
-    cip_changes from, made;
-    cip_changes_amount amount = { 0, 0 };
-    cip_nd was, now;
-    CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
-    CIP_TRY(cip_view_c_order(c->grid.ndim, shape, c->grid.itemsize, &now, err));
-    cip_changes_begin(&from, c->layout, &all, false, &amount);
-    CIP_TRY(s != NULL ? cip_changes_copy_spliced(&from, &was, s, &made, err)
-                      : cip_changes_copy(&from, &was, &now, &made, err));
-    return take_all(c, &made, len, err);
-}
-
-static cip_status len_of(const cip_chunk_changes *c, const int64_t *shape, uint64_t *len,
-                         cip_err *err)
+cip_status cip_linear_len(const cip_grid *g, const int64_t *shape, uint64_t *len, cip_err *err)
 {
     uint64_t nelem;
-    if (!cip_shape_nelem(c->grid.ndim, shape, &nelem) ||
-        cip_mul_overflow(nelem, c->grid.itemsize, len) || *len > INT64_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an array of over 2^63 bytes");
+    if (cip_shape_nelem(g->ndim, shape, &nelem) && !cip_mul_overflow(nelem, g->itemsize, len) &&
+        *len <= INT64_MAX)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an array of over 2^63 bytes");
+}
+
+/* All elements move: to the file of elements, in their new order. `s`: rows come and go; NULL:
+ * elements inside both shapes stay. */
+static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
+                          cip_err *err)
+{
+    uint64_t off, len;
+    cip_nd was;
+    CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
+    CIP_TRY(cip_changes_gather(c, &was, shape, s, &off, &len, err));
+    CIP_TRY(add_elems(c, 0, cip_linear_chunk_count(&c->form, len), off, len, err));
+    cip_linear_set_len(c, len);
+    cip_chunk_runs_take(c);
     return CIP_OK;
 }
 
@@ -226,11 +204,13 @@ cip_status cip_linear_changes_resize(cip_chunk_changes *c, const int64_t *shape,
 {
     uint64_t len;
     bool rows_only = true;
-    CIP_TRY(len_of(c, shape, &len, err));
+    if (c->bytes)
+        return cip_byte_changes_resize(c, shape, err);
+    CIP_TRY(cip_linear_len(&c->grid, shape, &len, err));
     for (int32_t k = 1; k < c->grid.ndim; k++)
         rows_only = rows_only && shape[k] == c->shape[k];
     return rows_only || len == 0 || c->now->len == 0 ? resize_end(c, len, err)
-                                                     : reorder(c, shape, NULL, len, err);
+                                                     : reorder(c, shape, NULL, err);
 }
 
 /* --- rows in the midst --------------------------------------------------------------------------
@@ -295,7 +275,7 @@ static cip_status splice_bytes(splicing *s, uint64_t len, cip_err *err)
         CIP_TRY(cip_chunk_runs_copy(c, &c->next, behind,
                                     (behind * each - (s->at + s->added) + s->from) / each,
                                     n - behind, err));
-    set_len(c, len);
+    cip_linear_set_len(c, len);
     cip_chunk_runs_take(c);
     return CIP_OK;
 }
@@ -320,11 +300,13 @@ cip_status cip_linear_changes_splice(cip_chunk_changes *c, const cip_splice *s,
                                      const int64_t *shape, cip_err *err)
 {
     uint64_t len, row = c->grid.itemsize;
-    CIP_TRY(len_of(c, shape, &len, err));
+    if (c->bytes)
+        return cip_byte_changes_splice(c, s, shape, err);
+    CIP_TRY(cip_linear_len(&c->grid, shape, &len, err));
     if (len == 0)
         return resize_end(c, 0, err);
     if (!cip_splice_in_one_piece(s, shape))
-        return reorder(c, shape, s, len, err);
+        return reorder(c, shape, s, err);
     for (int32_t k = s->axis + 1; k < c->grid.ndim; k++)
         row *= (uint64_t)shape[k];
     return splice_rows(c, s, row, len, err);

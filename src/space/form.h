@@ -18,11 +18,13 @@ enum {
     CIP_FORM_TAKES = 2,     /* stored chunks of another file are taken as they are, where it stores
                                arrays in the same form */
     CIP_FORM_PLAIN = 4,     /* a chunk that the steps do not make smaller comes without them */
-    CIP_FORM_PAGES = 8      /* of changes: the data lie in the file as they are, and change there;
-                               linear chunks of them are a cut for the change alone (no steps) */
+    CIP_FORM_BYTES = 8,     /* of changes: no chunks, but linear bytes, and changed ranges of them
+                               are what the format places (no steps) */
+    CIP_FORM_STREAM = 16,   /* with BYTES: they are decoded in order, so that the first change but
+                               rows at the end decodes them all */
+    CIP_FORM_GROWS = 32     /* with STREAM: rows at the end are stored behind the others, which stay
+                               as they are stored */
 };
-
-enum { CIP_PAGE_NBYTES = 4 << 10 /* that cut: bytes that are read for one that changes */ };
 
 struct cip_array_form;
 

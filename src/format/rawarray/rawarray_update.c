@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Updates of RawArray files. Pages of raw data change where they are; what comes behind the old
+ * Updates of RawArray files. Bytes of raw data change where they are; what comes behind the old
  * end, or moves, makes the rest of the file anew, trailing metadata last, with new sizes in the
  * header. Where the data are one LZ4 block, before or after, the whole file is made anew. */
 #include <string.h>
@@ -69,11 +69,8 @@ cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind k
     (void)kind;
     (void)shape;
     (void)err;
-    out->form = u->packed ? packed_form(u)
-                          : (cip_array_form){ .dtype = a->dtype,
-                                              .chunk_nbytes = CIP_PAGE_NBYTES,
-                                              .specials = CIP_FORM_SPECIAL(CIP_CHUNK_ZERO),
-                                              .caps = CIP_FORM_PAGES };
+    out->form =
+        u->packed ? packed_form(u) : (cip_array_form){ .dtype = a->dtype, .caps = CIP_FORM_BYTES };
     return CIP_OK;
 }
 
@@ -202,39 +199,36 @@ static void begin_tail(const update *u, uint64_t at, cip_revision *r)
         r->head = u->was.data_off;
 }
 
-/* A page from byte `at` of the data on: below the tail in its place, and as pieces of it. */
-static cip_status add_page(const update *u, uint64_t at, uint64_t len, const cip_chunk *page,
-                           cip_revision *r, cip_err *err)
+/* New bytes from byte `at` of the data on: below the tail in their place, and as pieces of it. */
+static cip_status add_bytes(const update *u, uint64_t at, uint64_t len, const cip_chunk *now,
+                            cip_revision *r, cip_err *err)
 {
     const uint64_t within = r->has_tail           ? 0
                             : at < u->was.raw_len ? cip_min_u64(len, u->was.raw_len - at)
                                                   : 0;
-    if (page->state == CIP_CHUNK_ZERO) {
+    if (now->state == CIP_CHUNK_ZERO) {
         begin_tail(u, at, r);
         return cip_revision_fill(r, 0, len, err);
     }
-    CIP_TRY(cip_patch_range(&r->patch, u->was.data_off + at, page->at.in->io, page->at.off, within,
-                            err));
+    CIP_TRY(
+        cip_patch_range(&r->patch, u->was.data_off + at, now->at.in->io, now->at.off, within, err));
     if (within == len)
         return CIP_OK;
     begin_tail(u, at + within, r);
-    return cip_revision_range(r, page->at.in->io, page->at.off + within, len - within, err);
+    return cip_revision_range(r, now->at.in->io, now->at.off + within, len - within, err);
 }
 
-static cip_status add_pages(const update *u, cip_revision *r, cip_err *err)
+static cip_status add_all(const update *u, cip_revision *r, cip_err *err)
 {
-    const uint64_t each = cip_chunk_changes_form(u->c)->chunk_nbytes,
-                   n = cip_chunk_changes_count(u->c);
+    const uint64_t n = cip_chunk_changes_count(u->c);
     cip_chunk_now now;
     for (uint64_t i = 0; i < n; i += now.run) {
         cip_chunk_changes_at(u->c, i, &now);
-        const uint64_t at = i * each, left = u->h.raw_len - at,
-                       len = now.run > left / each ? left : now.run * each;
         if (now.from == UINT64_MAX) {
-            CIP_TRY(add_page(u, at, len, &now.chunk, r, err));
+            CIP_TRY(add_bytes(u, i, now.run, &now.chunk, r, err));
         } else if (now.from != i || r->has_tail) {
-            begin_tail(u, at, r);
-            CIP_TRY(cip_revision_range(r, u->l->io, u->was.data_off + now.from * each, len, err));
+            begin_tail(u, i, r);
+            CIP_TRY(cip_revision_range(r, u->l->io, u->was.data_off + now.from, now.run, err));
         }
     }
     return CIP_OK;
@@ -243,7 +237,7 @@ static cip_status add_pages(const update *u, cip_revision *r, cip_err *err)
 static cip_status finish_in_place(update *u, cip_revision *r, cip_err *err)
 {
     uint8_t head[CIP_RA_HEADER_MAX];
-    CIP_TRY(add_pages(u, r, err));
+    CIP_TRY(add_all(u, r, err));
     if (memcmp(u->h.dims, u->was.dims, sizeof u->h.dims) != 0)
         begin_tail(u, cip_min_u64(u->h.raw_len, u->was.raw_len), r);
     if (!r->has_tail)
