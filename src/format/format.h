@@ -11,7 +11,6 @@
 #include "base/num.h"
 #include "io/out.h"
 #include "io/patch.h"
-#include "space/changes.h"
 #include "space/chunk_changes.h"
 #include "space/form.h"
 #include "space/layout.h"
@@ -112,6 +111,10 @@ typedef struct cip_store_begin {
      * the revision may place bytes where nothing of the file as it is names any. */
     bool (*alone)(void *user);
     void *alone_user;
+    /* Of updates: the array as the update has it by now, itself where it did not change; borrowed
+     * until the next call. */
+    const cip_array *(*now)(void *user, const cip_array *a);
+    void *now_user;
     cip_array_form *form; /* of new files, spec->narray of them, zeroed: how each array is stored */
 } cip_store_begin;
 
@@ -122,14 +125,16 @@ typedef enum cip_change_kind {
     CIP_CHANGE_SPLICE        /* rows come or go in the midst of an axis */
 } cip_change_kind;
 
-/* How the elements of an array that is there change: in chunks, or (`bytes`) as linear bytes. */
+/* How the elements of an array that is there change. */
 typedef struct cip_change_form {
-    cip_array_form form;     /* of chunks that join those that are there: the same grid, or linear
-                                ones of the same length, which the array's own steps decode */
-    cip_changes *bytes;      /* NULL: in chunks */
-    cip_changes_array array; /* of bytes: where its elements are in them now */
-    const uint8_t *fill;     /* in chunks: what each row holds that CIP_CHANGE_SHAPE adds (then
-                                nothing but rows may come); NULL: zeros */
+    cip_array_form form; /* of chunks that join those that are there: the same grid, or linear ones
+                            of the same length, which the array's own steps decode; or BYTES */
+    const uint8_t *fill; /* in chunks: what each row holds that CIP_CHANGE_SHAPE adds (then nothing
+                            but rows may come); NULL: zeros */
+    bool shared; /* BYTES in which other arrays may lie: rows come where its elements end them, and
+                    with any other shape the array gets bytes of its own (`reshaped`) */
+    bool own;    /* besides: none does, whatever space others name */
+    bool torn;   /* besides: a part of a row may lie behind its elements, and goes when rows come */
 } cip_change_form;
 
 /* How a format stores arrays, in a new file or in one that is there. Finished chunks come; what
@@ -186,13 +191,14 @@ typedef struct cip_array_store {
      * to become; else NULL). What cannot be changed is refused here. */
     cip_status (*form)(void *w, const cip_array *a, cip_change_kind kind, const int64_t *shape,
                        cip_change_form *out, cip_err *err);
-    /* In chunks: before the end, of each array that changed, what became of its chunks; borrowed
-     * until the revision is committed. */
+    /* Before the end, of each array that changed, what became of its chunks; borrowed until the
+     * revision is committed. */
     cip_status (*chunks)(void *w, const cip_chunk_changes *c, cip_err *err);
-    /* In bytes: the array has another shape. `content`: its elements, all of them, are now these,
-     * packed, which are taken over, on failure too; NULL: they are where `form` said. */
-    cip_status (*reshaped)(void *w, const cip_array *a, const int64_t *shape, cip_changes *content,
-                           cip_err *err);
+    /* With `shared` of a form, as soon as it is so: the array has another shape. `own`: its
+     * elements, all of them, are these bytes now, borrowed as above; NULL: they lie where they did,
+     * and rows came behind them. */
+    cip_status (*reshaped)(void *w, const cip_array *a, const int64_t *shape,
+                           const cip_chunk_changes *own, cip_err *err);
     /* Both or none: arrays that come. May one come to `path` (`replace`: in the place of what is
      * there), its data in the tree or not? *version (may be NULL): of the format, for the file that
      * brings it. */

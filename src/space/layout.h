@@ -217,9 +217,11 @@ struct cip_array {
     cip_nd view;      /* itemsize, shape, strides, off: in the linear bytes of `space` */
     cip_space *space; /* NULL only when st != CIP_OK */
     cip_mask mask;
-    const cip_node *node;       /* its description in the tree, or NULL */
-    const cip_node *attributes; /* what users said of this array, where its format tells that from
-                                   what they said of the file: a map, or NULL */
+    const cip_node *node;         /* its description in the tree, or NULL */
+    const struct cip_array *same; /* the array that the tree describes, where this is only another
+                                     name of it; NULL: it is none */
+    const cip_node *attributes;   /* what users said of this array, where its format tells that from
+                                     what they said of the file: a map, or NULL */
     cip_storage storage;
     cip_status st; /* not CIP_OK: it is listed, but cannot be read; `why` says why */
     const cip_err *why;

@@ -268,38 +268,6 @@ static inline cip_status one_next(void *self, uint64_t nelem, uint8_t *dst, cip_
     return CIP_OK;
 }
 
-/* Changes of an array by a store that has it in bytes, as core makes them. */
-static inline cip_status one_elements(const cip_array_store *s, void *w, const cip_array *a,
-                                      const cip_nd *at, const cip_feed *feed, cip_err *err)
-{
-    cip_change_form f = { .bytes = NULL };
-    CIP_TRY(s->form(w, a, CIP_CHANGE_ELEMENTS, NULL, &f, err));
-    return cip_changes_write(f.bytes, at, feed, err);
-}
-
-static inline cip_status one_rows(const cip_array_store *s, void *w, const cip_array *a,
-                                  uint64_t nrow, const cip_feed *feed, cip_err *err)
-{
-    cip_change_form f = { .bytes = NULL };
-    int64_t shape[CIP_MAX_NDIM];
-    cip_changes content;
-    bool moved;
-    CIP_TRY(s->form(w, a, CIP_CHANGE_ROWS, NULL, &f, err));
-    CIP_TRY(cip_changes_rows(f.bytes, &f.array, nrow, feed, shape, &content, &moved, err));
-    return s->reshaped(w, a, shape, moved ? &content : NULL, err);
-}
-
-static inline cip_status one_shape(const cip_array_store *s, void *w, const cip_array *a,
-                                   const int64_t *shape, cip_err *err)
-{
-    cip_change_form f = { .bytes = NULL };
-    cip_changes content;
-    bool moved;
-    CIP_TRY(s->form(w, a, CIP_CHANGE_SHAPE, shape, &f, err));
-    CIP_TRY(cip_changes_shape(f.bytes, &f.array, shape, &content, &moved, err));
-    return s->reshaped(w, a, shape, moved ? &content : NULL, err);
-}
-
 /* Zero-initialise *o; one_output_clear is needed also on failure. */
 static inline cip_status one_write(one_output *o, const cip_format *format, const cip_spec *spec,
                                    const void *data, size_t step)

@@ -63,7 +63,9 @@ static cip_status start_format(cip_edit *e, cip_err *err)
                                 .temporary = e->temporary,
                                 .out = cip_edit_out(e),
                                 .alone = is_alone,
-                                .alone_user = e };
+                                .alone_user = e,
+                                .now = cip_edit_changed,
+                                .now_user = e };
     return e->ops->begin(&b, &e->state, err);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Changes of elements that come as views and feeds, and what a format makes of them: chunks, which
- * are made here and told to it at the end, or linear bytes. */
+ * Changes of elements that come as views and feeds. The format says how the array is stored; its
+ * chunks, or linear bytes, are changed here and told to it at the end. */
 #include "core/writing/edit_impl.h"
 
 #include <string.h>
@@ -8,46 +8,58 @@
 #include "base/num.h"
 #include "space/chunk_move.h"
 #include "space/grid.h"
+#include "tree/node.h"
 
-/* --- chunks that change -------------------------------------------------------------------------
+/* --- arrays as they are now --------------------------------------------------------------------
  */
 
-static cip_edit_chunks *chunks_of(const cip_edit *e, const cip_array *a)
+/* Whether two are one array under several names: a description that an alias names has its data
+ * once, and the tree shows some arrays under another name beside. */
+static bool is_one(const cip_array *a, const cip_array *b)
 {
-    for (cip_edit_chunks *x = e->chunks; x != NULL; x = x->next)
-        if (cip_chunk_changes_hold(x->c, a))
-            return x;
-    return NULL;
+    a = a->same != NULL ? a->same : a;
+    b = b->same != NULL ? b->same : b;
+    return a == b || (a->node == b->node && cip_node_kind(a->node) == CIP_NODE_MAP);
+}
+
+static cip_edit_placed *placed_of(const cip_edit *e, const cip_array *a)
+{
+    cip_edit_placed *x = e->placed;
+    while (x != NULL && !is_one(x->of, a))
+        x = x->next;
+    return x;
 }
 
 cip_chunk_changes *cip_edit_changes_of(const cip_edit *e, const cip_array *a)
 {
-    const cip_edit_chunks *x = chunks_of(e, a);
-    return x != NULL ? x->c : NULL;
+    const cip_edit_placed *p = placed_of(e, a);
+    if (p != NULL)
+        return p->c;
+    for (cip_edit_chunks *x = e->chunks; x != NULL; x = x->next)
+        if (cip_chunk_changes_hold(x->c, a))
+            return x->c;
+    return NULL;
 }
 
 const cip_array *cip_edit_now(cip_edit *e, const cip_array *a)
 {
+    cip_edit_placed *p = placed_of(e, a);
     cip_chunk_changes *c = cip_edit_changes_of(e, a);
-    return c != NULL ? cip_chunk_changes_now(c, a) : cip_edit_records_now(e, a);
+    if (p == NULL)
+        return c != NULL ? cip_chunk_changes_now(c, a) : cip_edit_records_now(e, a);
+    p->seen = *a;
+    p->seen.view = p->at;
+    p->seen.space = cip_chunk_changes_space(c);
+    return &p->seen;
 }
 
-cip_status cip_edit_see(cip_edit *e, const cip_array *a, bool elements, cip_edit_seen *out,
-                        cip_err *err)
+const cip_array *cip_edit_changed(void *edit, const cip_array *a)
 {
-    cip_change_form f;
-    cip_chunk_changes *x = NULL;
-    out->a = cip_edit_now(e, a);
-    if (cip_edit_in_columns(a) || cip_edit_changes_of(e, a) != NULL || !e->linear ||
-        !(elements || e->reshaped))
-        return CIP_OK;
-    CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
-    if (x != NULL)
-        return CIP_OK;
-    out->own = *a;
-    out->own.view = f.array.at;
-    out->a = &out->own;
-    return elements ? cip_changes_now(f.bytes, &out->own.space, err) : CIP_OK;
+    const cip_chunk_changes *c = cip_edit_changes_of(edit, a);
+    const cip_edit_placed *p = placed_of(edit, a);
+    return c != NULL && ((p != NULL && p->reshaped) || cip_chunk_changes_made(c) != 0)
+               ? cip_edit_now(edit, a)
+               : a;
 }
 
 /* The array as the file has it, of one that cip_edit_now gave. */
@@ -60,41 +72,59 @@ static const cip_array *as_it_was(const cip_edit *e, const cip_array *a)
     return a;
 }
 
+/* --- chunks that change -------------------------------------------------------------------------
+ */
+
+static cip_status add_chunks(cip_edit *e, cip_chunk_changes *c, cip_err *err)
+{
+    cip_edit_chunks *x;
+    cip_status st = CIP_ARENA_NEW(&e->arena, &x, 1, err);
+    if (st != CIP_OK) {
+        cip_chunk_changes_free(c);
+        return st;
+    }
+    *x = (cip_edit_chunks){ e->chunks, c };
+    e->chunks = x;
+    return CIP_OK;
+}
+
+/* Where the array is from now on. */
+static cip_status place(cip_edit *e, const cip_array *a, cip_chunk_changes *c, const cip_nd *at,
+                        cip_err *err)
+{
+    cip_edit_placed *p = placed_of(e, a);
+    if (p == NULL) {
+        CIP_TRY(CIP_ARENA_NEW(&e->arena, &p, 1, err));
+        p->next = e->placed;
+        p->of = a;
+        e->placed = p;
+    }
+    p->c = c;
+    p->at = *at;
+    return CIP_OK;
+}
+
 cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
                          const int64_t *shape, cip_change_form *f, cip_chunk_changes **chunks,
                          cip_err *err)
 {
-    cip_edit_chunks *x;
     a = as_it_was(e, a);
-    *chunks = NULL;
-    *f = (cip_change_form){ .bytes = NULL };
+    *f = (cip_change_form){ .fill = NULL };
     if (cip_edit_in_columns(a))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the array's fields lie in columns, and it has no chunks of its own");
     CIP_TRY(e->ops->form(e->state, a, kind, shape, f, err));
-    e->linear = e->linear || f->bytes != NULL;
-    if (f->bytes != NULL)
+    *chunks = f->own && placed_of(e, a) == NULL ? NULL : cip_edit_changes_of(e, a);
+    if (*chunks != NULL)
         return CIP_OK;
-    x = chunks_of(e, a);
-    if (x == NULL) {
-        CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
-        CIP_TRY(cip_chunk_changes_new(a, &f->form, e->temporary, &x->c, err));
-        x->next = e->chunks;
-        e->chunks = x;
-    }
-    *chunks = x->c;
-    return CIP_OK;
+    CIP_TRY(cip_chunk_changes_new(a, &f->form, e->temporary, chunks, err));
+    CIP_TRY(add_chunks(e, *chunks, err));
+    return f->own ? place(e, a, *chunks, &a->view, err) : CIP_OK;
 }
 
-uint64_t cip_edit_made(const cip_change_form *f, const cip_chunk_changes *chunks)
+cip_status cip_edit_done(cip_edit *e, const cip_chunk_changes *chunks, uint64_t made, cip_status st)
 {
-    return chunks != NULL ? cip_chunk_changes_made(chunks) : f->bytes->made;
-}
-
-cip_status cip_edit_done(cip_edit *e, const cip_change_form *f, const cip_chunk_changes *chunks,
-                         uint64_t made, cip_status st)
-{
-    const bool changed = cip_edit_made(f, chunks) != made;
+    const bool changed = cip_chunk_changes_made(chunks) != made;
     e->nmade += changed;
     e->halfway = e->halfway || (st != CIP_OK && changed);
     return st;
@@ -108,11 +138,23 @@ cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
     if (cip_edit_in_columns(a))
         return cip_edit_records_elements(e, as_it_was(e, a), at, feed, err);
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
-    const uint64_t made = cip_edit_made(&f, x);
-    return cip_edit_done(e, &f, x, made,
-                         x != NULL ? cip_chunk_changes_write(x, at, feed, err)
-                                   : cip_changes_write(f.bytes, at, feed, err));
+    const uint64_t made = cip_chunk_changes_made(x);
+    return cip_edit_done(e, x, made, cip_chunk_changes_write(x, at, feed, err));
 }
+
+/* --- rows and shapes ----------------------------------------------------------------------------
+ */
+
+/* Another shape of an array: with rows at the end, with zeros or cut off, or with rows that come
+ * or go in the midst. */
+typedef struct reshaping {
+    cip_change_kind kind;
+    const int64_t *shape;
+    const cip_nd *rows; /* ROWS: where they are in it; NULL: they have no elements */
+    const cip_feed *feed;
+    const cip_splice *splice; /* SPLICE */
+    const uint8_t *fill;      /* SHAPE: as in cip_change_form */
+} reshaping;
 
 /* The shape with nrow rows more, and where these are in it. */
 static cip_status add_rows(const cip_array *a, uint64_t nrow, int64_t *shape, cip_nd *rows,
@@ -129,17 +171,92 @@ static cip_status add_rows(const cip_array *a, uint64_t nrow, int64_t *shape, ci
     return CIP_OK;
 }
 
-/* An array in linear bytes got another shape. */
-static cip_status tell_shape(cip_edit *e, const cip_array *a, const int64_t *shape,
-                             cip_changes *content, cip_err *err)
+/* Of an array that is all of the chunks; `a` as the file has it. */
+static cip_status reshape_all(cip_chunk_changes *c, const cip_array *a, const reshaping *r,
+                              cip_err *err)
+{
+    if (r->kind == CIP_CHANGE_SPLICE)
+        return cip_chunk_changes_splice(c, a, r->splice, err);
+    if (r->kind == CIP_CHANGE_ROWS)
+        return cip_chunk_changes_resize(c, a, r->shape, r->rows, r->feed, err);
+    return cip_edit_resize_chunks(c, a, r->fill, r->shape, err);
+}
+
+/* The array among linear bytes has another shape, the view `at` of them (`own`: of its own). */
+static cip_status tell_shape(cip_edit *e, const cip_array *a, cip_chunk_changes *c,
+                             const cip_nd *at, bool own, cip_err *err)
 {
     const bool before = e->halfway;
     e->halfway = true;
     e->nmade++;
-    CIP_TRY(e->ops->reshaped(e->state, as_it_was(e, a), shape, content, err));
+    CIP_TRY(e->ops->reshaped(e->state, a, at->shape, own ? c : NULL, err));
+    CIP_TRY(place(e, a, c, at, err));
+    placed_of(e, a)->reshaped = true;
     e->halfway = before;
-    e->reshaped = true;
     return CIP_OK;
+}
+
+/* Rows that follow the last of the bytes. */
+static cip_status grow(cip_edit *e, const cip_array *now, cip_chunk_changes *c, uint64_t end,
+                       const reshaping *r, cip_err *err)
+{
+    const uint64_t made = cip_chunk_changes_made(c), off = now->view.off;
+    uint64_t nelem = 0;
+    cip_nd at;
+    if (r->rows != NULL)
+        cip_shape_nelem(r->rows->ndim, r->rows->shape, &nelem);
+    CIP_TRY(cip_view_c_order(now->view.ndim, r->shape, now->view.itemsize, &at, err));
+    at.off = off;
+    CIP_TRY(cip_edit_done(e, c, made,
+                          cip_chunk_changes_grow(c, end, nelem, now->view.itemsize, r->feed, err)));
+    return tell_shape(e, as_it_was(e, now), c, &at, false, err);
+}
+
+/* The array in bytes of its own from now on, with its new shape. */
+static cip_status part(cip_edit *e, const cip_array *now, cip_chunk_changes **c, const reshaping *r,
+                       cip_err *err)
+{
+    cip_chunk_changes *own;
+    const cip_array *a = as_it_was(e, now);
+    CIP_TRY(cip_chunk_changes_apart(*c, a, now, &own, err));
+    const cip_status st = reshape_all(own, a, r, err);
+    if (st != CIP_OK) {
+        cip_chunk_changes_free(own);
+        return st;
+    }
+    *c = own;
+    return add_chunks(e, own, err);
+}
+
+static cip_status reshape_shared(cip_edit *e, const cip_array *now, const cip_change_form *f,
+                                 cip_chunk_changes *c, const reshaping *r, cip_err *err)
+{
+    uint64_t end;
+    cip_nd at;
+    const bool apart = cip_chunk_changes_are_apart(c);
+    if (!apart && r->kind == CIP_CHANGE_ROWS &&
+        cip_chunk_changes_ends(c, &now->view, f->torn, &end))
+        return grow(e, now, c, end, r, err);
+    CIP_TRY(cip_view_c_order(now->view.ndim, r->shape, now->view.itemsize, &at, err));
+    const cip_array *a = as_it_was(e, now);
+    const uint64_t made = cip_chunk_changes_made(c);
+    CIP_TRY(apart ? cip_edit_done(e, c, made, reshape_all(c, cip_chunk_changes_array(c), r, err))
+                  : part(e, now, &c, r, err));
+    return tell_shape(e, a, c, &at, true, err);
+}
+
+/* `a` as it is now. */
+static cip_status reshape(cip_edit *e, const cip_array *a, reshaping *r, cip_err *err)
+{
+    cip_change_form f;
+    cip_chunk_changes *c;
+    CIP_TRY(
+        cip_edit_form(e, a, r->kind, r->kind == CIP_CHANGE_ROWS ? NULL : r->shape, &f, &c, err));
+    r->fill = f.fill;
+    if (f.shared)
+        return reshape_shared(e, cip_edit_now(e, as_it_was(e, a)), &f, c, r, err);
+    const uint64_t made = cip_chunk_changes_made(c);
+    return cip_edit_done(e, c, made, reshape_all(c, as_it_was(e, a), r, err));
 }
 
 cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const cip_feed *feed,
@@ -147,31 +264,19 @@ cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const c
 {
     int64_t shape[CIP_MAX_NDIM];
     cip_nd rows;
-    cip_change_form f;
-    cip_chunk_changes *x;
-    cip_changes content;
-    bool moved;
     uint64_t nelem;
+    CIP_TRY(add_rows(a, nrow, shape, &rows, err));
     if (cip_edit_in_columns(a)) {
-        CIP_TRY(add_rows(a, nrow, shape, &rows, err));
         CIP_TRY(cip_edit_records_rows(e, as_it_was(e, a), CIP_CHANGE_ROWS, shape, err));
         cip_status st = cip_edit_records_elements(e, as_it_was(e, a), &rows, feed, err);
         e->halfway = st != CIP_OK; /* the rows are there */
         return st;
     }
-    CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ROWS, NULL, &f, &x, err));
-    const uint64_t made = cip_edit_made(&f, x);
-    if (x == NULL) {
-        CIP_TRY(cip_edit_done(
-            e, &f, x, made,
-            cip_changes_rows(f.bytes, &f.array, nrow, feed, shape, &content, &moved, err)));
-        return tell_shape(e, a, shape, moved ? &content : NULL, err);
-    }
-    CIP_TRY(add_rows(a, nrow, shape, &rows, err));
     const bool none = !cip_shape_nelem(rows.ndim, rows.shape, &nelem) || nelem == 0;
-    return cip_edit_done(
-        e, &f, x, made,
-        cip_chunk_changes_resize(x, as_it_was(e, a), shape, none ? NULL : &rows, feed, err));
+    reshaping r = {
+        .kind = CIP_CHANGE_ROWS, .shape = shape, .rows = none ? NULL : &rows, .feed = feed
+    };
+    return reshape(e, a, &r, err);
 }
 
 /* The same row again and again, of elements that are parts of it. */
@@ -208,43 +313,23 @@ cip_status cip_edit_resize_chunks(cip_chunk_changes *c, const cip_array *a, cons
 
 cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape, cip_err *err)
 {
-    cip_change_form f;
-    cip_chunk_changes *x;
-    cip_changes content;
-    bool moved;
-    if (cip_edit_in_columns(a))
-        return cip_edit_records_rows(e, as_it_was(e, a), CIP_CHANGE_SHAPE, shape, err);
-    CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_SHAPE, shape, &f, &x, err));
-    const uint64_t made = cip_edit_made(&f, x);
-    if (x != NULL)
-        return cip_edit_done(e, &f, x, made,
-                             cip_edit_resize_chunks(x, as_it_was(e, a), f.fill, shape, err));
-    CIP_TRY(cip_edit_done(e, &f, x, made,
-                          cip_changes_shape(f.bytes, &f.array, shape, &content, &moved, err)));
-    return tell_shape(e, a, shape, moved ? &content : NULL, err);
+    reshaping r = { .kind = CIP_CHANGE_SHAPE, .shape = shape };
+    return cip_edit_in_columns(a)
+               ? cip_edit_records_rows(e, as_it_was(e, a), CIP_CHANGE_SHAPE, shape, err)
+               : reshape(e, a, &r, err);
 }
 
 cip_status cip_edit_splice(cip_edit *e, const cip_array *a, const cip_splice *s, cip_err *err)
 {
     int64_t shape[CIP_MAX_NDIM];
-    cip_change_form f;
-    cip_chunk_changes *x;
-    cip_changes content;
     cip_nd now;
-    bool moved;
+    reshaping r = { .kind = CIP_CHANGE_SPLICE, .shape = shape, .splice = s };
     CIP_TRY(cip_splice_shape(s, a->view.ndim, a->view.shape, shape, err));
     CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->view.itemsize, &now, err));
     if (s->removed == 0 && s->added == 0)
         return CIP_OK;
-    if (cip_edit_in_columns(a))
-        return cip_edit_records_splice(e, as_it_was(e, a), s, err);
-    CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_SPLICE, shape, &f, &x, err));
-    const uint64_t made = cip_edit_made(&f, x);
-    if (x != NULL)
-        return cip_edit_done(e, &f, x, made, cip_chunk_changes_splice(x, as_it_was(e, a), s, err));
-    CIP_TRY(cip_edit_done(e, &f, x, made,
-                          cip_changes_splice(f.bytes, &f.array, s, &content, &moved, err)));
-    return tell_shape(e, a, shape, moved ? &content : NULL, err);
+    return cip_edit_in_columns(a) ? cip_edit_records_splice(e, as_it_was(e, a), s, err)
+                                  : reshape(e, a, &r, err);
 }
 
 /* --- chunks of another file ---------------------------------------------------------------------
@@ -346,7 +431,7 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
     }
     CIP_TRY(cip_edit_form(e, a, at == &rows ? CIP_CHANGE_ROWS : CIP_CHANGE_ELEMENTS, NULL, &f, &x,
                           err));
-    if (x == NULL || (f.form.caps & CIP_FORM_TAKES) == 0)
+    if ((f.form.caps & CIP_FORM_TAKES) == 0)
         return CIP_OK;
     taking t = { .to = x };
     cip_array_form form = *cip_chunk_changes_form(x);
@@ -362,13 +447,13 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
     CIP_TRY(cip_chunk_move_may(&m, taken, err));
     if (!*taken)
         return CIP_OK;
-    const uint64_t made = cip_edit_made(&f, x);
+    const uint64_t made = cip_chunk_changes_made(x);
     cip_status st = CIP_OK;
     if (at == &rows)
         st = cip_chunk_changes_resize(x, as_it_was(e, a), shape, NULL, NULL, err);
     if (st == CIP_OK)
         st = cip_chunk_move(&m, taken, err);
-    return cip_edit_done(e, &f, x, made, st);
+    return cip_edit_done(e, x, made, st);
 }
 
 /* --- the end ------------------------------------------------------------------------------------

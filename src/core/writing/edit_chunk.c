@@ -34,16 +34,14 @@ static cip_status look_at(void *user, cip_err *err)
     return st;
 }
 
-static cip_status put_stored(cip_edit *e, const cip_array *a, cip_chunk_changes *to, uint64_t i,
-                             cip_bytes bytes, cip_err *err)
+static cip_status put_stored(put_chunk *x, cip_chunk_changes *to, cip_bytes bytes, cip_err *err)
 {
     const cip_array_form *f = cip_chunk_changes_form(to);
     cip_chunk_in in = { .run = 1, .bytes = bytes };
-    CIP_TRY(cip_chunk_changes_raw_len(to, i, &in.raw_len, err));
+    CIP_TRY(cip_chunk_changes_raw_len(to, x->i, &in.raw_len, err));
     if (f->sum_id != CIP_SUM_NONE)
-        CIP_TRY(cip_sum_of(&e->file->env.mem, (cip_sum_id)f->sum_id, bytes, in.sum, err));
-    put_chunk x = { e, a, i };
-    return cip_chunk_changes_put_checked(to, i, &in, look_at, &x, err);
+        CIP_TRY(cip_sum_of(&x->e->file->env.mem, (cip_sum_id)f->sum_id, bytes, in.sum, err));
+    return cip_chunk_changes_put_checked(to, x->i, &in, look_at, x, err);
 }
 
 static cip_status next_of_bytes(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
@@ -57,22 +55,26 @@ static cip_status next_of_bytes(void *self, uint64_t nelem, uint8_t *dst, cip_er
 }
 
 /* An array whose bytes are one chunk: all of them, in C order. */
-static cip_status put_bytes(const cip_array *a, const cip_change_form *f, uint64_t i, bool stored,
-                            cip_bytes bytes, cip_err *err)
+static cip_status put_bytes(const put_chunk *x, cip_chunk_changes *to, bool stored, cip_bytes bytes,
+                            cip_err *err)
 {
-    cip_chunk_list l;
-    cip_bytes left = { bytes.ptr, (size_t)a->view.itemsize };
+    const cip_nd *at = &cip_edit_now(x->e, x->a)->view;
+    const bool stream = (cip_chunk_changes_form(to)->caps & CIP_FORM_STREAM) != 0;
+    cip_bytes left = { bytes.ptr, (size_t)at->itemsize };
     const cip_feed feed = { .next = next_of_bytes, .self = &left };
-    CIP_TRY(cip_chunk_list_open(a, &l, err));
-    if (!cip_view_is_contiguous(&a->view) || l.n > 1 || (stored && !f->bytes->raw))
+    cip_chunk_list l; /* as the file has it */
+    uint64_t first, end;
+    CIP_TRY(cip_chunk_list_open(x->a, &l, err));
+    CIP_TRY(cip_view_bounds(at, &first, &end, err));
+    if (!cip_view_is_contiguous(at) || l.n > 1 || (stored && stream))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an array in chunks that can be written one by one");
-    if (i >= l.n || bytes.len != l.end - l.first)
+    if (x->i != 0 || first == end || bytes.len != end - first)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected chunk 0, of %" PRIu64 " bytes, found chunk %" PRIu64
                         ", of %zu bytes",
-                        l.end - l.first, i, bytes.len);
-    return cip_changes_write(f->bytes, &f->array.at, &feed, err);
+                        end - first, x->i, bytes.len);
+    return cip_chunk_changes_write(to, at, &feed, err);
 }
 
 static cip_status put(cip_edit *e, const cip_array *a, uint64_t i, bool stored, cip_bytes bytes,
@@ -82,14 +84,12 @@ static cip_status put(cip_edit *e, const cip_array *a, uint64_t i, bool stored, 
     cip_chunk_changes *to;
     CIP_TRY(cip_array_state(cip_edit_now(e, a), err));
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &to, err));
-    const uint64_t made = cip_edit_made(&f, to);
-    cip_edit_seen now = { .a = a };
-    if (to == NULL && e->reshaped)
-        CIP_TRY(cip_edit_see(e, a, true, &now, err));
-    return cip_edit_done(e, &f, to, made,
-                         to == NULL ? put_bytes(now.a, &f, i, stored, bytes, err)
-                         : stored   ? put_stored(e, a, to, i, bytes, err)
-                                    : cip_chunk_changes_put_raw(to, i, bytes, err));
+    const uint64_t made = cip_chunk_changes_made(to);
+    put_chunk x = { e, a, i };
+    return cip_edit_done(e, to, made,
+                         (f.form.caps & CIP_FORM_BYTES) != 0 ? put_bytes(&x, to, stored, bytes, err)
+                         : stored                            ? put_stored(&x, to, bytes, err)
+                                  : cip_chunk_changes_put_raw(to, i, bytes, err));
 }
 
 static cip_status write_chunk(cip_edit *e, const char *path, uint64_t i, bool stored,

@@ -247,11 +247,11 @@ static cip_status put_elements(cip_edit *e, const cip_array *a, const cip_nd *at
 
 /* The selected elements of the array (or a field of it) at `path`, which *now keeps. */
 static cip_status plan_target(cip_edit *e, const char *path, const char *selection,
-                              cip_edit_seen *now, cip_read_plan *out, cip_err *err)
+                              const cip_array **now, cip_read_plan *out, cip_err *err)
 {
     cip_read_args args = { .size = sizeof args, .selection = selection };
     CIP_TRY(cip_edit_find(e, path, &args.field, now, err));
-    return cip_read_plan_make(now->a, &args, CIP_AS_NATIVE, out, err);
+    return cip_read_plan_make(*now, &args, CIP_AS_NATIVE, out, err);
 }
 
 static cip_status may_write(const cip_edit *e, cip_err *err)
@@ -301,7 +301,7 @@ static cip_status write_memory(cip_edit *e, const char *path, const char *select
                                const cip_dtype *dtype, cip_bytes data, cip_err *err)
 {
     cip_read_plan p;
-    cip_edit_seen now;
+    const cip_array *now;
     void *made = NULL;
     uint64_t need = 0;
     CIP_TRY(may_write(e, err));
@@ -364,7 +364,7 @@ static cip_status write_array(cip_edit *e, const char *path, const char *selecti
                               const cip_array *from, cip_err *err)
 {
     cip_read_plan p;
-    cip_edit_seen now;
+    const cip_array *now;
     from_array x;
     CIP_TRY(may_write(e, err));
     if (from == NULL)
@@ -416,7 +416,7 @@ cip_status cip_rows_count(const cip_nd *v, int32_t axis, uint64_t itemsize, uint
     return CIP_OK;
 }
 
-cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, cip_edit_seen *out,
+cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, const cip_array **out,
                          cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
@@ -425,8 +425,8 @@ cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, cip_
     if (a == NULL)
         return cip_edit_not_found(e, path, &why, err);
     CIP_TRY(cip_edit_still(e, path, a, err));
-    CIP_TRY(cip_array_state(cip_edit_now(e, a), err));
-    return cip_fail_in(err, cip_edit_see(e, a, false, out, err), "%s", a->path);
+    *out = cip_edit_now(e, a);
+    return cip_array_state(*out, err);
 }
 
 /* Where rows come: before one of an axis, or (end) behind the last of the first axis. */
@@ -438,7 +438,7 @@ typedef struct rows_at {
 
 static const rows_at behind = { .end = true };
 
-static cip_status find_for_rows(cip_edit *e, const char *path, cip_edit_seen *now, cip_err *err)
+static cip_status find_for_rows(cip_edit *e, const char *path, const cip_array **now, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "adding rows", err));
     return cip_edit_find(e, path, NULL, now, err);
@@ -467,15 +467,14 @@ static cip_status put_rows(cip_edit *e, const cip_array *a, const rows_at *at, u
 static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *at,
                                  const cip_dtype *dtype, cip_bytes data, cip_err *err)
 {
-    cip_edit_seen now;
+    const cip_array *a;
     uint64_t nrow, each;
     void *made = NULL;
     from_memory m = { .at = data.ptr };
     cip_feed feed = { .next = next_of_memory, .lend = lend_of_memory, .self = &m };
     if (data.len != 0)
         CIP_TRY(cip_arg_given(data.ptr, "rows", err));
-    CIP_TRY(find_for_rows(e, path, &now, err));
-    const cip_array *a = now.a;
+    CIP_TRY(find_for_rows(e, path, &a, err));
     const cip_dtype *native = cip_array_native_dtype(a, err);
     if (native == NULL)
         return (cip_status)err->code;
@@ -552,14 +551,13 @@ static cip_status count_rows(const cip_nd *now, int32_t axis, const cip_nd *from
 static cip_status rows_of_array(cip_edit *e, const char *path, const rows_at *at,
                                 const cip_array *from, cip_err *err)
 {
-    cip_edit_seen now;
+    const cip_array *a;
     uint64_t nrow;
     from_array x;
     const cip_feed feed = { .next = next_of_array, .self = &x };
     if (from == NULL)
         return cip_fail_null(err, "an array");
-    CIP_TRY(find_for_rows(e, path, &now, err));
-    const cip_array *a = now.a;
+    CIP_TRY(find_for_rows(e, path, &a, err));
     cip_status st = array_start(e, &x, from, NULL, a->dtype, missing_value(a, a->dtype), err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "%s", a->path);
@@ -588,10 +586,9 @@ cip_status cip_edit_insert_array(cip_edit *e, const char *path, int axis, int64_
 static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
                          cip_err *err)
 {
-    cip_edit_seen now;
+    const cip_array *a;
     CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "another shape", err));
-    CIP_TRY(cip_edit_find(e, path, NULL, &now, err));
-    const cip_array *a = now.a;
+    CIP_TRY(cip_edit_find(e, path, NULL, &a, err));
     if (ndim != a->view.ndim || (shape == NULL && ndim != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a shape of %d axes, found %d",
                         (int)a->view.ndim, ndim);

@@ -8,10 +8,10 @@
 
 static cip_status delete_range(cip_edit *e, const char *path, const cip_splice *s, cip_err *err)
 {
-    cip_edit_seen now;
+    const cip_array *now;
     CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "removing rows", err));
     CIP_TRY(cip_edit_find(e, path, NULL, &now, err));
-    return cip_fail_in(err, cip_edit_splice(e, now.a, s, err), "%s", now.a->path);
+    return cip_fail_in(err, cip_edit_splice(e, now, s, err), "%s", now->path);
 }
 
 cip_status cip_edit_delete(cip_edit *e, const char *path, int axis, int64_t start, int64_t count,
@@ -90,13 +90,13 @@ static cip_status range_of(cip_selection *sel, int32_t ndim, const int64_t *shap
 static cip_status find_range(cip_edit *e, const char *path, const char *selection, cip_splice *s,
                              cip_err *err)
 {
-    cip_edit_seen now;
+    const cip_array *now;
     cip_selection sel;
     CIP_TRY(cip_edit_find(e, path, NULL, &now, err));
     cip_status st = cip_selection_parse(selection, &sel, err);
     if (st == CIP_OK)
-        st = range_of(&sel, now.a->view.ndim, now.a->view.shape, s, err);
-    return cip_fail_in(err, st, "%s", now.a->path);
+        st = range_of(&sel, now->view.ndim, now->view.shape, s, err);
+    return cip_fail_in(err, st, "%s", now->path);
 }
 
 cip_status cip_edit_range(cip_edit *e, const char *path, const char *selection, int *axis,

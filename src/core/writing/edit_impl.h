@@ -7,11 +7,21 @@
 #include "core/reading/read_plan.h"
 #include "space/chunk_changes.h"
 
-/* Chunks that an update changes. */
+/* Chunks, or linear bytes, that an update changes. */
 typedef struct cip_edit_chunks {
     struct cip_edit_chunks *next;
     cip_chunk_changes *c;
 } cip_edit_chunks;
+
+/* An array that no longer lies where the file says, or has another shape, among linear bytes. */
+typedef struct cip_edit_placed {
+    struct cip_edit_placed *next;
+    const cip_array *of;
+    cip_chunk_changes *c;
+    cip_nd at;     /* in its bytes */
+    bool reshaped; /* it has another shape */
+    cip_array seen;
+} cip_edit_placed;
 
 /* What an update did at a path: an array there is no longer what the file has. */
 typedef enum cip_edit_deed {
@@ -59,13 +69,12 @@ struct cip_edit {
     cip_revision rev;
     cip_report notes;
     cip_edit_chunks *chunks; /* of arrays that are there, the last one first */
-    bool reshaped; /* an array in linear bytes has another shape: the format knows which */
+    cip_edit_placed *placed;
     struct cip_edit_records *records; /* arrays whose columns changed */
     struct cip_addition *added;       /* arrays that come, last one first */
     cip_edit_place *places;           /* where something came or went, last one first */
     cip_edit_looked *looked;
     int *became;    /* NULL, or told by the commit: cip_commit_became */
-    bool linear;    /* elements in linear bytes may have changed */
     int big;        /* order of elements in memory, or -1: the machine's */
     bool packed;    /* defrag was asked for */
     bool finished;  /* rev is made */
@@ -98,20 +107,18 @@ cip_status cip_edit_may_begin(const cip_file *file, cip_err *err);
 cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err);
 /* UNSUPPORTED when the format cannot make this kind of change; ARG after the plan was made. */
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err);
-/* An array as the update has it by now. */
-typedef struct cip_edit_seen {
-    const cip_array *a; /* borrowed until the next change, or `own` */
-    cip_array own;      /* of one in linear bytes: its view is one of those */
-} cip_edit_seen;
-/* The array at the path; what cannot be read is refused. `field` (may be NULL: there is none): what
- * the path names in it. */
-cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, cip_edit_seen *out,
+/* The array at the path as cip_edit_now has it; what cannot be read is refused. `field` (may be
+ * NULL: there is none): what the path names in it. */
+cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, const cip_array **out,
                          cip_err *err);
 
 /* --- edit_change.c: elements, on their way to what the format makes of them */
 
-/* The array as the update has it by now, but for the shape of one in linear bytes. */
+/* The array as the update has it by now; borrowed until the next change, or look at an array that
+ * lies in the same chunks. */
 const cip_array *cip_edit_now(cip_edit *e, const cip_array *a);
+/* For the format: the same of one that changed, any other as it is. */
+const cip_array *cip_edit_changed(void *edit, const cip_array *a);
 /* The changes of the chunks that it lies in, or NULL: there are none yet. */
 cip_chunk_changes *cip_edit_changes_of(const cip_edit *e, const cip_array *a);
 /* Another shape; `fill` as in cip_change_form. */
@@ -124,20 +131,16 @@ cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
 cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const cip_feed *feed,
                          cip_err *err);
 cip_status cip_edit_shape(cip_edit *e, const cip_array *a, const int64_t *shape, cip_err *err);
-/* The same with it; `elements`: and with those of one in linear bytes, to be read. */
-cip_status cip_edit_see(cip_edit *e, const cip_array *a, bool elements, cip_edit_seen *out,
-                        cip_err *err);
 /* Rows of any axis come or go in the midst of it. */
 cip_status cip_edit_splice(cip_edit *e, const cip_array *a, const cip_splice *s, cip_err *err);
-/* How the array's elements change: *chunks, or NULL: *f says in which bytes. */
+/* How the array's elements change, and the changes of its chunks. */
 cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
                          const int64_t *shape, cip_change_form *f, cip_chunk_changes **chunks,
                          cip_err *err);
-/* How often what cip_edit_form gave has been changed; and the end of a change that began when that
- * was `made`: gives `st`, and where that is a failure says whether it was one halfway. */
-uint64_t cip_edit_made(const cip_change_form *f, const cip_chunk_changes *chunks);
-cip_status cip_edit_done(cip_edit *e, const cip_change_form *f, const cip_chunk_changes *chunks,
-                         uint64_t made, cip_status st);
+/* The end of a change that began when the chunks were changed `made` times: gives `st`, and where
+ * that is a failure says whether it was one halfway. */
+cip_status cip_edit_done(cip_edit *e, const cip_chunk_changes *chunks, uint64_t made,
+                         cip_status st);
 /* All elements of an array of another file, whose chunks are taken as they are stored, to where the
  * box `at` (or nrow more rows: NULL) has them; *taken false, with nothing done, where that cannot
  * be. */

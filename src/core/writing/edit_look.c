@@ -225,7 +225,6 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
 {
     cip_err why = CIP_ERR_INIT;
     cip_edit_looked *x;
-    cip_edit_seen now;
     const cip_array *a;
     CIP_TRY(find_moved(e, path, out, &a, err));
     if (*out != NULL)
@@ -237,8 +236,7 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
         CIP_TRY(cip_edit_still(e, path, a, err));
     }
     CIP_TRY(place_for(e, a, &x, err));
-    CIP_TRY(cip_fail_in(err, cip_edit_see(e, a, true, &now, err), "%s", a->path));
-    x->seen = *now.a;
+    x->seen = *cip_edit_now(e, a);
     *out = &x->seen;
     return CIP_OK;
 }

@@ -5,7 +5,6 @@
 cip_status cip_edit_read(cip_edit *e, const char *path, const cip_read_args *args, cip_err *err)
 {
     cip_read_args in;
-    cip_edit_seen now;
     const char *field;
     cip_err why = CIP_ERR_INIT;
     CIP_TRY(cip_edit_there(e, err));
@@ -23,6 +22,7 @@ cip_status cip_edit_read(cip_edit *e, const char *path, const cip_read_args *arg
                         in.field);
     CIP_TRY(cip_edit_still(e, path, a, err));
     CIP_TRY(cip_array_state(a, err));
-    CIP_TRY(cip_fail_in(err, cip_edit_see(e, a, true, &now, err), "%s", a->path));
-    return cip_read_into(now.a, &in, err);
+    a = cip_edit_now(e, a);
+    CIP_TRY(cip_array_state(a, err));
+    return cip_read_into(a, &in, err);
 }

@@ -142,8 +142,8 @@ static cip_status write_column(void *user, size_t i, const cip_nd *at, const cip
     cip_chunk_changes *x;
     CIP_TRY(column_of(w->s, i, &a, err));
     CIP_TRY(cip_edit_form(w->e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
-    const uint64_t made = cip_edit_made(&f, x);
-    return cip_edit_done(w->e, &f, x, made, cip_chunk_changes_write(x, at, feed, err));
+    const uint64_t made = cip_chunk_changes_made(x);
+    return cip_edit_done(w->e, x, made, cip_chunk_changes_write(x, at, feed, err));
 }
 
 /* Columns before one that cannot be changed may have been. */
@@ -187,8 +187,8 @@ static cip_status reshape_column(cip_edit *e, const cip_array *a, const reshapin
     CIP_TRY(cip_edit_form(e, a, r->kind, r->kind == CIP_CHANGE_ROWS ? NULL : shape, &f, &x, err));
     if (look)
         return CIP_OK;
-    const uint64_t made = cip_edit_made(&f, x);
-    return cip_edit_done(e, &f, x, made,
+    const uint64_t made = cip_chunk_changes_made(x);
+    return cip_edit_done(e, x, made,
                          r->splice != NULL ? cip_chunk_changes_splice(x, a, r->splice, err)
                                            : cip_edit_resize_chunks(x, a, f.fill, shape, err));
 }

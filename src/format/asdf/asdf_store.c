@@ -47,6 +47,7 @@ const cip_array_store cip_asdf_store = {
     .set_text = cip_asdf_update_set_text,
     .history = cip_asdf_update_history,
     .form = cip_asdf_update_form,
+    .chunks = cip_asdf_update_chunks,
     .reshaped = cip_asdf_update_reshaped,
     .may_take = cip_asdf_update_may_take,
     .take = cip_asdf_update_take,

@@ -1,179 +1,154 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Any bytes as a file that is changed: the first says how. What comes out of it must open again,
- * and an array that the change left alone must read as before. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "format/asdf/asdf_testing.h"
-#include "format/asdf/update/asdf_update.h"
+ * Any bytes as a file that is changed: the first says how. What comes of it must open again, and
+ * an array that changed must read as the update showed it before the commit. */
+#include "support/fuzz_update.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static cip_status zeros(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
+/* The first array that can be read and is small, by its path; NULL: there is none. */
+static char *first_array(cip_memory *m, bool *opens)
 {
-    (void)err;
-    memset(dst, 0, (size_t)(nelem * *(uint64_t *)self));
-    return CIP_OK;
+    const cip_open_options o = { .size = sizeof o, .limits = fuzz_limits(), .threads = 1 };
+    cip_file *f;
+    char *path = NULL;
+    *opens = cip_memory_open(m, &o, &f, NULL) == CIP_OK;
+    for (size_t i = 0; *opens && path == NULL && i < cip_file_narray(f); i++) {
+        const cip_array *a = cip_file_array(f, i);
+        if (cip_array_state(a, NULL) == CIP_OK && cip_dtype_itemsize(cip_array_dtype(a)) < 1 << 12)
+            path = strdup(cip_array_path(a));
+    }
+    if (*opens)
+        cip_file_close(f);
+    return path;
 }
 
-static const cip_array *first_array(const cip_layout *l)
+/* Bytes of all elements, at most FUZZ_NBYTES; SIZE_MAX: there are more. */
+static size_t count_bytes(const cip_array *a, const cip_dtype *d)
 {
-    for (size_t i = 0; i < l->narray; i++)
-        if (l->array[i]->st == CIP_OK && l->array[i]->dtype->itemsize < 1 << 12)
-            return l->array[i];
+    uint64_t n = cip_dtype_itemsize(d);
+    for (int k = 0; k < cip_array_ndim(a); k++)
+        if (__builtin_mul_overflow(n, (uint64_t)cip_array_shape(a)[k], &n))
+            return SIZE_MAX;
+    return n <= FUZZ_NBYTES ? (size_t)n : SIZE_MAX;
+}
+
+/* All elements of such an array; NULL: it is larger, or they cannot be read. */
+static uint8_t *read_all(const cip_array *a, size_t *nbytes)
+{
+    const cip_dtype *d = a != NULL ? cip_array_native_dtype(a, NULL) : NULL;
+    if (d == NULL || (*nbytes = count_bytes(a, d)) == SIZE_MAX)
+        return NULL;
+    uint8_t *elems = calloc(*nbytes + 1, 1);
+    if (elems != NULL && cip_read(a, NULL, d, elems, *nbytes, NULL) == CIP_OK)
+        return elems;
+    free(elems);
     return NULL;
 }
 
-static cip_status change_data(void *u, const cip_array *a, unsigned how, cip_err *err)
+static cip_status change_data(cip_edit *e, const char *path, unsigned how)
 {
-    uint64_t itemsize = a->dtype->itemsize;
-    const cip_feed feed = { .next = zeros, .self = &itemsize };
+    const cip_array *a;
+    const cip_dtype *d;
     int64_t shape[CIP_MAX_NDIM];
-    uint64_t nelem;
-    if (!cip_shape_nelem(a->view.ndim, a->view.shape, &nelem) || nelem > 1 << 16)
-        return CIP_OK;
-    memcpy(shape, a->view.shape, sizeof shape);
-    if (a->view.ndim != 0)
+    size_t all;
+    if (cip_edit_array(e, path, &a, NULL) != CIP_OK ||
+        (d = cip_array_native_dtype(a, NULL)) == NULL || (all = count_bytes(a, d)) == SIZE_MAX)
+        return CIP_ERR_UNSUPPORTED;
+    const int ndim = cip_array_ndim(a);
+    memcpy(shape, cip_array_shape(a), (size_t)ndim * sizeof *shape);
+    const size_t row = ndim != 0 && shape[0] != 0 ? all / (size_t)shape[0] : 0;
+    if (how % 3 == 2 && how != 14) {
         shape[0] = shape[0] / 2 + 1;
-    switch (how % 3) {
-    case 0:
-        return nelem == 0 ? CIP_OK : one_elements(&cip_asdf_store, u, a, &a->view, &feed, err);
-    case 1:
-        return one_rows(&cip_asdf_store, u, a, 1 + how % 5, &feed, err);
-    default:
-        return one_shape(&cip_asdf_store, u, a, shape, err);
+        return cip_edit_resize(e, path, ndim, shape, NULL);
     }
-}
-
-/* A file with an array of three bytes in a block. */
-#define BLOCK                                                                                      \
-    "\xd3"                                                                                         \
-    "BLK\0\x30\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\3"                    \
-    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"                                                             \
-    "abc"
-static const char one_array[] =
-    "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n"
-    "--- !core/asdf-1.1.0\n"
-    "a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: little, shape: [3]}\n"
-    "...\n" BLOCK;
-
-/* What it brings must last until the end of the update. */
-typedef struct brought {
-    cip_io *io;
-    cip_layout *l;
-} brought;
-
-static cip_status add(void *u, cip_env *env, const char *path, brought *b, cip_err *err)
-{
-    const char *version;
-    CIP_TRY(cip_asdf_store.may_take(u, path, false, false, &version, err));
-    CIP_TRY(cip_io_open_memory(env, one_array, sizeof one_array - 1, "one", &b->io, err));
-    CIP_TRY(cip_layout_new(env, b->io, &b->l, err));
-    CIP_TRY(cip_format_asdf.open(b->l, err));
-    if (b->l->narray != 1 || b->l->nblock != 1)
+    if (how % 3 == 2)
+        return cip_edit_delete(e, path, 0, shape[0] / 3, (shape[0] + 1) / 2, NULL);
+    void *zeros = calloc(6 * all + 1, 1);
+    if (zeros == NULL)
         abort();
-    return cip_asdf_store.take(u, path, false, b->l, "a", err);
-}
-
-static cip_status change(void *u, cip_layout *l, cip_arena *arena, unsigned how, brought *b,
-                         cip_err *err)
-{
-    const cip_array *a = first_array(l);
-    cip_report report;
-    cip_node *n;
-    CIP_TRY(cip_node_new_string(arena, "0123456789", how % 11, &n, err));
-    if (how / 16 == 14)
-        return cip_asdf_store.move(u, a != NULL ? a->path : "a", how % 2 ? "b" : "c/d", how / 2 % 2,
-                                   err);
-    if (how / 16 == 15)
-        return add(u, l->env, how % 2 ? "new" : "new/of/it", b, err);
-    switch (how / 16 % 5) {
-    case 0:
-        return cip_asdf_store.set(u, how % 2 ? "a/b" : "fuzz", n, err);
-    case 1:
-        return a != NULL ? cip_asdf_store.remove(u, a->path, err) : CIP_OK;
-    case 2:
-        return a != NULL ? change_data(u, a, how % 16, err) : CIP_OK;
-    case 3:
-        return cip_asdf_store.freeze(u, err);
-    default:
-        cip_report_init(&report, &l->env->mem, false, NULL, NULL);
-        cip_status st = cip_asdf_store.defrag(u, &report, err);
-        cip_report_clear(&report);
-        return st;
-    }
-}
-
-static cip_status open_again(cip_env *env, cip_io *io, cip_err *err)
-{
-    cip_layout *l;
-    CIP_TRY(cip_layout_new(env, io, &l, err));
-    cip_status st = cip_format_asdf.open(l, err);
-    cip_layout_free(l);
+    cip_status st = how % 3 == 0 ? cip_edit_write(e, path, NULL, zeros, all, NULL)
+                                 : cip_edit_append(e, path, zeros, row * (1 + how % 5), NULL);
+    free(zeros);
     return st;
 }
 
-/* The file as it would be. */
-static void look(cip_env *env, cip_io *io, const cip_revision *r)
+static cip_status change(cip_edit *e, const char *path, unsigned how)
 {
-    cip_io *after;
-    cip_err err = CIP_ERR_INIT;
-    cip_status st = cip_io_open_revision(io, r, &after, &err);
-    if (st == CIP_OK) {
-        st = open_again(env, after, &err);
-        cip_io_close(after);
+    static const int64_t shape[] = { 3 };
+    char text[] = "0123456789";
+    text[how % 11] = '\0';
+    if (how / 16 == 14)
+        return cip_edit_move(e, path != NULL ? path : "a", how % 2 ? "b" : "c/d", how / 2 % 2,
+                             NULL);
+    if (how / 16 == 15)
+        return cip_edit_put(e, how % 2 ? "new" : "new/of/it", cip_dtype_of(CIP_U8), 1, shape, "abc",
+                            NULL, NULL);
+    switch (how / 16 % 5) {
+    case 0:
+        return cip_edit_set_string(e, how % 2 ? "a/b" : "fuzz", text, NULL);
+    case 1:
+        return path != NULL ? cip_edit_remove(e, path, NULL) : CIP_OK;
+    case 2:
+        return path != NULL ? change_data(e, path, how % 16) : CIP_OK;
+    case 3:
+        return cip_edit_freeze(e, NULL);
+    default:
+        return cip_edit_defrag(e, NULL, NULL, NULL);
     }
-    if (st != CIP_OK && st != CIP_ERR_LIMIT && st != CIP_ERR_NOMEM)
-        abort();
 }
 
-static void update(cip_env *env, cip_io *io, unsigned how)
+/* What was to be there, or the file only opens. */
+static void look(cip_memory *m, const char *path, const uint8_t *elems, size_t nbytes)
 {
-    cip_layout *l = NULL;
-    cip_io *temporary;
-    void *u = NULL;
+    const cip_open_options o = { .size = sizeof o, .limits = fuzz_limits(), .threads = 1 };
+    cip_file *f;
     cip_err err = CIP_ERR_INIT;
-    const cip_spec spec = { .big = -1 };
-    cip_arena arena = { .mem = &env->mem };
-    cip_revision r = { .patch = { .arena = { .mem = &env->mem } } };
-    brought b = { NULL, NULL };
-    if (cip_layout_new(env, io, &l, &err) != CIP_OK)
+    cip_status st = cip_memory_open(m, &o, &f, &err);
+    if (st == CIP_ERR_LIMIT || st == CIP_ERR_NOMEM)
         return;
-    if (cip_temporary_new(env, NULL, &temporary, &err) != CIP_OK) {
-        cip_layout_free(l);
+    if (st != CIP_OK)
+        abort();
+    size_t n = 0;
+    uint8_t *now = elems != NULL ? read_all(cip_find(f, path, NULL), &n) : NULL;
+    if (elems != NULL && (now == NULL || n != nbytes || memcmp(now, elems, n) != 0))
+        abort();
+    free(now);
+    cip_file_close(f);
+}
+
+static void update(cip_memory *m, const char *path, unsigned how)
+{
+    const cip_open_options open = { .size = sizeof open, .limits = fuzz_limits(), .threads = 1 };
+    const cip_edit_options o = { .size = sizeof o, .open = &open };
+    const cip_array *a;
+    cip_edit *e;
+    uint8_t *elems = NULL;
+    size_t nbytes = 0;
+    if (cip_edit_open_memory(m, &o, &e, NULL) != CIP_OK)
         return;
-    }
-    const cip_store_begin begin = {
-        .env = env, .arena = &arena, .spec = &spec, .old = l, .temporary = temporary
-    };
-    if (cip_format_asdf.open(l, &err) == CIP_OK &&
-        cip_asdf_store.begin(&begin, &u, &err) == CIP_OK) {
-        if (change(u, l, &arena, how, &b, &err) == CIP_OK &&
-            cip_asdf_store.finish(u, &r, &err) == CIP_OK)
-            look(env, io, &r);
-        cip_asdf_store.clear(u);
-    }
-    cip_layout_free(b.l);
-    cip_io_close(b.io);
-    cip_revision_clear(&r);
-    cip_io_close(temporary);
-    cip_arena_clear(&arena);
-    cip_layout_free(l);
+    const bool data = how / 16 % 5 == 2 && how / 16 < 14;
+    cip_status st = change(e, path, how);
+    if (st == CIP_OK && data && path != NULL && cip_edit_array(e, path, &a, NULL) == CIP_OK)
+        elems = read_all(a, &nbytes);
+    if (st == CIP_OK)
+        st = cip_edit_commit(e, NULL);
+    if (st == CIP_OK)
+        look(m, path, elems, nbytes);
+    else if (st == CIP_ERR_BUSY)
+        cip_edit_abort(e);
+    free(elems);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    cip_env env;
-    cip_io *io;
-    const cip_limits limits = {
-        .size = sizeof limits, .max_memory = 64 << 20, .max_nodes = 1 << 14, .max_elements = 1 << 20
-    };
-    if (size == 0 || cip_env_init(&env, &limits, NULL, NULL, NULL) != CIP_OK)
+    cip_memory *m;
+    bool opens;
+    if (size == 0 || cip_memory_new(data + 1, size - 1, &m, NULL) != CIP_OK)
         return 0;
-    if (cip_io_open_memory(&env, data + 1, size - 1, "fuzz", &io, NULL) == CIP_OK) {
-        update(&env, io, data[0]);
-        cip_io_close(io);
-    }
-    cip_env_clear(&env);
+    char *path = first_array(m, &opens);
+    if (opens)
+        update(m, path, data[0]);
+    free(path);
+    cip_memory_free(m);
     return 0;
 }

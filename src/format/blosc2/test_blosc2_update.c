@@ -25,7 +25,7 @@ static bool no(void *user)
 
 static cip_status job_form(job *j, cip_change_kind kind)
 {
-    cip_change_form form = { .bytes = NULL };
+    cip_change_form form = { .fill = NULL };
     const cip_array *a = j->f.layout->array[0];
     CIP_TRY(cip_b2_store.form(j->u, a, kind, NULL, &form, &j->err));
     return cip_chunk_changes_new(a, &form.form, j->temporary, &j->c, &j->err);

@@ -154,7 +154,7 @@ static void what_changes_in_the_same_update_is_packed_along(void **state)
     static const cip_node seven = { .type = CIP_NODE_INT, .u = 7, .text = "7", .len = 1 };
     static const int64_t shape[] = { 13 };
     uint8_t raw[52];
-    cip_change_form form = { .bytes = NULL };
+    cip_change_form form = { .fill = NULL };
     job j;
     told t;
     b2_bytes b = b2_build(&list);

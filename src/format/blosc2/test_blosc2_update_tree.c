@@ -436,7 +436,7 @@ static void what_describes_the_data_is_not_metadata(void **state)
 static void resize(job *j, int64_t n)
 {
     const cip_array *a = j->f.layout->array[0];
-    cip_change_form form = { .bytes = NULL };
+    cip_change_form form = { .fill = NULL };
     OK(j, store->form(j->u, a, CIP_CHANGE_SHAPE, &n, &form, &j->err));
     OK(j, cip_chunk_changes_new(a, &form.form, j->temporary, &j->c, &j->err));
     OK(j, cip_chunk_changes_resize(j->c, a, &n, NULL, NULL, &j->err));

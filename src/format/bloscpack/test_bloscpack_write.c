@@ -245,7 +245,7 @@ static void job_close(job *j)
 static cip_status job_open(job *j, cip_bytes file, const cip_spec *how, const cip_allocator *from)
 {
     const cip_array_store *s = &cip_bp_store;
-    cip_change_form form = { .bytes = NULL };
+    cip_change_form form = { .fill = NULL };
     memset(j, 0, sizeof *j);
     j->err = (cip_err)CIP_ERR_INIT;
     cip_status st = one_open(&j->f, &cip_format_bloscpack, file.ptr, file.len, 0, from);

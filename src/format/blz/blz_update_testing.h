@@ -110,7 +110,7 @@ static inline cip_status open_chunks(job *j, size_t array, cip_change_kind kind,
                                      const int64_t *shape, cip_change_form *form)
 {
     cip_array *a = j->f->layout->array[array];
-    *form = (cip_change_form){ .bytes = NULL };
+    *form = (cip_change_form){ .fill = NULL };
     CIP_TRY(store->form(j->u, a, kind, shape, form, &j->err));
     if (j->c[array] != NULL)
         return CIP_OK;

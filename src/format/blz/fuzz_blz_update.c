@@ -57,7 +57,7 @@ static cip_status change_midst(update *x, int64_t some)
     const cip_feed feed = { .next = ones, .self = &itemsize };
     cip_splice s = { .start = x->shape[0] / 4, .feed = &feed };
     const int64_t left = x->shape[0] - s.start;
-    cip_change_form form = { .bytes = NULL };
+    cip_change_form form = { .fill = NULL };
     if (x->how & 4)
         s.added = some;
     else
@@ -79,7 +79,7 @@ static cip_status change_data(update *x)
     const cip_array *a = x->a;
     uint64_t itemsize = a->dtype->itemsize, n;
     const cip_feed feed = { .next = ones, .self = &itemsize };
-    cip_change_form form = { .bytes = NULL };
+    cip_change_form form = { .fill = NULL };
     memcpy(x->shape, a->view.shape, sizeof x->shape);
     const int64_t was = x->shape[0], some = 1 + x->how / 3 % 7;
     if (kind == CIP_CHANGE_SPLICE)
@@ -89,7 +89,7 @@ static cip_status change_data(update *x)
     CIP_TRY(cip_blz_store.form(x->u, a, kind, kind == CIP_CHANGE_SHAPE ? x->shape : NULL, &form,
                                &x->err));
     CIP_TRY(cip_view_c_order(a->view.ndim, x->shape, itemsize, &x->at, &x->err));
-    if (form.bytes != NULL || !cip_shape_nelem(a->view.ndim, x->shape, &n))
+    if (!cip_shape_nelem(a->view.ndim, x->shape, &n))
         return CIP_ERR_UNSUPPORTED;
     x->at.shape[0] = kind == CIP_CHANGE_ELEMENTS ? was / 2 : kind == CIP_CHANGE_ROWS ? some : 0;
     x->at.off = (uint64_t)(kind == CIP_CHANGE_ELEMENTS ? was / 4 : was) * (uint64_t)x->at.stride[0];

@@ -247,7 +247,7 @@ static void a_dflt_that_does_not_fit_refuses_new_rows(void **state)
         blz_folder f;
         job j;
         char text[300];
-        cip_change_form form = { .bytes = NULL };
+        cip_change_form form = { .fill = NULL };
         const int64_t more[1] = { 5 };
         start(&f);
         snprintf(text, sizeof text,

@@ -135,7 +135,7 @@ static void fields_go_in_an_update_of_their_own(void **state)
     (void)state;
     blz_folder f;
     job j;
-    cip_change_form form = { .bytes = NULL };
+    cip_change_form form = { .fill = NULL };
     blz_start_wells(&f);
     OK(&j, job_open(&j, &f));
     cip_array *rows = ((cip_blz *)f.layout->own)->column[0]->rows;

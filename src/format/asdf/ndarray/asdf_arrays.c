@@ -108,6 +108,10 @@ static cip_status copy_array(walker *w, size_t i, const cip_node *node, cip_err 
     *a = *w->f->layout->array[i];
     a->path = path;
     a->node = node;
+    if (node != NULL) {
+        a->same = NULL;
+        w->f->layout->array[i]->same = w->f->layout->array[i]->node == NULL ? a : NULL;
+    }
     return CIP_OK;
 }
 

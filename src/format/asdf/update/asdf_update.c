@@ -61,9 +61,7 @@ cip_status cip_asdf_update_save(asdf_update *u, asdf_before *b, cip_err *err)
                         .moved = u->moved,
                         .anew = u->anew,
                         .n = u->n,
-                        .places = u->places,
-                        .gone = u->gone,
-                        .inlines = u->inlines };
+                        .gone = u->gone };
     if (u->tree != NULL) {
         CIP_TRY(cip_yaml_edit_flush(u->tree, err));
         text = cip_yaml_edit_text(u->tree);
@@ -88,10 +86,8 @@ cip_status cip_asdf_update_restore(asdf_update *u, const asdf_before *b, cip_err
     u->tree_changed = b->tree_changed;
     u->moved = b->moved;
     u->anew = b->anew;
-    u->places = b->places;
     u->gone = b->gone;
-    while (u->n > b->n)
-        cip_changes_end(&u->b[--u->n].data);
+    u->n = b->n;
     return CIP_OK;
 }
 
@@ -111,9 +107,6 @@ cip_status cip_asdf_update_mark(void *state, cip_err *err)
 cip_status cip_asdf_update_undo(void *state, cip_err *err)
 {
     asdf_update *u = state;
-    if (u->inlines != u->mark->inlines)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected no inline array that changed before its node was moved");
     return cip_asdf_update_restore(u, u->mark, err);
 }
 
@@ -247,7 +240,6 @@ cip_status cip_asdf_update_move(void *state, const char *from, const char *to, b
     if (st == CIP_OK)
         st = move(u, from, to, replace, err);
     CIP_TRY(cip_asdf_update_end_of(u, &before, st, err));
-    cip_asdf_inline_end(u);
     u->tree_changed = u->moved = true;
     return CIP_OK;
 }
@@ -303,12 +295,6 @@ static cip_status look_at_blocks(asdf_update *u, cip_err *err)
         u->b[i] = (asdf_ublock){ .head = *b, .moved_to = -1 };
         u->b[i].chain_of = cip_asdf_is_encoded(b) ? (int64_t)i : -1;
         u->b[i].head.allocated = cip_asdf_room(u->f, &list->at[i]);
-        cip_changes_begin(&u->b[i].data, u->l, &u->l->block[i], cip_asdf_is_raw(b), &u->amount);
-    }
-    for (size_t i = 0; i < u->l->narray; i++) {
-        const cip_array *a = u->l->array[i];
-        if (a->storage.block >= 0 && (size_t)a->storage.block < u->n && a->dtype != NULL)
-            cip_changes_hold(&u->b[a->storage.block].data, a->dtype->itemsize);
     }
     return CIP_OK;
 }
@@ -337,7 +323,6 @@ cip_status cip_asdf_update_room(asdf_update *u, asdf_ublock **out, cip_err *err)
     }
     *out = &u->b[u->n];
     **out = (asdf_ublock){ .is_new = true, .changed = true, .chain_of = -1, .moved_to = -1 };
-    cip_changes_begin(&(*out)->data, u->l, NULL, false, &u->amount);
     return CIP_OK;
 }
 
@@ -353,7 +338,22 @@ cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index,
     memcpy(b->head.code, from->head.code, sizeof b->head.code);
     memcpy(b->head.encoding, from->head.encoding, sizeof b->head.encoding);
     *index = u->n++;
-    return cip_changes_make_anew(&b->data, err);
+    return CIP_OK;
+}
+
+cip_space *cip_asdf_update_data(const asdf_update *u, const asdf_ublock *b)
+{
+    return b->c != NULL ? cip_chunk_changes_space(b->c) : u->l->block[b - u->b].data;
+}
+
+bool cip_asdf_update_any(const asdf_update *u, bool inlined)
+{
+    for (size_t i = 0; i < u->l->narray; i++) {
+        const cip_array *a = u->l->array[i];
+        if ((!inlined || cip_asdf_is_inline(a)) && cip_asdf_update_now(u, a) != a)
+            return true;
+    }
+    return false;
 }
 
 cip_status cip_asdf_update_begin(const cip_store_begin *b, void **state, cip_err *err)
@@ -369,6 +369,8 @@ cip_status cip_asdf_update_begin(const cip_store_begin *b, void **state, cip_err
                         .env = b->env,
                         .arena = b->arena,
                         .temporary = b->temporary,
+                        .now = b->now,
+                        .now_user = b->now_user,
                         .how = *b->spec };
     CIP_TRY(look_at_blocks(u, err));
     CIP_TRY(cip_asdf_update_take_chain(u, err));
@@ -379,10 +381,6 @@ cip_status cip_asdf_update_begin(const cip_store_begin *b, void **state, cip_err
 void cip_asdf_update_clear(void *state)
 {
     asdf_update *u = state;
-    for (size_t i = 0; i < u->n; i++) {
-        cip_changes_end(&u->b[i].data);
-    }
-    cip_asdf_inline_end(u);
     cip_yaml_edit_free(u->tree);
     if (u->mark != NULL)
         cip_buf_clear(&u->mark->text);

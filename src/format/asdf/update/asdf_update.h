@@ -7,20 +7,21 @@
 #include <string.h>
 
 #include "format/asdf/write/asdf_write.h"
-#include "space/changes.h"
 #include "tree/edit.h"
 
 /* A block, of the file or new. */
 typedef struct asdf_ublock {
-    asdf_block head;     /* of the file; of a new one only flags and code count */
-    bool is_new;         /* not in the file */
-    bool changed;        /* anything of it; before the end `data` may know better */
-    cip_changes data;    /* its decoded bytes */
-    cip_segment encoded; /* made at the end: what of them is not stored as it is; no io: nothing */
-    uint64_t raw_len;    /* made at the end: decoded bytes in all */
-    bool summed;         /* a checksum is wanted, though it had none */
-    bool dropped;        /* by defrag */
-    int64_t chain_of;    /* the block of the file whose encoding chain it goes through, or -1 */
+    asdf_block head;            /* of the file; of a new one only flags and code count */
+    bool is_new;                /* not in the file */
+    bool changed;               /* anything of it; elements only from cip_asdf_update_chunks on */
+    const cip_chunk_changes *c; /* its decoded bytes; NULL: as they were, or `encoded` alone */
+    cip_segment encoded;        /* made at the end: stored bytes that are not in the file; no io:
+                                   none, they are `c` as it is */
+    bool grown;       /* made at the end: `encoded` follows the stored bytes of the file */
+    uint64_t raw_len; /* made at the end: decoded bytes in all */
+    bool summed;      /* a checksum is wanted, though it had none */
+    bool dropped;     /* by defrag */
+    int64_t chain_of; /* the block of the file whose encoding chain it goes through, or -1 */
     /* The array that its decoded bytes are since this update changed its shape; NULL: as in the
      * file. */
     const cip_array *array;
@@ -29,28 +30,11 @@ typedef struct asdf_ublock {
     int64_t moved_to; /* the new block that has its data now, or -1 */
 } asdf_ublock;
 
-static inline bool cip_asdf_update_is_changed(const asdf_ublock *b)
-{
-    return b->changed || cip_changes_any(&b->data);
-}
-
 /* Stored bytes of a block as they will be: the kept ones, then those of `more`. */
 typedef struct asdf_payload {
     uint64_t kept, len;
     cip_segment more;
 } asdf_payload;
-
-/* Where the elements of an array are that is no longer as it was when the file was opened; in the
- * arena. */
-typedef struct asdf_placed {
-    const cip_array *a;
-    size_t block;
-    cip_nd at; /* in its decoded bytes */
-    struct asdf_placed *next;
-} asdf_placed;
-
-/* An inline array that changed; in the arena. */
-typedef struct asdf_uinline asdf_uinline;
 
 /* A path at which what the file had was removed or replaced; in the arena. */
 typedef struct asdf_gone {
@@ -69,15 +53,14 @@ typedef struct asdf_update {
     const asdf_chain *given; /* what how.encode says; or NULL */
     cip_yaml_edit *tree;     /* NULL until it is needed */
     bool tree_changed;
-    bool moved;                /* a node has another path, so those of arrays may lead elsewhere */
-    bool anew;                 /* the file is to be made anew, whatever would fit */
-    bool compact;              /* and without free space in its blocks */
-    bool frozen;               /* the streamed block has its size: `*` is none any more */
-    cip_changes_amount amount; /* of writes within the file */
+    bool moved;   /* a node has another path, so those of arrays may lead elsewhere */
+    bool anew;    /* the file is to be made anew, whatever would fit */
+    bool compact; /* and without free space in its blocks */
+    bool frozen;  /* the streamed block has its size: `*` is none any more */
     asdf_ublock *b;
     size_t n, cap;
-    asdf_uinline *inlines;
-    asdf_placed *places;
+    const cip_array *(*now)(void *user, const cip_array *a); /* of cip_store_begin */
+    void *now_user;
     struct asdf_before *mark; /* or NULL */
     asdf_gone *gone;
 } asdf_update;
@@ -99,8 +82,6 @@ typedef struct asdf_before {
     bool saved; /* all of it is here: what failed to be saved cannot be restored */
     bool has_text, tree_changed, moved, anew;
     size_t n;
-    asdf_placed *places;
-    asdf_uinline *inlines;
     asdf_gone *gone;
 } asdf_before;
 cip_status cip_asdf_update_save(asdf_update *u, asdf_before *b, cip_err *err);
@@ -125,11 +106,13 @@ cip_status cip_asdf_update_renumber(asdf_update *u, const int64_t *to, size_t n,
 cip_status cip_asdf_update_went(asdf_update *u, const char *path, cip_err *err);
 /* Whether the array's description still is where it was. */
 bool cip_asdf_update_has(asdf_update *u, const cip_array *a);
-/* Notes where an array is now that changed its place or length. */
-cip_status cip_asdf_update_place(asdf_update *u, const cip_array *a, size_t block, const cip_nd *at,
-                                 cip_err *err);
-/* The array's place, also by another name of the same node; NULL: as in the file. */
-const asdf_placed *cip_asdf_update_place_of(const asdf_update *u, const cip_array *a);
+/* The array as the update has it by now. */
+static inline const cip_array *cip_asdf_update_now(const asdf_update *u, const cip_array *a)
+{
+    return u->now != NULL ? u->now(u->now_user, a) : a;
+}
+/* Whether elements, rows or shapes have changed; of arrays in the tree (`inlined`), or any. */
+bool cip_asdf_update_any(const asdf_update *u, bool inlined);
 /* For each block how many ndarrays of the tree name it, masks included; in the arena. */
 cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err);
 /* Puts another text in the tree's place. */
@@ -144,6 +127,8 @@ cip_status cip_asdf_update_check_last(const asdf_update *u, cip_err *err);
 cip_status cip_asdf_update_room(asdf_update *u, asdf_ublock **out, cip_err *err);
 /* A new block with no data yet, stored as block `like` is. */
 cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index, cip_err *err);
+/* Decoded bytes of a block as they are now. */
+cip_space *cip_asdf_update_data(const asdf_update *u, const asdf_ublock *b);
 
 /* Refuses a tree in which a `$ref` to a node of this file leads nowhere, unless it did before. */
 cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err);
@@ -168,8 +153,9 @@ cip_status cip_asdf_update_set_text(void *u, cip_bytes text, cip_err *err);
 
 cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind kind,
                                 const int64_t *shape, cip_change_form *out, cip_err *err);
+cip_status cip_asdf_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
 cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
-                                    cip_changes *content, cip_err *err);
+                                    const cip_chunk_changes *own, cip_err *err);
 bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes);
 /* Whether its first axis is `*`: as long as its data are. */
 bool cip_asdf_update_star(const cip_array *a);
@@ -184,16 +170,10 @@ cip_status cip_asdf_update_defrag(void *u, cip_report *report, cip_err *err);
 /* --- asdf_update_inline.c ----------------------------------------------------------------------
  */
 
-cip_status cip_asdf_inline_form(asdf_update *u, const cip_array *a, cip_change_kind kind,
-                                cip_change_form *out, cip_err *err);
-cip_status cip_asdf_inline_reshaped(asdf_update *u, const cip_array *a, const int64_t *shape,
-                                    cip_changes *content, cip_err *err);
-/* Whether some have changed. */
-bool cip_asdf_inline_any(const asdf_update *u);
-/* Puts those that have into the tree. */
+cip_status cip_asdf_inline_form(asdf_update *u, const cip_array *a, cip_change_form *out,
+                                cip_err *err);
+/* Puts those that have changed into the tree. */
 cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err);
-/* Forgets them. */
-void cip_asdf_inline_end(asdf_update *u);
 
 /* --- asdf_update_chain.c: encoding chains of 0.1 -----------------------------------------------
  */
@@ -228,6 +208,8 @@ cip_status cip_asdf_update_find_front(const asdf_update *u, uint64_t end, uint64
 /* --- asdf_update_payload.c: what is stored of each block
  * ------------------------------------------- */
 
+/* Whether rows at its end are stored behind the others, which stay as they are stored. */
+bool cip_asdf_update_grows(const asdf_update *u, const asdf_ublock *b);
 /* Encodes what has to be; then the payload is known. */
 cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err);
 /* All that is not in the file as it is through `w`, whose codec or chain is set. Nothing becomes of

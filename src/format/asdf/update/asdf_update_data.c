@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Updates of elements: which bytes of a block they are (what becomes of those: space/changes.h).
- * Rows that follow the last byte of a block are added to it; an array that shares its block, and
- * gets more elements or another shape, gets a block of its own. */
+ * Updates of elements, which are bytes of a block. Rows that follow the last byte of a block are
+ * added to it; with any other shape an array has bytes of its own, which are its block, or a new
+ * one where the block is not its alone. */
 #include "format/asdf/update/asdf_update.h"
 
 #include <string.h>
 
 #include "base/num.h"
-
-/* The array by the path under which the tree describes it: a quantity's lies in its `value`. */
-static const cip_array *at_its_node(const asdf_update *u, const cip_array *a)
-{
-    const size_t n = strlen(a->path);
-    for (size_t i = 0; a->node == NULL && i < u->l->narray; i++) {
-        const cip_array *other = u->l->array[i];
-        if (other->node != NULL && strncmp(other->path, a->path, n) == 0 &&
-            strcmp(other->path + n, "/value") == 0)
-            return other;
-    }
-    return a;
-}
 
 /* A chain that the options name is for blocks of a known length. */
 static cip_status check_chain(const asdf_update *u, const cip_array *a, cip_err *err)
@@ -34,7 +21,7 @@ static cip_status check_chain(const asdf_update *u, const cip_array *a, cip_err 
  * tree describes. */
 static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err *err)
 {
-    *a = at_its_node(u, *a);
+    *a = (*a)->same != NULL ? (*a)->same : *a;
     if ((*a)->st != CIP_OK) {
         if ((*a)->why != NULL)
             cip_err_pass(err, (*a)->why);
@@ -65,30 +52,17 @@ static cip_status check_place(asdf_update *u, const cip_array *a, cip_change_kin
     return CIP_OK;
 }
 
-/* Where its elements are now. */
-static asdf_placed place_of(const asdf_update *u, const cip_array *a)
+/* The block that its elements are in by now: the last one that became its own. */
+static size_t block_of(const asdf_update *u, const cip_array *a)
 {
-    const asdf_placed *p = cip_asdf_update_place_of(u, a);
-    return p != NULL ? *p : (asdf_placed){ a, (size_t)a->storage.block, a->view, NULL };
+    for (size_t i = u->n; i-- != 0;)
+        if (u->b[i].array != NULL && u->b[i].array->node == a->node)
+            return i;
+    return (size_t)a->storage.block;
 }
 
 /* --- rows
  * ------------------------------------------------------------------------------------------- */
-
-/* Whether the array's elements end where the block's decoded bytes end, so that rows may follow;
- * in a streamed block a torn row at the end goes. */
-static bool ends_block(const asdf_update *u, const asdf_placed *p, uint64_t rowbytes)
-{
-    const asdf_ublock *b = &u->b[p->block];
-    uint64_t first, end, len;
-    if (!cip_view_is_contiguous(&p->at) || (b->array != NULL && b->array != p->a) ||
-        cip_changes_len(&b->data, &len, NULL) != CIP_OK ||
-        cip_view_bounds(&p->at, &first, &end, NULL) != CIP_OK)
-        return false;
-    if (end == 0)
-        end = p->at.off;
-    return end == len || (cip_asdf_is_streamed(&b->head) && end < len && len - end < rowbytes);
-}
 
 bool cip_asdf_update_star(const cip_array *a)
 {
@@ -137,37 +111,29 @@ static cip_status note_shape(asdf_update *u, const cip_array *a, const int64_t *
     return CIP_OK;
 }
 
-/* Gives the array elements of its own, packed in C order: in its block when nothing else lies
- * there, otherwise in a new one. `content` is taken over, on failure too. */
-static cip_status own_content(asdf_update *u, const cip_array *a, const int64_t *shape,
-                              cip_changes *content, cip_err *err)
+/* Gives the array bytes of its own, packed in C order: in its block when nothing else lies there,
+ * otherwise in a new one. */
+static cip_status own_bytes(asdf_update *u, const cip_array *a, const int64_t *shape,
+                            const cip_chunk_changes *own, cip_err *err)
 {
-    cip_status st;
     const size_t *users;
-    const asdf_placed was = place_of(u, a);
-    size_t block = was.block;
-    cip_nd at;
+    size_t block = block_of(u, a);
     cip_node *source;
     const cip_node *node;
-    CIP_GO(cip_view_c_order(a->view.ndim, shape, a->view.itemsize, &at, err));
-    CIP_GO(cip_asdf_update_users(u, &users, err));
-    if (users[block] != 1 || (u->b[block].array != NULL && u->b[block].array != was.a)) {
-        CIP_GO(cip_asdf_update_new_block(u, block, &block, err));
-        CIP_GO(cip_node_new_int(u->arena, (int64_t)block, &source, err));
-        CIP_GO(cip_asdf_update_key(u, a, "source", source, err));
+    const cip_array *has = u->b[block].array;
+    CIP_TRY(cip_asdf_update_users(u, &users, err));
+    if (users[block] != 1 || (has != NULL && has->node != a->node)) {
+        CIP_TRY(cip_asdf_update_new_block(u, block, &block, err));
+        CIP_TRY(cip_node_new_int(u->arena, (int64_t)block, &source, err));
+        CIP_TRY(cip_asdf_update_key(u, a, "source", source, err));
     }
-    CIP_GO(cip_asdf_shape_node(u->arena, a->view.ndim, shape, star_now(u, a), &node, err));
-    CIP_GO(cip_asdf_update_key(u, a, "shape", node, err));
-    CIP_GO(drop_key(u, a, "offset", err));
-    CIP_GO(drop_key(u, a, "strides", err));
-    cip_changes_end(&u->b[block].data);
-    u->b[block].data = *content;
+    CIP_TRY(cip_asdf_shape_node(u->arena, a->view.ndim, shape, star_now(u, a), &node, err));
+    CIP_TRY(cip_asdf_update_key(u, a, "shape", node, err));
+    CIP_TRY(drop_key(u, a, "offset", err));
+    CIP_TRY(drop_key(u, a, "strides", err));
+    u->b[block].c = own;
     u->b[block].changed = true;
-    CIP_TRY(cip_asdf_update_place(u, was.a, block, &at, err));
-    return note_shape(u, was.a, shape, block, err);
-done:
-    cip_changes_end(content);
-    return st;
+    return note_shape(u, a, shape, block, err);
 }
 
 /* Whether its mask has none of the axes that change: `shape` is what it becomes, NULL: more rows.
@@ -202,19 +168,33 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
                                 const int64_t *shape, cip_change_form *out, cip_err *err)
 {
     asdf_update *u = state;
-    uint64_t row = a->view.itemsize;
     CIP_TRY(check_array(u, &a, err));
     CIP_TRY(check_place(u, a, kind, err));
     if (kind != CIP_CHANGE_ELEMENTS)
         CIP_TRY(no_mask(u->l, a, shape, err));
+    out->form = (cip_array_form){ .dtype = a->dtype, .caps = CIP_FORM_BYTES };
+    out->shared = true;
     if (cip_asdf_is_inline(a))
-        return cip_asdf_inline_form(u, a, kind, out, err);
-    const asdf_placed p = place_of(u, a);
-    for (int32_t i = 1; i < p.at.ndim; i++) /* of fewer bytes than there are */
-        row *= (uint64_t)p.at.shape[i];
-    out->bytes = &u->b[p.block].data;
-    out->array.at = p.at;
-    out->array.ends = kind == CIP_CHANGE_ROWS && ends_block(u, &p, row);
+        return cip_asdf_inline_form(u, a, out, err);
+    const asdf_ublock *b = &u->b[block_of(u, a)];
+    out->torn = cip_asdf_is_streamed(&b->head);
+    if (!cip_asdf_is_raw(&b->head))
+        out->form.caps |= CIP_FORM_STREAM;
+    if (cip_asdf_update_grows(u, b))
+        out->form.caps |= CIP_FORM_GROWS;
+    return CIP_OK;
+}
+
+/* Blocks of the file; one that became an array's own is known. */
+cip_status cip_asdf_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
+{
+    asdf_update *u = state;
+    const int64_t block = cip_chunk_changes_array(c)->storage.block;
+    (void)err;
+    if (block < 0 || cip_chunk_changes_are_apart(c) || u->b[block].c != NULL)
+        return CIP_OK;
+    u->b[block].c = c;
+    u->b[block].changed = true;
     return CIP_OK;
 }
 
@@ -222,28 +202,24 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
 static cip_status more_rows(asdf_update *u, const cip_array *a, const int64_t *shape, cip_err *err)
 {
     uint64_t was, now;
-    const asdf_placed p = place_of(u, a);
-    cip_nd at;
-    CIP_TRY(cip_view_c_order(a->view.ndim, shape, a->view.itemsize, &at, err));
-    at.off = p.at.off;
+    const size_t block = block_of(u, a);
     CIP_TRY(new_length(u, a, shape, err));
-    CIP_TRY(cip_asdf_update_place(u, p.a, p.block, &at, err));
-    if (!cip_shape_nelem(a->view.ndim, p.at.shape, &was) ||
+    if (!cip_shape_nelem(a->view.ndim, cip_asdf_update_now(u, a)->view.shape, &was) ||
         !cip_shape_nelem(a->view.ndim, shape, &now) || was == now)
         return CIP_OK;
     CIP_TRY(drop_key(u, a, "strides", err)); /* those of a single row may have meant nothing */
-    u->b[p.block].changed = true;
-    return note_shape(u, p.a, shape, p.block, err);
+    u->b[block].changed = true;
+    return note_shape(u, a, shape, block, err);
 }
 
 cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
-                                    cip_changes *content, cip_err *err)
+                                    const cip_chunk_changes *own, cip_err *err)
 {
     asdf_update *u = state;
-    a = at_its_node(u, a);
+    a = a->same != NULL ? a->same : a;
     if (cip_asdf_is_inline(a))
-        return cip_asdf_inline_reshaped(u, a, shape, content, err);
-    return content != NULL ? own_content(u, a, shape, content, err) : more_rows(u, a, shape, err);
+        return CIP_OK; /* its node is written at the end */
+    return own != NULL ? own_bytes(u, a, shape, own, err) : more_rows(u, a, shape, err);
 }
 
 /* The file whose end is the array's block, if that is streamed and raw: this one, or (in an

@@ -37,13 +37,11 @@ static cip_status move_outgrown(asdf_update *u, size_t block, int64_t *to, cip_e
         return CIP_OK;
     CIP_TRY(cip_asdf_update_new_block(u, block, &index, err));
     asdf_ublock *b = &u->b[index];
-    cip_changes_end(&b->data);
     *b = old;
     b->is_new = true;
     b->head.flags &= ~(uint32_t)ASDF_STREAMED;
     u->b[block] =
         (asdf_ublock){ .head = u->f->blocks.at[block], .chain_of = -1, .moved_to = (int64_t)index };
-    cip_changes_begin(&u->b[block].data, u->l, old.data.block, old.data.raw, &u->amount);
     *to = (int64_t)index;
     return CIP_OK;
 }
@@ -133,12 +131,38 @@ static void start_tail(placing *p, uint64_t off)
                             .align = p->u->how.align != 0 ? p->u->how.align : ASDF_ALIGN };
 }
 
-/* A payload's new bytes, over the old ones. */
-static cip_status write_inside(placing *p, const asdf_piece *b, cip_err *err)
+/* New bytes of a raw block over the old ones, up to `end`. */
+static cip_status write_raw(placing *p, const asdf_ublock *b, uint64_t end, cip_err *err)
 {
-    return b->more.len == 0 ? CIP_OK
-                            : cip_patch_range(&p->r->patch, b->off + b->used - b->more.len,
-                                              b->more.io, b->more.off, b->more.len, err);
+    cip_chunk_now now;
+    for (uint64_t i = 0; i < end; i += now.run) {
+        cip_chunk_changes_at(b->c, i, &now);
+        if (now.from != i)
+            CIP_TRY(cip_patch_range(&p->r->patch, b->head.data_off + i, cip_chunk_changes_io(b->c),
+                                    i, cip_min_u64(now.run, end - i), err));
+    }
+    return CIP_OK;
+}
+
+/* A payload's new bytes, over the old ones: up to `end`. */
+static cip_status write_inside(placing *p, const asdf_ublock *b, const asdf_payload *load,
+                               uint64_t end, cip_err *err)
+{
+    if (b->encoded.io == NULL)
+        return b->c != NULL ? write_raw(p, b, end, err) : CIP_OK;
+    return load->kept >= end
+               ? CIP_OK
+               : cip_patch_range(&p->r->patch, b->head.data_off + load->kept, load->more.io,
+                                 load->more.off, end - load->kept, err);
+}
+
+/* The bytes of a payload from `from` on, of the new ones. */
+static cip_segment rest_of(const asdf_payload *load, uint64_t from)
+{
+    cip_segment s = load->more;
+    s.off += from - load->kept;
+    s.len -= from - load->kept;
+    return s;
 }
 
 /* Whether the last block is the end of the file anew: it is streamed, does not fit where it is, or
@@ -146,7 +170,7 @@ static cip_status write_inside(placing *p, const asdf_piece *b, cip_err *err)
 static bool makes_tail(const asdf_ublock *b, const asdf_payload *load)
 {
     if (cip_asdf_is_streamed(&b->head))
-        return load->more.len != 0 || load->kept != b->head.stored;
+        return load->len != b->head.stored;
     return load->len > b->head.allocated || b->head.allocated - load->len > ROOM_MAX;
 }
 
@@ -158,18 +182,21 @@ static cip_status place_old(placing *p, size_t i, cip_err *err)
     p->at[i] = b->head.offset;
     if (!b->changed)
         return CIP_OK;
-    asdf_payload load = cip_asdf_update_payload(b);
-    bool tail = i + 1 == p->old && makes_tail(b, &load);
+    const asdf_payload load = cip_asdf_update_payload(b);
+    const bool tail = i + 1 == p->old && makes_tail(b, &load);
+    const uint64_t end = tail ? cip_min_u64(load.len, b->head.stored) : load.len;
     CIP_TRY(cip_asdf_update_piece(p->u, i, &piece, err));
     if (tail)
         piece.allocated = piece.used;
     size_t len = cip_asdf_header_bytes(&piece, b->head.header_size, head);
     if (!cip_asdf_is_streamed(&b->head))
         CIP_TRY(cip_patch_bytes(&p->r->patch, b->head.offset, head, len, err));
+    CIP_TRY(write_inside(p, b, &load, end, err));
     if (!tail)
-        return write_inside(p, &piece, err);
-    start_tail(p, b->head.data_off + load.kept);
-    return cip_asdf_lay_range(&p->end, &piece.more, err);
+        return CIP_OK;
+    const cip_segment rest = rest_of(&load, end);
+    start_tail(p, b->head.data_off + end);
+    return cip_asdf_lay_range(&p->end, &rest, err);
 }
 
 static uint64_t end_of_old(const placing *p)
@@ -250,8 +277,6 @@ static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
         return CIP_OK;
     CIP_TRY(check_blocks(p, err));
     for (size_t i = 0; i < p->old; i++)
-        CIP_TRY(cip_changes_writes(&u->b[i].data, &p->r->patch, err));
-    for (size_t i = 0; i < p->old; i++)
         CIP_TRY(place_old(p, i, err));
     for (size_t i = p->old; i < u->n; i++)
         CIP_TRY(place_new(p, i, err));
@@ -325,14 +350,12 @@ static cip_status texts(placing *p, cip_bytes *head, cip_err *err)
     return CIP_OK;
 }
 
-static bool find_changed(asdf_update *u)
+static bool any_changed(const asdf_update *u)
 {
-    bool any = false;
-    for (size_t i = 0; i < u->n; i++) {
-        u->b[i].changed = cip_asdf_update_is_changed(&u->b[i]);
-        any = any || u->b[i].changed;
-    }
-    return any;
+    for (size_t i = 0; i < u->n; i++)
+        if (u->b[i].changed)
+            return true;
+    return false;
 }
 
 /* Blocks that came, and whose arrays went again, are as if they had not come. */
@@ -351,12 +374,9 @@ static cip_status drop_unnamed(asdf_update *u, cip_err *err)
     if (next == u->n)
         return CIP_OK;
     CIP_TRY(cip_asdf_update_renumber(u, to, u->n, &changed, err));
-    for (size_t i = 0; i < u->n; i++) {
-        if (to[i] < 0)
-            cip_changes_end(&u->b[i].data);
-        else
+    for (size_t i = 0; i < u->n; i++)
+        if (to[i] >= 0)
             u->b[to[i]] = u->b[i];
-    }
     u->n = next;
     return CIP_OK;
 }
@@ -370,7 +390,7 @@ cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
     uint64_t front;
     CIP_TRY(cip_asdf_inline_finish(u, err));
     CIP_TRY(drop_unnamed(u, err));
-    bool blocks = find_changed(u);
+    const bool blocks = any_changed(u);
     u->anew = u->anew || (u->tree_changed && !u->f->has_tree);
     CIP_TRY(cip_asdf_update_check_refs(u, err));
     if (!blocks && !u->tree_changed && !u->anew)

@@ -143,22 +143,3 @@ bool cip_asdf_update_has(asdf_update *u, const cip_array *a)
     return n != NULL && cip_node_kind(n) == cip_node_kind(a->node) &&
            cip_asdf_is_ndarray(n->tag, NULL);
 }
-
-const asdf_placed *cip_asdf_update_place_of(const asdf_update *u, const cip_array *a)
-{
-    const asdf_placed *p = u->places;
-    while (p != NULL && p->a != a && (a->node == NULL || p->a->node != a->node))
-        p = p->next;
-    return p;
-}
-
-/* The last one counts. */
-cip_status cip_asdf_update_place(asdf_update *u, const cip_array *a, size_t block, const cip_nd *at,
-                                 cip_err *err)
-{
-    asdf_placed *p;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &p, 1, err));
-    *p = (asdf_placed){ a, block, *at, u->places };
-    u->places = p;
-    return CIP_OK;
-}

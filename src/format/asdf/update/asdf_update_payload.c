@@ -44,13 +44,6 @@ static int to_sum_too(void *user, const uint8_t *p, size_t n)
     return 0;
 }
 
-/* What is not in the file as it is. */
-static cip_segment made_of(const cip_changes *data)
-{
-    cip_io *io = data->anew != NULL ? data->anew : data->added;
-    return (cip_segment){ .io = io, .len = io != NULL ? io->size : 0 };
-}
-
 static cip_status sum_segment(const cip_segment *s, cip_sum *sum, cip_err *err)
 {
     return s->len == 0 ? CIP_OK : cip_io_each(s->io, s->off, s->len, to_sum, sum, err);
@@ -60,10 +53,7 @@ static cip_status sum_segment(const cip_segment *s, cip_sum *sum, cip_err *err)
 static cip_status sum_decoded(asdf_update *u, const asdf_ublock *b, cip_sum *sum, cip_err *err)
 {
     const cip_read_how how = { u->l, u->env->pool };
-    const cip_segment made = made_of(&b->data);
-    if (b->data.anew == NULL)
-        CIP_TRY(cip_space_stream(&how, b->data.block->data, PIECE, to_sum_too, sum, err));
-    return sum_segment(&made, sum, err);
+    return cip_space_stream(&how, cip_asdf_update_data(u, b), PIECE, to_sum_too, sum, err);
 }
 
 static cip_status sum_stored(const asdf_piece *p, cip_sum *sum, cip_err *err)
@@ -93,28 +83,46 @@ static cip_status make_sum(asdf_update *u, const asdf_ublock *b, asdf_piece *p, 
 /* --- encoding
  * ----------------------------------------------------------------------------------------- */
 
-static bool in_chunks(const uint8_t code[4])
+bool cip_asdf_update_grows(const asdf_update *u, const asdf_ublock *b)
 {
-    return memcmp(code, "lz4", 4) == 0;
+    return memcmp(b->head.code, "lz4", 4) == 0 && !cip_asdf_update_is_chained(u, b);
+}
+
+/* Decoded bytes from `from` on. */
+static cip_status data_from(asdf_update *u, const asdf_ublock *b, uint64_t from, cip_space **out,
+                            cip_err *err)
+{
+    CIP_TRY(cip_space_resolve(cip_asdf_update_data(u, b), out, err));
+    return from == 0 ? CIP_OK : cip_space_new_sub(u->l, *out, from, b->raw_len - from, out, err);
+}
+
+/* Where the bytes begin that are not stored as they were: all of them are encoded, but for rows
+ * that follow the others in pieces of their own. */
+static uint64_t kept_of(const asdf_update *u, const asdf_ublock *b)
+{
+    const uint64_t kept = b->c != NULL && !b->is_new ? cip_chunk_changes_kept(b->c) : 0;
+    return cip_asdf_update_grows(u, b) && kept == b->head.data_size ? kept : 0;
 }
 
 cip_status cip_asdf_update_encode_by(asdf_update *u, asdf_ublock *b, asdf_blockw *w, cip_err *err)
 {
     cip_out to = cip_temporary_out(u->temporary);
+    const uint64_t kept = kept_of(u, b);
     cip_space *data;
     bool larger;
     w->env = u->env;
     w->out = &to;
     w->bare = true;
     w->sum = ASDF_SUM_NONE;
-    if (b->data.anew != NULL) /* then it is of all of the payload */
+    if (kept == 0) /* then it is of all of the payload */
         CIP_TRY(wanted_sum(u, b, &w->sum, err));
-    CIP_TRY(cip_space_new_file(u->l, made_of(&b->data).io, &data, err));
+    CIP_TRY(data_from(u, b, kept, &data, err));
     CIP_TRY(cip_asdf_blockw_space(w, u->l, data, &larger, err));
-    if (larger && b->data.anew != NULL) {
+    if (larger && kept == 0 && !cip_asdf_is_streamed(&b->head)) { /* that keeps its header */
         memset(b->head.code, 0, sizeof b->head.code);
         return cip_asdf_blockw_undo(w, err);
     }
+    b->grown = kept != 0;
     b->encoded = (cip_segment){ .io = u->temporary, .off = w->payload, .len = w->head.used };
     b->sum_known = w->sum != ASDF_SUM_NONE; /* a block that becomes a new one may get one yet */
     if (b->sum_known)
@@ -147,22 +155,29 @@ static cip_status encode(asdf_update *u, size_t block, cip_err *err)
 cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err)
 {
     asdf_ublock *b = &u->b[block];
-    bool chained = cip_asdf_update_is_chained(u, b), raw = cip_asdf_is_raw(&b->head);
+    const bool chained = cip_asdf_update_is_chained(u, b);
+    cip_space *data;
     if (!b->changed || b->encoded.io != NULL)
         return CIP_OK;
-    if (chained || (!raw && b->data.added != NULL && !in_chunks(b->head.code)))
-        CIP_TRY(cip_changes_make_anew(&b->data, err));
-    CIP_TRY(cip_changes_len(&b->data, &b->raw_len, err));
+    CIP_TRY(cip_space_resolve(cip_asdf_update_data(u, b), &data, err));
+    b->raw_len = data->len;
     if (chained)
         return cip_asdf_update_encode_chain(u, block, err);
-    return raw || made_of(&b->data).io == NULL ? CIP_OK : encode(u, block, err);
+    return cip_asdf_is_raw(&b->head) || b->c == NULL ? CIP_OK : encode(u, block, err);
 }
 
+/* Bytes of a raw block that did not change are kept up to the first that did. */
 asdf_payload cip_asdf_update_payload(const asdf_ublock *b)
 {
-    asdf_payload p = { .more = b->encoded.io != NULL ? b->encoded : made_of(&b->data) };
-    if (b->data.anew == NULL)
-        p.kept = b->data.raw ? b->data.kept : b->head.stored;
+    asdf_payload p = { .kept = b->head.stored, .more = b->encoded };
+    if (b->encoded.io != NULL) {
+        p.kept = b->grown ? b->head.stored : 0;
+    } else if (b->c != NULL) {
+        p.kept = b->head.data_off != 0 ? cip_chunk_changes_kept(b->c) : 0;
+        p.more = (cip_segment){ .io = cip_chunk_changes_io(b->c),
+                                .off = p.kept,
+                                .len = cip_chunk_changes_count(b->c) - p.kept };
+    }
     p.len = p.kept + p.more.len;
     return p;
 }
@@ -180,7 +195,7 @@ cip_status cip_asdf_update_piece(asdf_update *u, size_t block, asdf_piece *out, 
     if (!b->changed)
         return CIP_OK;
     const asdf_payload p = cip_asdf_update_payload(b);
-    CIP_TRY(cip_changes_file(&b->data, &out->io, err));
+    out->io = u->l->io;
     out->off = b->head.data_off;
     out->more = p.more;
     out->flags = b->head.flags;

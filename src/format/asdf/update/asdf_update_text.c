@@ -97,12 +97,13 @@ static cip_status check_ends(cip_bytes text, cip_err *err)
     return CIP_OK;
 }
 
+/* No block is new or changed, and no array. */
 static bool is_untouched(const asdf_update *u)
 {
     for (size_t i = 0; i < u->n; i++)
-        if (cip_asdf_update_is_changed(&u->b[i]))
+        if (u->b[i].changed)
             return false;
-    return !cip_asdf_inline_any(u);
+    return !cip_asdf_update_any(u, false);
 }
 
 cip_status cip_asdf_update_tree_now(void *state, const cip_node **root, cip_err *err)

@@ -12,11 +12,10 @@ static cip_status fix_shapes(asdf_update *u, size_t block, cip_err *err)
 {
     for (size_t i = 0; i < u->l->narray; i++) {
         const cip_array *a = u->l->array[i];
-        const asdf_placed *p = cip_asdf_update_place_of(u, a);
         cip_node *n;
         if (a->st != CIP_OK || a->storage.block != (int64_t)block || !cip_asdf_update_star(a))
             continue;
-        CIP_TRY(cip_node_new_int(u->arena, (p != NULL ? &p->at : &a->view)->shape[0], &n, err));
+        CIP_TRY(cip_node_new_int(u->arena, cip_asdf_update_now(u, a)->view.shape[0], &n, err));
         CIP_TRY(cip_asdf_update_key(u, a, "shape/0", n, err));
     }
     return CIP_OK;
