@@ -25,9 +25,8 @@ cip_out *cip_replace_out(cip_replace *r);
 /* A complete file at `from` (borrowed until cip_replace_end), in the same file system, becomes the
  * new one, in place of what was written. If it does not take the place it goes back. */
 cip_status cip_replace_take(cip_replace *r, const cip_place *from, cip_err *err);
-/* Applies the patch (may be NULL), syncs, takes its place, syncs the folder. Without
- * `overwrite`, BUSY when the name exists. */
-cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overwrite, cip_err *err);
+/* Syncs, takes its place, syncs the folder. Without `overwrite`, EXISTS when the name does. */
+cip_status cip_replace_commit(cip_replace *r, bool overwrite, cip_err *err);
 /* Whether it has taken its place: also when the sync behind that failed. */
 bool cip_replace_placed(const cip_replace *r);
 /* Removes it from the place that it has taken, if any. */

@@ -263,7 +263,7 @@ static cip_status by_replacing(cip_commit *c, const cip_commit_plan *p, cip_err 
     CIP_TRY(cip_replace_at(&c->env->mem, place, c->fresh, c->level, c->break_links, &r, err));
     cip_replace_for(r, c);
     CIP_GO(cip_commit_write_new(p->r, c->io, p->after->size, cip_replace_descriptor(r), err));
-    st = cip_replace_commit(r, NULL, true, err);
+    st = cip_replace_commit(r, true, err);
 done:
     cip_replace_end(r);
     return st;

@@ -128,23 +128,9 @@ void cip_replace_take_back(cip_replace *r)
         cip_store_unlink(&r->place, r->place.name, NULL);
 }
 
-static cip_status apply(cip_replace *r, const cip_patch *patch, cip_err *err)
-{
-    for (size_t i = 0; i < patch->n; i++) {
-        const cip_patch_op *op = &patch->op[i];
-        if (op->kind != CIP_PATCH_WRITE || !cip_patch_op_own(op))
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected a change within the new file");
-        CIP_TRY(cip_store_write(r->fresh.fd, op->offset, op->after.ptr, op->after.len, err));
-    }
-    return CIP_OK;
-}
-
-cip_status cip_replace_commit(cip_replace *r, const cip_patch *patch, bool overwrite, cip_err *err)
+cip_status cip_replace_commit(cip_replace *r, bool overwrite, cip_err *err)
 {
     CIP_TRY(cip_file_out_flush(&r->file, err));
-    if (patch != NULL)
-        CIP_TRY(apply(r, patch, err));
     if (r->level == CIP_LEVEL_POWER)
         CIP_TRY(cip_store_sync_all(r->fresh.fd, err));
     if (r->of != NULL)

@@ -3,6 +3,7 @@
  * takes the place of one that is there, and nothing that was there is removed: whose it is cannot
  * be known. A file that is replaced is under the writers' lock all the while. */
 #include "base/sized.h"
+#include "base/stop.h"
 #include "core/writing/output.h"
 
 #include <fcntl.h>
@@ -158,21 +159,21 @@ static cip_status settle_old(file_output *o, cip_err *err)
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, own.offset, "%s", own.text); /* in: output */
 }
 
-static cip_status place_all(file_output *o, const cip_patch *patch, cip_err *err)
+static cip_status place_all(file_output *o, cip_err *err)
 {
     CIP_TRY(settle_old(o, err));
     for (size_t i = 0; i < o->n; i++)
-        CIP_TRY(cip_replace_commit(o->member[i], NULL, false, err));
-    return cip_replace_commit(o->file, patch, o->overwrite, err);
+        CIP_TRY(cip_replace_commit(o->member[i], false, err));
+    return cip_replace_commit(o->file, o->overwrite, err);
 }
 
-static cip_status folder_commit(cip_output *output, const cip_patch *patch, cip_err *err)
+static cip_status folder_commit(cip_output *output, cip_err *err)
 {
     file_output *o = (file_output *)output;
-    cip_status st = place_all(o, patch, err);
+    cip_status st = place_all(o, err);
     for (size_t i = 0; !cip_replace_placed(o->file) && i < o->n; i++)
         cip_replace_take_back(o->member[i]);
-    return cip_fail_in(err, st, "output");
+    return st;
 }
 
 static void folder_end(cip_output *output)
@@ -220,6 +221,28 @@ cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, boo
 done:
     if (o != NULL)
         folder_end(&o->o);
+    return cip_fail_in(err, st, "output");
+}
+
+cip_status cip_output_patch(cip_out *out, const cip_patch *patch, cip_err *err)
+{
+    for (size_t i = 0; patch != NULL && i < patch->n; i++) {
+        const cip_patch_op *op = &patch->op[i];
+        if (op->kind != CIP_PATCH_WRITE || !cip_patch_op_own(op))
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected changes of the output itself");
+        CIP_TRY(cip_out_rewrite(out, op->offset, op->after.ptr, op->after.len, err));
+    }
+    return CIP_OK;
+}
+
+cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err)
+{
+    const cip_stop stop = cip_stop_pause(); /* all is made: it takes its name */
+    cip_status st = cip_output_patch(o->ops->out(o), patch, err);
+    if (st == CIP_OK)
+        st = o->ops->commit(o, err);
+    cip_stop_set(stop);
     return cip_fail_in(err, st, "output");
 }
 

@@ -4,7 +4,6 @@
 #ifndef CIP_CORE_OUTPUT_H
 #define CIP_CORE_OUTPUT_H
 
-#include "base/stop.h"
 #include "core/commit/commit.h"
 #include "core/commit/memory_file.h"
 #include "format/format.h"
@@ -13,7 +12,7 @@ typedef struct cip_output cip_output;
 
 typedef struct cip_output_ops {
     cip_out *(*out)(cip_output *o);
-    cip_status (*commit)(cip_output *o, const cip_patch *patch, cip_err *err);
+    cip_status (*commit)(cip_output *o, cip_err *err);
     void (*end)(cip_output *o);
 } cip_output_ops;
 
@@ -97,17 +96,10 @@ static inline cip_out *cip_output_out(cip_output *o)
     return o->ops->out(o);
 }
 
-/* The files beside it take their places, then the file itself; nothing but a file of its very name
- * is replaced. `patch` may be NULL. */
-static inline cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err)
-{
-    const cip_stop stop = cip_stop_pause(); /* all is made: it takes its name */
-    cip_status st = o->ops->commit(o, patch, err);
-    cip_stop_set(stop);
-    return st;
-}
-
-/* Makes a patch's changes in what was written: of an output that has no other way. */
+/* Makes the patch's changes (NULL: none) in what was written. Then the files beside it take their
+ * places, then the file itself; nothing but a file of its very name is replaced. */
+cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err);
+/* The first step of that alone, of what is no output. */
 cip_status cip_output_patch(cip_out *out, const cip_patch *patch, cip_err *err);
 
 /* Frees; what did not take its place is removed. NULL is fine. */

@@ -19,22 +19,21 @@ static cip_out *end_out(cip_output *o)
     return &((end_output *)o)->out;
 }
 
-static cip_status add_all(end_output *o, const cip_patch *patch, cip_revision *r, cip_err *err)
+static cip_status add_all(const end_output *o, cip_revision *r, cip_err *err)
 {
-    CIP_TRY(cip_output_patch(&o->out, patch, err));
     r->has_tail = true;
     r->tail_off = o->at;
     CIP_TRY(cip_revision_range(r, o->data, 0, o->data->size, err));
     return cip_commit_apply(o->commit, r, err);
 }
 
-static cip_status end_commit(cip_output *output, const cip_patch *patch, cip_err *err)
+static cip_status end_commit(cip_output *output, cip_err *err)
 {
-    end_output *o = (end_output *)output;
+    const end_output *o = (const end_output *)output;
     cip_revision r = { .patch = { .arena = { .mem = &o->env->mem } } };
-    cip_status st = add_all(o, patch, &r, err);
+    cip_status st = add_all(o, &r, err);
     cip_revision_clear(&r);
-    return cip_fail_in(err, st, "output");
+    return st;
 }
 
 static void end_end(cip_output *output)

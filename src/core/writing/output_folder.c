@@ -216,26 +216,21 @@ static cip_status place_over(folder_output *o, cip_err *err)
     return st;
 }
 
-static cip_status folder_commit(cip_output *output, const cip_patch *patch, cip_err *err)
+static cip_status folder_commit(cip_output *output, cip_err *err)
 {
     folder_output *o = (folder_output *)output;
-    cip_status st = cip_owned(o->owner, err);
-    if (st == CIP_OK && patch != NULL && patch->n != 0)
-        st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "a folder has no bytes to change");
-    if (st == CIP_OK)
-        st = complete(o, err);
-    if (st != CIP_OK)
-        return cip_fail_in(err, st, "output");
+    CIP_TRY(cip_owned(o->owner, err));
+    CIP_TRY(complete(o, err));
     if (o->old != NULL)
-        return cip_fail_in(err, place_over(o, err), "output");
-    st = cip_store_rename(&o->place, o->name, o->place.name, false, err);
+        return place_over(o, err);
+    cip_status st = cip_store_rename(&o->place, o->name, o->place.name, false, err);
     if (st == CIP_ERR_EXISTS)
         st = cip_fail(err, st, CIP_NO_OFFSET, "the output exists");
     if (st == CIP_OK) {
         o->name[0] = '\0';
         st = sync_names(o, err);
     }
-    return cip_fail_in(err, st, "output");
+    return st;
 }
 
 static void folder_end(cip_output *output)

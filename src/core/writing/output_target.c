@@ -32,18 +32,6 @@ typedef struct target_output {
     member *first, **last;
 } target_output;
 
-cip_status cip_output_patch(cip_out *out, const cip_patch *patch, cip_err *err)
-{
-    for (size_t i = 0; patch != NULL && i < patch->n; i++) {
-        const cip_patch_op *op = &patch->op[i];
-        if (op->kind != CIP_PATCH_WRITE || op->member[0] != '\0')
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected changes of the output itself");
-        CIP_TRY(cip_out_rewrite(out, op->offset, op->after.ptr, op->after.len, err));
-    }
-    return CIP_OK;
-}
-
 /* --- members ------------------------------------------------------------------------------------
  */
 
@@ -115,9 +103,8 @@ static cip_status make_member(const target_output *o, member *m, cip_err *err)
     return st;
 }
 
-static cip_status deliver_all(target_output *o, const cip_patch *patch, cip_err *err)
+static cip_status deliver_all(target_output *o, cip_err *err)
 {
-    CIP_TRY(cip_output_patch(&o->out, patch, err));
     if (o->memory != NULL)
         cip_memory_complete(o->memory);
     if (o->target == NULL)
@@ -127,16 +114,16 @@ static cip_status deliver_all(target_output *o, const cip_patch *patch, cip_err 
     return deliver(o, o->target, o->data, o->out.n, err);
 }
 
-static cip_status target_commit(cip_output *output, const cip_patch *patch, cip_err *err)
+static cip_status target_commit(cip_output *output, cip_err *err)
 {
     target_output *o = (target_output *)output;
-    cip_status st = deliver_all(o, patch, err);
+    cip_status st = deliver_all(o, err);
     for (member *m = o->first; st != CIP_OK && m != NULL; m = m->next) {
         cip_target_close(&m->target);
         if (m->made)
             cip_target_unlink(o->target, m->name);
     }
-    return cip_fail_in(err, st, "output");
+    return st;
 }
 
 static void target_end(cip_output *output)
