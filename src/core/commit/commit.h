@@ -51,6 +51,11 @@ cip_status cip_commit_begin_of(cip_env *env, const char *path, const struct stat
  * which are the commit's from here on, on failure too. */
 cip_status cip_commit_begin_io(cip_env *env, cip_io *io, const cip_target *target,
                                const cip_edit_options *opts, cip_commit **out, cip_err *err);
+/* A new file that is written through `target` (borrowed), and what lies beside it: a revision of
+ * nothing, that is anew and makes members. The methods are called here alone; after a failure no
+ * member is left, and the file is not complete. */
+cip_status cip_commit_new_to_target(cip_env *env, const cip_target *target, cip_level level,
+                                    const cip_revision *r, cip_err *err);
 /* The file as it is now; members can be opened. Borrowed until cip_commit_end. */
 cip_io *cip_commit_io(cip_commit *c);
 /* The new file by which an update replaced the old one, as a descriptor that is the caller's; -1

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Updates in a store of the caller's. There are no records there that would outlive us, so a fault
- * of the machine amid an update leaves part of it; a method that fails does not, as long as the old
- * bytes, which are kept, can be written back. Members and the file itself go the same way: one
- * after the other, what names the others last; on a failure back again. */
+ * Updates and new files in a store of the caller's. There are no records there that would outlive
+ * us, so a fault of the machine amid an update leaves part of it; a method that fails does not, as
+ * long as the old bytes, which are kept, can be written back. Members and the file itself go the
+ * same way: one after the other, what names the others last; on a failure back again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -153,8 +153,10 @@ static cip_status add(const set *s, one_file *f, cip_err *err)
         return CIP_OK;
     CIP_TRY(open_target(s, f, err));
     CIP_TRY(cip_target_copy(f->t, from, f->after, from, f->after->size - from, err));
-    if (f->was == NULL)
+    if (f->was == NULL) {
+        CIP_TRY(cip_target_resize(f->t, f->after->size, err));
         return finish(s, f, err);
+    }
     return s->c->level == CIP_LEVEL_POWER ? cip_target_sync(f->t, err) : CIP_OK;
 }
 
@@ -196,7 +198,8 @@ static cip_status put_back(const set *s, one_file *f)
         return CIP_OK;
     if (f->was == NULL) {
         cip_target_close(&f->opened);
-        cip_target_unlink(&s->c->target, f->name);
+        if (f->name != NULL) /* else it is never complete */
+            cip_target_unlink(&s->c->target, f->name);
         return CIP_OK;
     }
     if (f->whole)
@@ -248,7 +251,7 @@ static cip_status look_at(const set *s, const cip_revision_member *m, one_file *
     f->whole = m->change == CIP_MEMBER_REPLACED;
     if (m->change != CIP_MEMBER_MADE)
         CIP_TRY(open_member(s, m->name, &f->was, err));
-    CIP_TRY(cip_io_open_revision(f->was != NULL ? f->was : s->c->io, m->as, &f->after, err));
+    CIP_TRY(cip_io_open_revision(f->was != NULL ? f->was : s->waits, m->as, &f->after, err));
     return m->change == CIP_MEMBER_PATCHED ? compare(s, f, m->as, err) : CIP_OK;
 }
 
@@ -267,7 +270,7 @@ static cip_status look_at_all(set *s, cip_err *err)
     own->borrowed = true;
     own->was = s->c->io;
     own->after = s->p->after;
-    own->whole = s->p->way == CIP_WAY_REPLACE;
+    own->whole = s->p->way == CIP_WAY_REPLACE && own->was != NULL;
     own->writes = &s->p->patch;
     return prepare(s, own, err);
 }
@@ -313,4 +316,20 @@ done:
     cip_mem_put(&c->env->mem, s.file);
     cip_io_close(s.waits);
     return back ? st : not_put_back(st, err);
+}
+
+cip_status cip_commit_new_to_target(cip_env *env, const cip_target *target, cip_level level,
+                                    const cip_revision *r, cip_err *err)
+{
+    cip_commit c = { .env = env, .level = level, .target = *target };
+    cip_commit_plan p = { .way = CIP_WAY_REPLACE, .r = r };
+    cip_io *nothing;
+    cip_status st;
+    CIP_TRY(cip_io_open_memory(env, "", 0, "nothing", &nothing, err));
+    st = cip_io_open_revision(nothing, r, &p.after, err);
+    if (st == CIP_OK)
+        st = cip_commit_to_target(&c, &p, err);
+    cip_io_close(p.after);
+    cip_io_close(nothing);
+    return st;
 }

@@ -4,21 +4,8 @@
  * writing begins with the commit and goes forwards only. In memory nothing has to wait. */
 #include "core/writing/output.h"
 
-#include <string.h>
-
 #include "io/pieces.h"
 #include "io/temporary.h"
-
-/* A file that waits, and where it goes. */
-typedef struct member {
-    struct member *next;
-    char *name;
-    cip_revision bytes;
-    cip_pieces pieces; /* of them, in what all members wait in */
-    cip_out out;       /* of one in memory */
-    cip_target target; /* once it is made */
-    bool made;
-} member;
 
 typedef struct target_output {
     cip_output o;
@@ -29,40 +16,25 @@ typedef struct target_output {
     cip_io *data;  /* what waits; NULL: nothing does */
     cip_io *waits; /* what waits of members; NULL: there are none, or in memory */
     cip_out out;
-    member *first, **last;
+    cip_revision rev; /* of nothing: what waits */
 } target_output;
 
 /* --- members ------------------------------------------------------------------------------------
  */
 
-static void member_end(cip_mem *mem, member *m)
-{
-    cip_target_close(&m->target);
-    cip_revision_clear(&m->bytes);
-    cip_mem_put(mem, m->name);
-    cip_mem_put(mem, m);
-}
-
 static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
 {
     target_output *o = user;
-    cip_mem *mem = &o->env->mem;
-    cip_status st;
-    member *m;
+    cip_revision *as;
+    cip_pieces *p;
     CIP_TRY(cip_target_has_members(o->target, name, err));
-    CIP_TRY(CIP_NEW(mem, &m, 1, err));
-    CIP_GO(cip_mem_copy(mem, name, strlen(name), &m->name, err));
     if (o->waits == NULL)
-        CIP_GO(cip_temporary_new(o->env, NULL, &o->waits, err));
-    m->bytes = (cip_revision){ .patch = { .arena = { .mem = mem } }, .anew = true };
-    cip_pieces_begin(&m->pieces, o->waits, &m->bytes);
-    *o->last = m;
-    o->last = &m->next;
-    *out = &m->pieces.out;
+        CIP_TRY(cip_temporary_new(o->env, NULL, &o->waits, err));
+    CIP_TRY(CIP_ARENA_NEW(&o->rev.patch.arena, &p, 1, err));
+    CIP_TRY(cip_revision_make(&o->rev, name, &as, err));
+    cip_pieces_begin(p, o->waits, as);
+    *out = &p->out;
     return CIP_OK;
-done:
-    member_end(mem, m);
-    return st;
 }
 
 /* Nobody sees it before the whole is complete, so that it is written where it stays. */
@@ -70,70 +42,36 @@ static cip_status new_in_memory(void *user, const char *name, cip_out **out, cip
 {
     target_output *o = user;
     cip_memory *made;
-    member *m;
-    CIP_TRY(CIP_NEW(&o->env->mem, &m, 1, err));
-    *o->last = m;
-    o->last = &m->next;
+    cip_out *to;
+    CIP_TRY(CIP_ARENA_NEW(&o->rev.patch.arena, &to, 1, err));
     CIP_TRY(cip_memory_create(o->memory, name, &made, err));
-    m->out = cip_memory_out(made);
-    *out = &m->out;
+    *to = cip_memory_out(made);
+    *out = to;
     return CIP_OK;
 }
 
 /* --- the commit ------------------------------------------------------------------------------ */
 
-/* `data` NULL: the bytes are there already. */
-static cip_status deliver(const target_output *o, const cip_target *t, cip_io *data,
-                          uint64_t nbytes, cip_err *err)
+static cip_status target_commit(cip_output *output, cip_err *err)
 {
-    if (data != NULL)
-        CIP_TRY(cip_target_copy(t, 0, data, 0, nbytes, err));
-    CIP_TRY(cip_target_resize(t, nbytes, err));
-    return cip_target_finish(t, o->level == CIP_LEVEL_POWER, err);
-}
-
-static cip_status make_member(const target_output *o, member *m, cip_err *err)
-{
-    cip_io *data;
-    CIP_TRY(cip_target_member(o->target, m->name, &m->target, err));
-    m->made = true;
-    CIP_TRY(cip_io_open_revision(o->waits, &m->bytes, &data, err));
-    cip_status st = deliver(o, &m->target, data, data->size, err);
-    cip_io_close(data);
-    return st;
-}
-
-static cip_status deliver_all(target_output *o, cip_err *err)
-{
+    target_output *o = (target_output *)output;
     if (o->memory != NULL)
         cip_memory_complete(o->memory);
     if (o->target == NULL)
         return CIP_OK;
-    for (member *m = o->first; m != NULL; m = m->next)
-        CIP_TRY(make_member(o, m, err));
-    return deliver(o, o->target, o->data, o->out.n, err);
-}
-
-static cip_status target_commit(cip_output *output, cip_err *err)
-{
-    target_output *o = (target_output *)output;
-    cip_status st = deliver_all(o, err);
-    for (member *m = o->first; st != CIP_OK && m != NULL; m = m->next) {
-        cip_target_close(&m->target);
-        if (m->made)
-            cip_target_unlink(o->target, m->name);
+    if (o->data != NULL) {
+        CIP_TRY(cip_revision_range(&o->rev, o->data, 0, o->out.n, err));
+        return cip_commit_new_to_target(o->env, o->target, o->level, &o->rev, err);
     }
-    return st;
+    CIP_TRY(cip_target_resize(o->target, o->out.n, err));
+    return cip_target_finish(o->target, o->level == CIP_LEVEL_POWER, err);
 }
 
 static void target_end(cip_output *output)
 {
     target_output *o = (target_output *)output;
     cip_mem *mem = &o->env->mem;
-    for (member *m = o->first, *next; m != NULL; m = next) {
-        next = m->next;
-        member_end(mem, m);
-    }
+    cip_revision_clear(&o->rev);
     cip_io_close(o->data);
     cip_io_close(o->waits);
     cip_mem_put(mem, o);
@@ -144,8 +82,7 @@ static cip_out *target_out(cip_output *o)
     return &((target_output *)o)->out;
 }
 
-/* --- beginning --------------------------------------------------------------------------------
- */
+/* --- beginning -------------------------------------------------------------------------------- */
 
 static cip_status output_new(cip_env *env, target_output **out, cip_err *err)
 {
@@ -155,7 +92,7 @@ static cip_status output_new(cip_env *env, target_output **out, cip_err *err)
     CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
     (*out)->o.ops = &ops;
     (*out)->env = env;
-    (*out)->last = &(*out)->first;
+    (*out)->rev = (cip_revision){ .patch = { .arena = { .mem = &env->mem } }, .anew = true };
     return CIP_OK;
 }
 
