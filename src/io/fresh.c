@@ -84,6 +84,20 @@ cip_status cip_fresh_open_named(const cip_place *p, const char *name, mode_t mod
     return CIP_OK;
 }
 
+cip_status cip_fresh_open_folder(const cip_place *p, const struct stat *like, cip_fresh *out,
+                                 cip_err *err)
+{
+    *out = CIP_FRESH_NONE;
+    out->folder = true;
+    out->owner = getpid();
+    choose_name(out, NULL);
+    CIP_TRY(cip_store_make_folder(p, out->name, like, err));
+    out->named = true;
+    CIP_TRY(cip_store_open(p, out->name, O_RDONLY | O_DIRECTORY, 0, &out->fd, err));
+    cip_store_lock(out->fd, CIP_LOCK_WRITERS, false);
+    return CIP_OK;
+}
+
 /* Whether the file can get a name later: that goes by way of /proc. */
 static bool can_be_linked(int fd, char path[40])
 {
@@ -148,17 +162,19 @@ cip_status cip_fresh_place(const cip_place *p, cip_fresh *f, bool replace, cip_e
     if (!f->named && !replace)
         return link_as(p, f, p->name, err);
     CIP_TRY(name_it(p, f, err));
-    CIP_TRY(cip_store_rename(p, f->name, p->name, replace, err));
+    CIP_TRY(f->folder && replace ? cip_store_exchange(p, f->name, p->name, err)
+                                 : cip_store_rename(p, f->name, p->name, replace, err));
     f->named = false;
     drop_slot(f);
-    cip_store_unlock(f->fd, CIP_LOCK_WRITERS);
+    if (!f->folder) /* that lies in the way of updates while the old one is removed */
+        cip_store_unlock(f->fd, CIP_LOCK_WRITERS);
     return CIP_OK;
 }
 
 void cip_fresh_end(const cip_place *p, cip_fresh *f)
 {
     if (f->named && f->owner == getpid())
-        cip_store_unlink(p, f->name, NULL);
+        (f->folder ? cip_store_remove_tree : cip_store_unlink)(p, f->name, NULL);
     drop_slot(f);
     if (f->fd != -1)
         close(f->fd);

@@ -9,6 +9,7 @@
 
 typedef struct cip_fresh {
     int fd;      /* -1: none; for reading and writing */
+    bool folder; /* it is one, and so has a name */
     bool named;  /* `name` is in the folder */
     int slot;    /* in the table of names that cip_remove_unfinished removes, or -1 */
     pid_t owner; /* of the file: a child of fork() shares it, and neither places nor removes it */
@@ -27,9 +28,14 @@ cip_status cip_fresh_open(const cip_place *p, const char *name, mode_t mode, cip
 /* The same on systems without files that have no name. */
 cip_status cip_fresh_open_named(const cip_place *p, const char *name, mode_t mode, cip_fresh *out,
                                 cip_err *err);
-/* The file takes the place's name in one step; without `replace`, BUSY when that exists. */
+/* A new folder, which always has a name until it is complete. Owner and mode are those of *like
+ * (NULL: as mkdir makes it). */
+cip_status cip_fresh_open_folder(const cip_place *p, const struct stat *like, cip_fresh *out,
+                                 cip_err *err);
+/* The file or folder takes the place's name in one step; without `replace`, EXISTS when that does.
+ * A folder that is replaced has the temporary name then. */
 cip_status cip_fresh_place(const cip_place *p, cip_fresh *f, bool replace, cip_err *err);
-/* Closes the file, and removes its temporary name if it still has one and is this process's. */
+/* Closes it, and removes it if it still has its temporary name and is this process's. */
 void cip_fresh_end(const cip_place *p, cip_fresh *f);
 
 #endif

@@ -338,7 +338,10 @@ static cip_status write_folder(cip_env *env, const char *path, cip_level level, 
 {
     cip_output *o = NULL;
     cip_status st;
-    CIP_GO(cip_output_begin_folder(env, path, level, true, may_go, &o, err));
+    const cip_output_how how = {
+        .level = level, .overwrite = true, .folder = true, .known = may_go
+    };
+    CIP_GO(cip_output_begin(env, path, &how, &o, err));
     CIP_GO(write_member(cip_output_out(o), "sizes", 1, 30, err));
     CIP_GO(write_member(cip_output_out(o), "data/0", 2, 1800, err));
     CIP_GO(write_member(cip_output_out(o), "new/deep/0", 3, 600, err));

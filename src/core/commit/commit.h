@@ -15,28 +15,42 @@
 
 typedef struct cip_replace cip_replace;
 
-/* A new file for the place (which is taken over, also on failure), in its folder without a name
- * until it is complete, or where that cannot be under `temp` (NULL: a name of its own), with mode,
- * owner and extended attributes of the file that it replaces. What is written to cip_replace_out,
- * which can be rewritten, cut and moved, goes into it. */
-cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_level level,
-                          bool break_links, cip_replace **out, cip_err *err);
+typedef struct cip_commit cip_commit;
+
+typedef struct cip_replace_how {
+    cip_level level;
+    bool overwrite; /* else EXISTS when the name does; a folder's `of` must say which one goes */
+    bool break_links;
+    bool folder;
+    const char
+        *temp;      /* a file's name until it is complete, if it needs one; NULL: one of its own */
+    cip_commit *of; /* that of what is replaced, which must still have the name then (STALE), and
+                       is told what it became; NULL: none */
+} cip_replace_how;
+
+/* A new file or folder for the place (which is taken over, also on failure), in its folder under no
+ * name of a user's until it is complete, with mode and owner of what it replaces, a file with its
+ * extended attributes. What is written to cip_replace_out, which can be rewritten, cut and moved,
+ * goes into the file. */
+cip_status cip_replace_at(cip_mem *mem, cip_place place, const cip_replace_how *how,
+                          cip_replace **out, cip_err *err);
 cip_out *cip_replace_out(cip_replace *r);
-/* A complete file at `from` (borrowed until cip_replace_end), in the same file system, becomes the
- * new one, in place of what was written. If it does not take the place it goes back. */
+/* The descriptor of the new file or folder. */
+int cip_replace_descriptor(const cip_replace *r);
+/* A complete file or folder at `from` (borrowed until cip_replace_end), in the same file system,
+ * becomes the new one, in place of what was written. If it does not take the place it goes back. */
 cip_status cip_replace_take(cip_replace *r, const cip_place *from, cip_err *err);
-/* Syncs, takes its place, syncs the folder. Without `overwrite`, EXISTS when the name does. */
-cip_status cip_replace_commit(cip_replace *r, bool overwrite, cip_err *err);
+/* Syncs, takes its place, syncs the folder. A folder that was replaced is removed then, but for its
+ * lock file of other programs, which is the new one's. */
+cip_status cip_replace_commit(cip_replace *r, cip_err *err);
 /* Whether it has taken its place: also when the sync behind that failed. */
 bool cip_replace_placed(const cip_replace *r);
 /* Removes it from the place that it has taken, if any. */
 void cip_replace_take_back(cip_replace *r);
-/* Frees; removes the new file if it never took its place. NULL is fine. */
+/* Frees; removes what never took its place. NULL is fine. */
 void cip_replace_end(cip_replace *r);
 
 /* --- changes of a file that is there ---------------------------------------------------------- */
-
-typedef struct cip_commit cip_commit;
 
 /* Opens `path` for an update: takes the writers' lock (BUSY), sees that the path still names what
  * is locked, completes or clears away what an interrupted update left. READONLY, NOT_FOUND, CORRUPT

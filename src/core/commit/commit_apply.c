@@ -260,10 +260,14 @@ static cip_status by_replacing(cip_commit *c, const cip_commit_plan *p, cip_err 
     cip_replace *r = NULL;
     cip_status st;
     CIP_TRY(cip_place_sibling(&c->place, c->place.name, &place, err));
-    CIP_TRY(cip_replace_at(&c->env->mem, place, c->fresh, c->level, c->break_links, &r, err));
-    cip_replace_for(r, c);
+    const cip_replace_how how = { .level = c->level,
+                                  .overwrite = true,
+                                  .break_links = c->break_links,
+                                  .temp = c->fresh,
+                                  .of = c };
+    CIP_TRY(cip_replace_at(&c->env->mem, place, &how, &r, err));
     CIP_GO(cip_commit_write_new(p->r, c->io, p->after->size, cip_replace_descriptor(r), err));
-    st = cip_replace_commit(r, true, err);
+    st = cip_replace_commit(r, err);
 done:
     cip_replace_end(r);
     return st;

@@ -219,10 +219,4 @@ cip_status cip_commit_throw_away(cip_commit *c, bool journal, cip_err *err);
 /* Completes or clears away what an interrupted update left. */
 cip_status cip_commit_recover(cip_commit *c, cip_err *err);
 
-/* Which commit's file is replaced: it must still have the name then (STALE), and is told what it
- * became. */
-void cip_replace_for(cip_replace *r, cip_commit *c);
-/* The descriptor of the new file, for bytes that do not come through its output. */
-int cip_replace_descriptor(const cip_replace *r);
-
 #endif

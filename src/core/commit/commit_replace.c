@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A commit of the kind "replace": write a file without a name, fsync, link it
- * or rename it into its place, fsync the folder. At every instant
- * the name shows the old file (or none) or the whole new one. */
+ * A commit of the kind "replace", of new files and of what takes another's place: write a file
+ * without a name or a folder under one of ours, fsync, link it, rename it into its place or, a
+ * folder, exchange it with the old one, fsync the folder that it is in. At every instant the name
+ * shows the old one (or none) or the whole new one. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,28 +14,28 @@
 struct cip_replace {
     cip_mem *mem;
     cip_place place;
+    cip_replace_how how;
     cip_fresh fresh;
     cip_file_out file;
-    cip_level level;
-    bool break_links;
-    const cip_place *from; /* where the new file was complete already; NULL: it is written here */
+    const cip_place *from; /* where it was complete already; NULL: it is written here */
     struct stat old;       /* of what is replaced */
     bool has_old, placed;
-    cip_commit *of; /* an update of the file that is replaced, or NULL */
 };
 
-/* A file that is replaced keeps its mode, and its owner where we may give it away; anything but a
+/* What is replaced keeps its mode, and its owner where we may give it away; anything but a
  * regular file of one name is left alone: the other names of a hard-linked file would go on showing
- * the old bytes. */
+ * the old bytes. Which folders may go is the caller's business. */
 static cip_status look_at_old(cip_replace *r, cip_err *err)
 {
     if (fstatat(r->place.dir, r->place.name, &r->old, AT_SYMLINK_NOFOLLOW) != 0)
         return CIP_OK;
     r->has_old = true;
+    if (r->how.folder)
+        return CIP_OK;
     if (!S_ISREG(r->old.st_mode))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "the output exists and is no regular file");
-    if (r->old.st_nlink > 1 && !r->break_links)
+    if (r->old.st_nlink > 1 && !r->how.break_links)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the output has %ju names (hard links); replacing one would part them",
                         (uintmax_t)r->old.st_nlink);
@@ -46,7 +47,8 @@ static cip_status take_after_old(cip_replace *r, cip_err *err)
     int old = -1;
     if (!r->has_old)
         return CIP_OK;
-    if (cip_store_open(&r->place, r->place.name, O_RDONLY, 0, &old, NULL) != CIP_OK)
+    if (r->how.folder ||
+        cip_store_open(&r->place, r->place.name, O_RDONLY, 0, &old, NULL) != CIP_OK)
         old = -1; /* it may be replaced, but not read: its attributes are not ours to copy */
     cip_status st = cip_store_take_after(r->mem, r->fresh.fd, old, &r->old, err);
     if (old != -1)
@@ -54,16 +56,19 @@ static cip_status take_after_old(cip_replace *r, cip_err *err)
     return st;
 }
 
-static cip_status make(cip_replace *r, const char *temp, cip_err *err)
+static cip_status make(cip_replace *r, cip_err *err)
 {
+    if (r->how.folder)
+        return cip_fresh_open_folder(&r->place, r->has_old ? &r->old : NULL, &r->fresh, err);
     /* nobody else may open it before it has its mode */
     mode_t mode = r->has_old ? 0600 : 0666;
-    CIP_TRY(cip_fresh_open(&r->place, temp, mode, &r->fresh, err));
+    CIP_TRY(cip_fresh_open(&r->place, r->how.temp, mode, &r->fresh, err));
+    r->file.fd = r->fresh.fd;
     return take_after_old(r, err);
 }
 
-cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_level level,
-                          bool break_links, cip_replace **out, cip_err *err)
+cip_status cip_replace_at(cip_mem *mem, cip_place place, const cip_replace_how *how,
+                          cip_replace **out, cip_err *err)
 {
     cip_replace *r = NULL;
     *out = NULL;
@@ -72,12 +77,10 @@ cip_status cip_replace_at(cip_mem *mem, cip_place place, const char *temp, cip_l
         cip_place_close(&place);
         return st;
     }
-    *r = (cip_replace){ .mem = mem, .place = place, .fresh = CIP_FRESH_NONE, .level = level };
-    r->break_links = break_links;
+    *r = (cip_replace){ .mem = mem, .place = place, .how = *how, .fresh = CIP_FRESH_NONE };
     cip_file_out_init(&r->file, mem, -1);
     CIP_GO(look_at_old(r, err));
-    CIP_GO(make(r, temp, err));
-    r->file.fd = r->fresh.fd;
+    CIP_GO(make(r, err));
     *out = r;
     return CIP_OK;
 done:
@@ -90,12 +93,18 @@ cip_out *cip_replace_out(cip_replace *r)
     return &r->file.out;
 }
 
+int cip_replace_descriptor(const cip_replace *r)
+{
+    return r->fresh.fd;
+}
+
 cip_status cip_replace_take(cip_replace *r, const cip_place *from, cip_err *err)
 {
     cip_fresh made = r->fresh; /* its temporary name */
     made.named = false;
     made.slot = -1;
-    CIP_TRY(cip_store_open(from, from->name, O_RDWR, 0, &made.fd, err));
+    CIP_TRY(cip_store_open(from, from->name, made.folder ? O_RDONLY | O_DIRECTORY : O_RDWR, 0,
+                           &made.fd, err));
     cip_fresh_end(&r->place, &r->fresh);
     r->fresh = made;
     r->file.fd = made.fd;
@@ -105,16 +114,6 @@ cip_status cip_replace_take(cip_replace *r, const cip_place *from, cip_err *err)
     r->fresh.named = true;
     r->from = from;
     return CIP_OK;
-}
-
-void cip_replace_for(cip_replace *r, cip_commit *c)
-{
-    r->of = c;
-}
-
-int cip_replace_descriptor(const cip_replace *r)
-{
-    return r->fresh.fd;
 }
 
 bool cip_replace_placed(const cip_replace *r)
@@ -128,21 +127,38 @@ void cip_replace_take_back(cip_replace *r)
         cip_store_unlink(&r->place, r->place.name, NULL);
 }
 
-cip_status cip_replace_commit(cip_replace *r, bool overwrite, cip_err *err)
+/* A folder in which others wait for a lock has it before anything else is done. */
+static void tell_old(const cip_replace *r)
 {
+    const cip_place inside = { .mem = r->mem, .dir = r->fresh.fd };
+    if (r->how.of == NULL)
+        return;
+    r->how.of->became = fcntl(r->fresh.fd, F_DUPFD_CLOEXEC, 0);
+    if (r->how.folder)
+        cip_foreign_lock_move(&r->how.of->place, &inside);
+}
+
+cip_status cip_replace_commit(cip_replace *r, cip_err *err)
+{
+    const cip_replace_how *how = &r->how;
+    const bool durable = how->level == CIP_LEVEL_POWER;
+    const cip_place inside = { .mem = r->mem, .dir = r->fresh.fd };
     CIP_TRY(cip_file_out_flush(&r->file, err));
-    if (r->level == CIP_LEVEL_POWER)
-        CIP_TRY(cip_store_sync_all(r->fresh.fd, err));
-    if (r->of != NULL)
-        CIP_TRY(cip_commit_named(r->of, err));
-    cip_status st = cip_fresh_place(&r->place, &r->fresh, overwrite, err);
+    if (durable)
+        CIP_TRY(how->folder ? cip_place_sync(&inside, err) : cip_store_sync_all(r->fresh.fd, err));
+    if (how->of != NULL)
+        CIP_TRY(cip_commit_named(how->of, err));
+    cip_status st = cip_fresh_place(&r->place, &r->fresh, how->overwrite, err);
     if (st == CIP_ERR_EXISTS)
         return cip_fail(err, st, CIP_NO_OFFSET, "the output exists");
     CIP_TRY(st);
     r->placed = true;
-    if (r->of != NULL)
-        r->of->became = fcntl(r->fresh.fd, F_DUPFD_CLOEXEC, 0);
-    return r->level == CIP_LEVEL_POWER ? cip_place_sync(&r->place, err) : CIP_OK;
+    tell_old(r);
+    if (durable)
+        CIP_TRY(cip_place_sync(&r->place, err));
+    if (how->folder && how->overwrite)
+        cip_store_remove_tree(&r->place, r->fresh.name, NULL); /* else `recover` finds it */
+    return CIP_OK;
 }
 
 void cip_replace_end(cip_replace *r)

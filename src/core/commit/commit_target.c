@@ -220,8 +220,7 @@ static cip_status not_put_back(cip_status st, cip_err *err)
     return st;
 }
 
-/* --- the set ----------------------------------------------------------------------------------
- */
+/* --- the set ---------------------------------------------------------------------------------- */
 
 static cip_status open_member(const set *s, const char *name, cip_io **out, cip_err *err)
 {

@@ -448,8 +448,8 @@ static void what_goes_out_can_be_rewritten_cut_and_moved(void **state)
     cip_place place;
     write_old();
     assert_int_equal(cip_place_open(&env.mem, path(), &place, NULL), CIP_OK);
-    assert_int_equal(cip_replace_at(&env.mem, place, NULL, CIP_LEVEL_PROCESS, false, &r, NULL),
-                     CIP_OK);
+    const cip_replace_how how = { .level = CIP_LEVEL_PROCESS, .overwrite = true };
+    assert_int_equal(cip_replace_at(&env.mem, place, &how, &r, NULL), CIP_OK);
     cip_out *out = cip_replace_out(r);
     for (int i = 0; i < 400; i++) {
         size_t len = next(&seed) % (i % 5 == 0 ? sizeof bytes : 20000), off;
@@ -491,7 +491,7 @@ static void what_goes_out_can_be_rewritten_cut_and_moved(void **state)
     assert_int_equal(cip_patch_write(&p, "", n - 7, none, b, NULL), CIP_OK);
     memcpy(model + n - 7, "patched", 7);
     assert_int_equal(cip_output_patch(out, &p, NULL), CIP_OK);
-    assert_int_equal(cip_replace_commit(r, true, NULL), CIP_OK);
+    assert_int_equal(cip_replace_commit(r, NULL), CIP_OK);
     cip_replace_end(r);
     cip_patch_clear(&p);
     FILE *f = fopen(path(), "rb");

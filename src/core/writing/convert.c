@@ -179,8 +179,11 @@ static cip_status to_file(const conversion *c, const char *path, cip_err *err)
     cip_revision r = { .patch = { .arena = { .mem = &env->mem } } };
     cip_output *out = NULL;
     const uint32_t caps = cip_store_caps(c->job->format->store, &c->job->spec);
-    const cip_output_how how = { c->o->level, c->o->overwrite, c->o->at_end };
-    CIP_GO(cip_output_begin_for(caps, env, path, &how, &out, err));
+    const cip_output_how how = { .level = c->o->level,
+                                 .overwrite = c->o->overwrite,
+                                 .at_end = c->o->at_end,
+                                 .folder = (caps & CIP_STORE_FOLDER) != 0 };
+    CIP_GO(cip_output_begin(env, path, &how, &out, err));
     CIP_GO(run_to(c, cip_output_out(out), &r, err));
     st = cip_output_commit(out, &r.patch, err);
 done:

@@ -41,7 +41,8 @@ static cip_status write_to(cip_file *f, const cip_explosion *how, const cip_expl
                       .align = o->align };
     cip_output_place(f->io->name, path, &spec);
     CIP_GO(cip_lost_bytes_check(f, o->accept_loss, &notes, err));
-    CIP_GO(cip_output_begin(&f->env, path, o->level, o->overwrite, &out, err));
+    const cip_output_how to = { .level = o->level, .overwrite = o->overwrite };
+    CIP_GO(cip_output_begin(&f->env, path, &to, &out, err));
     if (how != NULL)
         CIP_GO(format->explode(f->layout, how, &spec, cip_output_out(out), err));
     else

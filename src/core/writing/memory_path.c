@@ -230,9 +230,8 @@ cip_status cip_memory_save(const cip_memory *m, const char *path, const cip_writ
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file's name as the output");
     CIP_TRY(CIP_SIZED_TAKE(cip_write_options, opts, &o, err));
     CIP_TRY(cip_env_init(&env, o.limits, o.allocator, NULL, err));
-    cip_status st = n != 0 ? cip_output_begin(&env, path, o.level, o.overwrite, &out, err)
-                           : cip_output_begin_folder(&env, path, o.level, o.overwrite,
-                                                     cip_output_is_known, &out, err);
+    const cip_output_how how = { .level = o.level, .overwrite = o.overwrite, .folder = n == 0 };
+    cip_status st = cip_output_begin(&env, path, &how, &out, err);
     if (st == CIP_OK)
         st = put_all(m, cip_output_out(out), err);
     if (st == CIP_OK)

@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * New files that appear together: the members first, the file that names them last. A member never
- * takes the place of one that is there, and nothing that was there is removed: whose it is cannot
- * be known. A file that is replaced is under the writers' lock all the while. */
+ * New files that appear together: the members first, the file that names them last; or a folder
+ * with all in it. A member never takes the place of one that is there, and nothing that was there
+ * beside is removed: whose it is cannot be known. What is replaced is under the writers' lock all
+ * the while. */
 #include "base/sized.h"
 #include "base/stop.h"
 #include "core/writing/output.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/commit/commit_impl.h"
 
 enum { MEMBERS_MAX = 4096 };
 
-typedef struct file_output {
+typedef struct path_output {
     cip_output o;
     cip_env *env;
-    cip_level level;
-    bool overwrite;
+    cip_output_how how;
+    pid_t owner;     /* the process that began it */
     char *path;      /* with no link in its last step */
-    cip_place place; /* of it; members lie in the same folder */
+    cip_place place; /* of it; a file's members lie in the same folder */
     cip_replace *file;
-    cip_commit *old; /* the file that is replaced, locked; NULL: none, or it cannot be locked */
+    cip_commit *old;     /* what is replaced, locked; NULL: none, or it cannot be locked */
+    cip_members *inside; /* of a new folder, or NULL */
     cip_replace **member;
     size_t n, cap;
-} file_output;
+} path_output;
 
 static bool is_there(const cip_place *p, const char *name)
 {
@@ -58,26 +62,27 @@ static cip_status check_journal(const cip_place *p, cip_err *err)
     return st;
 }
 
-/* Whoever updates the file finishes first. One that cannot be written, and so not be updated by us,
+/* Whoever updates it finishes first. A file that cannot be written, and so not be updated by us,
  * may be replaced nevertheless. */
-static cip_status lock_old(file_output *o, cip_err *err)
+static cip_status lock_old(path_output *o, cip_err *err)
 {
-    const cip_edit_options how = { .size = sizeof how, .level = o->level };
+    const cip_edit_options how = { .size = sizeof how, .level = o->how.level };
+    const bool folder = o->how.folder;
     cip_err own = CIP_ERR_INIT;
     cip_status st = CIP_ERR_NOT_FOUND;
     if (o->old != NULL)
         return CIP_OK;
-    if (o->overwrite && can_have_journal(&o->place) && is_there(&o->place, o->place.name))
+    if (o->how.overwrite && (folder || can_have_journal(&o->place)) &&
+        is_there(&o->place, o->place.name))
         st = cip_commit_lock(o->env, o->path, &how, &o->old, &own);
-    if (st == CIP_ERR_NOT_FOUND || st == CIP_ERR_READONLY)
-        return check_journal(&o->place, err);
+    if (st == CIP_ERR_NOT_FOUND || (st == CIP_ERR_READONLY && !folder))
+        return folder ? CIP_OK : check_journal(&o->place, err);
     return cip_err_give(err, &own, st);
 }
 
-/* --- members ------------------------------------------------------------------------------------
- */
+/* --- members ---------------------------------------------------------------------------------- */
 
-static cip_status open_member(file_output *o, const char *name, cip_replace **out, cip_err *err)
+static cip_status open_member(path_output *o, const char *name, cip_replace **out, cip_err *err)
 {
     cip_place place;
     if (*name == '\0' || strchr(name, '/') != NULL)
@@ -86,16 +91,17 @@ static cip_status open_member(file_output *o, const char *name, cip_replace **ou
     if (is_there(&o->place, name))
         return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", name);
     CIP_TRY(cip_place_sibling(&o->place, name, &place, err));
+    const cip_replace_how how = { .level = o->how.level };
     cip_status st = check_journal(&place, err);
     if (st == CIP_OK)
-        return cip_replace_at(&o->env->mem, place, NULL, o->level, false, out, err);
+        return cip_replace_at(&o->env->mem, place, &how, out, err);
     cip_place_close(&place);
     return st;
 }
 
 static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
 {
-    file_output *o = user;
+    path_output *o = user;
     if (o->n == MEMBERS_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected at most %d files beside it",
                         MEMBERS_MAX);
@@ -115,73 +121,143 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
 
 static bool is_taken(void *user, const char *name)
 {
-    const file_output *o = user;
+    const path_output *o = user;
     return is_there(&o->place, name);
 }
 
-/* --- the file itself ----------------------------------------------------------------------------
- */
+/* --- a folder --------------------------------------------------------------------------------- */
 
-static cip_status place_output(file_output *o, const char *path, cip_err *err)
+/* Whether another program changes what is there just now, so that nobody can say what it is. */
+static bool is_changing(const path_output *o)
 {
-    char real[PATH_MAX];
+    cip_lock_file lock;
+    cip_foreign_lock_open(o->place.dir, o->place.name, true, false, &lock, NULL);
+    const bool taken = lock.fd != -1 && cip_lock_file_take(&lock, true) == CIP_LOCK_TAKEN;
+    cip_lock_file_close(&lock);
+    return taken;
+}
+
+static bool is_known(const char *path)
+{
+    cip_file *f;
+    cip_status st = cip_open(path, NULL, &f, NULL);
+    cip_file_close(f);
+    return st == CIP_OK;
+}
+
+/* What is replaced must be a folder that somebody can say is one of ours: all in it goes. */
+static cip_status check_folder(const path_output *o, cip_err *err)
+{
+    struct stat st;
+    if (fstatat(o->place.dir, o->place.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return CIP_OK;
+    if (!S_ISDIR(st.st_mode))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the output exists and is no folder");
+    if ((o->how.known != NULL ? o->how.known : is_known)(o->path))
+        return CIP_OK;
+    if (is_changing(o))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "another program holds the output's lock file");
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "the output exists and is a folder of no known format: it is not removed");
+}
+
+static cip_status open_folder(path_output *o, cip_place place, cip_err *err)
+{
+    CIP_TRY(cip_replace_at(
+        &o->env->mem, place,
+        &(cip_replace_how){
+            .level = o->how.level, .folder = true, .overwrite = o->old != NULL, .of = o->old },
+        &o->file, err));
+    return cip_members_begin(o->env, o->how.level, cip_replace_descriptor(o->file),
+                             cip_replace_out(o->file), &o->inside, err);
+}
+
+/* --- the file itself -------------------------------------------------------------------------- */
+
+static cip_status open_file(path_output *o, cip_place place, cip_err *err)
+{
+    const cip_replace_how how = { .level = o->how.level, .overwrite = o->how.overwrite };
+    CIP_TRY(cip_replace_at(&o->env->mem, place, &how, &o->file, err));
+    cip_out *to = cip_replace_out(o->file);
+    to->member = new_member;
+    to->member_user = o;
+    to->taken = how.overwrite ? is_taken : NULL;
+    return lock_old(o, err);
+}
+
+static cip_status place_output(path_output *o, const char *path, cip_err *err)
+{
+    char plain[PATH_MAX], real[PATH_MAX];
     cip_mem *mem = &o->env->mem;
-    path = cip_place_follow(path, real);
+    size_t n = strlen(path);
+    while (o->how.folder && n > 1 && path[n - 1] == '/')
+        n--;
+    if (snprintf(plain, sizeof plain, "%.*s", (int)n, path) < (int)sizeof plain)
+        path = cip_place_follow(plain, real);
     CIP_TRY(cip_path_absolute(mem, path, &o->path, err));
     CIP_TRY(cip_place_open(mem, path, &o->place, err));
-    if (!o->overwrite && is_there(&o->place, o->place.name))
+    if (!o->how.overwrite && is_there(&o->place, o->place.name))
         return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "the output exists");
     return CIP_OK;
 }
 
-static cip_status open_output(file_output *o, cip_err *err)
+static cip_status open_output(path_output *o, cip_err *err)
 {
     cip_place place;
+    if (o->how.folder) {
+        CIP_TRY(check_folder(o, err));
+        CIP_TRY(lock_old(o, err));
+    }
     CIP_TRY(cip_place_sibling(&o->place, o->place.name, &place, err));
-    CIP_TRY(cip_replace_at(&o->env->mem, place, NULL, o->level, false, &o->file, err));
-    cip_out *to = cip_replace_out(o->file);
-    to->name = o->place.name;
-    to->member = new_member;
-    to->member_user = o;
-    to->taken = o->overwrite ? is_taken : NULL;
-    return lock_old(o, err);
+    CIP_TRY((o->how.folder ? open_folder : open_file)(o, place, err));
+    cip_replace_out(o->file)->name = o->place.name;
+    return CIP_OK;
 }
 
-/* What an interrupted update left is completed before the file goes: at every instant the name
- * shows the old file or the new one, and no journal lies beside that. */
-static cip_status settle_old(file_output *o, cip_err *err)
+/* What an interrupted update left is completed before a file goes: at every instant the name shows
+ * the old file or the new one, and no journal lies beside that. Nobody may be reading a folder that
+ * goes: its files are opened as they are needed. */
+static cip_status settle_old(path_output *o, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
-    CIP_TRY(lock_old(o, err)); /* one that came meanwhile */
-    cip_status st = o->old != NULL ? cip_commit_recover(o->old, &own) : CIP_OK;
+    cip_status st = CIP_OK;
+    if (!o->how.folder)
+        CIP_TRY(lock_old(o, err)); /* one that came meanwhile */
+    if (o->old != NULL)
+        st = (o->how.folder ? cip_commit_take_readers : cip_commit_recover)(o->old, &own);
     if (st == CIP_OK && o->old != NULL)
         st = cip_commit_take_foreign(o->old, &own);
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, own.offset, "%s", own.text); /* in: output */
 }
 
-static cip_status place_all(file_output *o, cip_err *err)
+static cip_status place_all(path_output *o, cip_err *err)
 {
+    CIP_TRY(cip_owned(o->owner, err));
+    if (o->inside != NULL)
+        CIP_TRY(cip_members_complete(o->inside, err));
     CIP_TRY(settle_old(o, err));
     for (size_t i = 0; i < o->n; i++)
-        CIP_TRY(cip_replace_commit(o->member[i], false, err));
-    return cip_replace_commit(o->file, o->overwrite, err);
+        CIP_TRY(cip_replace_commit(o->member[i], err));
+    return cip_replace_commit(o->file, err);
 }
 
-static cip_status folder_commit(cip_output *output, cip_err *err)
+static cip_status path_commit(cip_output *output, cip_err *err)
 {
-    file_output *o = (file_output *)output;
+    path_output *o = (path_output *)output;
     cip_status st = place_all(o, err);
     for (size_t i = 0; !cip_replace_placed(o->file) && i < o->n; i++)
         cip_replace_take_back(o->member[i]);
     return st;
 }
 
-static void folder_end(cip_output *output)
+static void path_end(cip_output *output)
 {
-    file_output *o = (file_output *)output;
+    path_output *o = (path_output *)output;
     cip_mem *mem = &o->env->mem;
     for (size_t i = 0; i < o->n; i++)
         cip_replace_end(o->member[i]);
+    cip_members_end(o->inside);
     cip_replace_end(o->file);
     cip_commit_end(o->old); /* and with it the lock */
     cip_place_close(&o->place);
@@ -190,37 +266,44 @@ static void folder_end(cip_output *output)
     cip_mem_put(mem, o);
 }
 
-static cip_out *folder_out(cip_output *o)
+static cip_out *path_out(cip_output *o)
 {
-    return cip_replace_out(((file_output *)o)->file);
+    return cip_replace_out(((path_output *)o)->file);
 }
 
-static const cip_output_ops folder_ops = {
-    .out = folder_out,
-    .commit = folder_commit,
-    .end = folder_end,
-};
-
-cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, bool overwrite,
-                            cip_output **out, cip_err *err)
+static cip_status begin(cip_env *env, const char *path, const cip_output_how *how,
+                        path_output **out, cip_err *err)
 {
-    file_output *o = NULL;
+    static const cip_output_ops ops = { .out = path_out, .commit = path_commit, .end = path_end };
+    path_output *o = NULL;
     cip_status st;
     *out = NULL;
-    CIP_TRY(cip_sized_value("the output's level", level, CIP_LEVEL_PROCESS, err));
-    CIP_GO(CIP_NEW(&env->mem, &o, 1, err));
-    o->o.ops = &folder_ops;
+    CIP_TRY(cip_sized_value("the output's level", how->level, CIP_LEVEL_PROCESS, err));
+    CIP_TRY(CIP_NEW(&env->mem, &o, 1, err));
+    o->o.ops = &ops;
     o->env = env;
-    o->level = level;
-    o->overwrite = overwrite;
+    o->how = *how;
+    o->owner = getpid();
     o->place.dir = -1;
     CIP_GO(place_output(o, path, err));
     CIP_GO(open_output(o, err));
-    *out = &o->o;
+    *out = o;
     return CIP_OK;
 done:
-    if (o != NULL)
-        folder_end(&o->o);
+    path_end(&o->o);
+    return st;
+}
+
+cip_status cip_output_begin(cip_env *env, const char *path, const cip_output_how *how,
+                            cip_output **out, cip_err *err)
+{
+    path_output *o;
+    *out = NULL;
+    if (how->at_end != NULL)
+        return cip_output_begin_at_end(env, path, how, out, err);
+    cip_status st = begin(env, path, how, &o, err);
+    if (st == CIP_OK)
+        *out = &o->o;
     return cip_fail_in(err, st, "output");
 }
 
@@ -246,26 +329,13 @@ cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err
     return cip_fail_in(err, st, "output");
 }
 
-static cip_status publish_file(cip_env *env, const cip_place *at, const char *path,
-                               const cip_output_how *how, cip_err *err)
-{
-    cip_output *o;
-    CIP_TRY(cip_output_begin(env, path, how->level, how->overwrite, &o, err));
-    cip_status st = cip_replace_take(((file_output *)o)->file, at, err);
-    if (st == CIP_OK)
-        st = cip_output_commit(o, NULL, err);
-    cip_output_end(o);
-    return st;
-}
-
 /* Nobody updates what is published, and no journal of its own stays behind. */
-static cip_status settle_new(cip_env *env, const char *from, cip_level level, bool *is_folder,
-                             cip_err *err)
+static cip_status settle_new(cip_env *env, const char *from, cip_output_how *how, cip_err *err)
 {
-    const cip_edit_options how = { .size = sizeof how, .level = level };
+    const cip_edit_options as = { .size = sizeof as, .level = how->level };
     cip_commit *c;
-    CIP_TRY(cip_commit_begin(env, from, &how, &c, err));
-    *is_folder = c->folder;
+    CIP_TRY(cip_commit_begin(env, from, &as, &c, err));
+    how->folder = c->folder;
     cip_commit_end(c);
     return CIP_OK;
 }
@@ -273,15 +343,20 @@ static cip_status settle_new(cip_env *env, const char *from, cip_level level, bo
 cip_status cip_output_publish(cip_env *env, const char *from, const char *path,
                               const cip_output_how *how, cip_err *err)
 {
-    cip_place at;
-    bool is_folder = false;
+    cip_output_how as = *how;
+    cip_place at = { .dir = -1 };
+    path_output *o = NULL;
+    cip_status st;
     CIP_TRY(cip_sized_value("the output's level", how->level, CIP_LEVEL_PROCESS, err));
-    CIP_TRY(settle_new(env, from, how->level, &is_folder, err));
+    CIP_TRY(settle_new(env, from, &as, err));
     CIP_TRY(cip_place_open(&env->mem, from, &at, err));
-    cip_status st = is_folder ? cip_output_publish_folder(env, &at, path, how, err)
-                              : publish_file(env, &at, path, how, err);
+    CIP_GO(begin(env, path, &as, &o, err));
+    CIP_GO(cip_replace_take(o->file, &at, err));
+    st = cip_output_commit(&o->o, NULL, err);
+done:
+    cip_output_end(o != NULL ? &o->o : NULL);
     cip_place_close(&at);
-    return st;
+    return cip_fail_in(err, st, "output");
 }
 
 /* The folder of a file, or of what a link leads to; `there`: the file exists. */

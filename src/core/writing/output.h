@@ -26,57 +26,26 @@ struct cip_output {
  * another name. True where nobody can say ("-"). */
 void cip_output_place(const char *in, const char *out, cip_spec *spec);
 
-/* Links are followed once, for the file and those beside it. BUSY when the name exists and is not
- * to be overwritten, or when somebody updates the file that would be; the commit looks again. A
- * file that is to be overwritten is locked for writers until the end. */
-cip_status cip_output_begin(cip_env *env, const char *path, cip_level level, bool overwrite,
-                            cip_output **out, cip_err *err);
-/* A new folder, which has no bytes of its own: all goes to members of its output, with names in
- * folders below that are made for them; any number, as they need not be open. A folder that is
- * replaced goes with all in it, so `known` is asked whether it may (NULL: none may); BUSY while it
- * is read or written. */
-typedef bool cip_output_known(const char *path);
-cip_status cip_output_begin_folder(cip_env *env, const char *path, cip_level level, bool overwrite,
-                                   cip_output_known *known, cip_output **out, cip_err *err);
-/* Whether some format can open it. */
-cip_output_known cip_output_is_known;
-/* Behind the last byte of the file at `path`, which is there; *at: where that is. */
-cip_status cip_output_begin_at_end(cip_env *env, const char *path, cip_level level, uint64_t *at,
-                                   cip_output **out, cip_err *err);
-
 /* How the file at a path is made. */
 typedef struct cip_output_how {
     cip_level level;
     bool overwrite;
-    uint64_t *at_end; /* not NULL: behind the file that is there, at this byte */
+    uint64_t *at_end; /* not NULL: behind the file that is there; where its last byte is */
+    bool folder;      /* it has no bytes of its own: all goes to members, with names in folders
+                         below that are made for them; any number, as they need not be open */
+    bool (*known)(const char *path); /* whether a folder may be replaced, as it goes with all in it;
+                                        NULL: if some format can open it */
 } cip_output_how;
 
-/* One or the other, by what is asked for and the store's caps. */
-static inline cip_status cip_output_begin_for(uint32_t caps, cip_env *env, const char *path,
-                                              const cip_output_how *how, cip_output **out,
-                                              cip_err *err)
-{
-    const cip_level level = how->level;
-    const bool overwrite = how->overwrite;
-    if (how->at_end != NULL && overwrite)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a file to write behind, not one to replace");
-    if (how->at_end != NULL && (caps & CIP_STORE_FOLDER) != 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a format of one file to write behind another, not a folder");
-    if (how->at_end != NULL)
-        return cip_output_begin_at_end(env, path, level, how->at_end, out, err);
-    if ((caps & CIP_STORE_FOLDER) == 0)
-        return cip_output_begin(env, path, level, overwrite, out, err);
-    return cip_output_begin_folder(env, path, level, overwrite, cip_output_is_known, out, err);
-}
+/* Links are followed once, for the file and those beside it. EXISTS when the name does and is not
+ * to be overwritten, BUSY when somebody updates what would be, or is reading a folder that would;
+ * the commit looks again. What is to be overwritten is locked for writers until the end. */
+cip_status cip_output_begin(cip_env *env, const char *path, const cip_output_how *how,
+                            cip_output **out, cip_err *err);
 /* The complete file, or folder of a format, at `from`, in the same file system, takes the name
  * `path` by the commit of the output that it would be. On failure it stays what it is. */
 cip_status cip_output_publish(cip_env *env, const char *from, const char *path,
                               const cip_output_how *how, cip_err *err);
-/* The same of a folder; `at`: its place. */
-cip_status cip_output_publish_folder(cip_env *env, const cip_place *at, const char *path,
-                                     const cip_output_how *how, cip_err *err);
 /* Into a file of the caller's store, which is called in the commit alone. `target` is borrowed.
  * `changes`: what was written is changed afterwards; else it goes there at once, and what begins
  * writing is the commit's business. */
@@ -108,5 +77,20 @@ static inline void cip_output_end(cip_output *o)
     if (o != NULL)
         o->ops->end(o);
 }
+
+/* --- between the files of the output ---------------------------------------------------------- */
+
+cip_status cip_output_begin_at_end(cip_env *env, const char *path, const cip_output_how *how,
+                                   cip_output **out, cip_err *err);
+
+/* The members of a new folder, whose descriptor is borrowed: *to makes them. */
+typedef struct cip_members cip_members;
+
+cip_status cip_members_begin(cip_env *env, cip_level level, int dir, cip_out *to, cip_members **out,
+                             cip_err *err);
+/* All that was written is in them, and as durable as the level says. */
+cip_status cip_members_complete(cip_members *o, cip_err *err);
+/* Closes them, frees. NULL is fine. */
+void cip_members_end(cip_members *o);
 
 #endif

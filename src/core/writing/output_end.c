@@ -47,24 +47,29 @@ static void end_end(cip_output *output)
 
 static const cip_output_ops end_ops = { .out = end_out, .commit = end_commit, .end = end_end };
 
-cip_status cip_output_begin_at_end(cip_env *env, const char *path, cip_level level, uint64_t *at,
+cip_status cip_output_begin_at_end(cip_env *env, const char *path, const cip_output_how *how,
                                    cip_output **out, cip_err *err)
 {
-    const cip_edit_options how = { .size = sizeof how, .level = level };
+    const cip_edit_options as = { .size = sizeof as, .level = how->level };
     end_output *o = NULL;
     cip_status st;
-    *out = NULL;
+    if (how->overwrite)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a file to write behind, not one to replace");
+    if (how->folder)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a format of one file to write behind another, not a folder");
     CIP_GO(CIP_NEW(&env->mem, &o, 1, err));
     o->o.ops = &end_ops;
     o->env = env;
-    CIP_GO(cip_commit_begin(env, path, &how, &o->commit, err));
+    CIP_GO(cip_commit_begin(env, path, &as, &o->commit, err));
     if (cip_io_is_folder(cip_commit_io(o->commit)))
         CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a file to write behind, found a folder"));
     CIP_GO(cip_temporary_new(env, NULL, &o->data, err));
     o->out = cip_temporary_out(o->data);
     o->at = cip_commit_io(o->commit)->size;
-    *at = o->at;
+    *how->at_end = o->at;
     *out = &o->o;
     return CIP_OK;
 done:

@@ -19,8 +19,7 @@ typedef struct target_output {
     cip_revision rev; /* of nothing: what waits */
 } target_output;
 
-/* --- members ------------------------------------------------------------------------------------
- */
+/* --- members ---------------------------------------------------------------------------------- */
 
 static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
 {

@@ -11,6 +11,8 @@
 #include "core/writing/output.h"
 #include "support/own_folder_env.h"
 
+static const cip_output_how over = { .level = CIP_LEVEL_PROCESS, .overwrite = true };
+
 static int clean(void **state)
 {
     (void)state;
@@ -44,8 +46,7 @@ static cip_output *begin(const char *name)
 {
     cip_output *o;
     cip_err err = CIP_ERR_INIT;
-    if (cip_output_begin(&env, scratch_path(&dir, name), CIP_LEVEL_PROCESS, true, &o, &err) !=
-        CIP_OK)
+    if (cip_output_begin(&env, scratch_path(&dir, name), &over, &o, &err) != CIP_OK)
         fail_msg("%s", err.text);
     assert_int_equal(cip_out_write(cip_output_out(o), "new", 3, NULL), CIP_OK);
     return o;
@@ -70,8 +71,7 @@ static cip_status refused(const char *name, cip_err *err)
 {
     cip_output *o;
     *err = (cip_err)CIP_ERR_INIT;
-    cip_status st =
-        cip_output_begin(&env, scratch_path(&dir, name), CIP_LEVEL_PROCESS, true, &o, err);
+    cip_status st = cip_output_begin(&env, scratch_path(&dir, name), &over, &o, err);
     assert_null(o);
     return st;
 }
@@ -104,9 +104,8 @@ static void members_of_a_failure_are_taken_back(void **state)
 {
     (void)state;
     cip_output *o;
-    assert_int_equal(
-        cip_output_begin(&env, scratch_path(&dir, "x"), CIP_LEVEL_PROCESS, false, &o, NULL),
-        CIP_OK);
+    const cip_output_how how = { .level = CIP_LEVEL_PROCESS };
+    assert_int_equal(cip_output_begin(&env, scratch_path(&dir, "x"), &how, &o, NULL), CIP_OK);
     add_member(o, "p0");
     put("x", "meanwhile");
     assert_int_equal(cip_output_commit(o, NULL, NULL), CIP_ERR_EXISTS);

@@ -42,11 +42,19 @@ static bool yes(const char *path)
     return true;
 }
 
+static cip_status open_at(cip_env *in, const char *path, bool overwrite,
+                          bool (*known)(const char *path), cip_output **o, cip_err *err)
+{
+    const cip_output_how how = {
+        .level = CIP_LEVEL_PROCESS, .overwrite = overwrite, .folder = true, .known = known
+    };
+    return cip_output_begin(in, path, &how, o, err);
+}
+
 static cip_output *begin(const char *name, bool overwrite)
 {
     cip_output *o;
-    OK(cip_output_begin_folder(&env, scratch_path(&dir, name), CIP_LEVEL_PROCESS, overwrite, yes,
-                               &o, err));
+    OK(open_at(&env, scratch_path(&dir, name), overwrite, yes, &o, err));
     return o;
 }
 
@@ -123,8 +131,7 @@ static void failing_allocations_leave_nothing(void **state)
         cip_output *o = NULL;
         cip_out *out;
         assert_int_equal(cip_env_init(&own, NULL, &from, NULL, NULL), CIP_OK);
-        cip_status st = cip_output_begin_folder(&own, scratch_path(&dir, "s"), CIP_LEVEL_PROCESS,
-                                                false, yes, &o, NULL);
+        cip_status st = open_at(&own, scratch_path(&dir, "s"), false, yes, &o, NULL);
         if (st == CIP_OK)
             st = cip_output_out(o)->member(cip_output_out(o)->member_user, "a/b", &out, NULL);
         if (st == CIP_OK)
@@ -189,19 +196,13 @@ static void only_a_folder_that_is_known_is_replaced(void **state)
     snprintf(path, sizeof path, "%s/s", dir.dir);
     assert_int_equal(mkdir(path, 0750), 0);
     scratch_write(&dir, "s/precious", "data", 4);
-    FAILS(CIP_ERR_EXISTS, "exists",
-          cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, false, yes, &o, err));
-    FAILS(CIP_ERR_ARG, "no known format",
-          cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, true, cip_output_is_known, &o, err));
-    FAILS(CIP_ERR_ARG, "no known format",
-          cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, true, NULL, &o, err));
+    FAILS(CIP_ERR_EXISTS, "exists", open_at(&env, path, false, yes, &o, err));
+    FAILS(CIP_ERR_ARG, "no known format", open_at(&env, path, true, NULL, &o, err));
+    FAILS(CIP_ERR_ARG, "no known format", open_at(&env, path, true, NULL, &o, err));
     scratch_write(&dir, "s/.b2lock", "", 0); /* a lock file that nobody holds */
-    FAILS(CIP_ERR_ARG, "no known format",
-          cip_output_begin_folder(&env, path, CIP_LEVEL_POWER, true, NULL, &o, err));
+    FAILS(CIP_ERR_ARG, "no known format", open_at(&env, path, true, NULL, &o, err));
     scratch_write(&dir, "file", "data", 4);
-    FAILS(CIP_ERR_ARG, "no folder",
-          cip_output_begin_folder(&env, scratch_path(&dir, "file"), CIP_LEVEL_POWER, true, yes, &o,
-                                  err));
+    FAILS(CIP_ERR_ARG, "no folder", open_at(&env, scratch_path(&dir, "file"), true, yes, &o, err));
     OK(cip_io_open_folder(&env, path, &reader, err));
     OK(cip_io_lock(reader, err));
     o = begin("s", true);
@@ -235,6 +236,23 @@ static void one_that_came_meanwhile_stays(void **state)
     cip_output_end(o);
     holds("s/theirs", "data");
     assert_int_equal(count(), 1);
+}
+
+static void one_that_took_the_name_stays(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(scratch_path(&dir, "s"), 0755), 0);
+    cip_output *o = begin("s", true);
+    add(o, "new", "bytes");
+    char was[600];
+    snprintf(was, sizeof was, "%s/s", dir.dir);
+    assert_int_equal(rename(was, scratch_path(&dir, "moved")), 0);
+    assert_int_equal(mkdir(was, 0755), 0);
+    scratch_write(&dir, "s/theirs", "data", 4);
+    FAILS(CIP_ERR_STALE, "another file took its name", cip_output_commit(o, NULL, err));
+    cip_output_end(o);
+    holds("s/theirs", "data");
+    assert_int_equal(count(), 2);
 }
 
 static int note(void *user, const cip_finding *f)
@@ -366,6 +384,7 @@ int main(void)
         TEST(names_and_bytes_that_cannot_be_are_refused),
         TEST(only_a_folder_that_is_known_is_replaced),
         TEST(one_that_came_meanwhile_stays),
+        TEST(one_that_took_the_name_stays),
         TEST(a_folder_that_is_left_goes_with_recover),
         TEST(formats_of_folders_are_written_into_memory),
         TEST(formats_of_folders_are_written_into_stores),

@@ -259,8 +259,10 @@ static cip_status begin_output(cip_writer *w, const destination *to, cip_err *er
     if (to->target != NULL)
         return cip_output_begin_target(&w->env, &w->target, w->o.level, changes, &w->file, err);
     CIP_TRY(cip_mem_copy(&w->env.mem, to->path, strlen(to->path), &w->path, err));
-    const cip_output_how how = { w->o.level, w->o.overwrite, w->o.at_end };
-    return cip_output_begin_for(caps, &w->env, to->path, &how, &w->file, err);
+    const cip_output_how how = {
+        .level = w->o.level, .overwrite = w->o.overwrite, .at_end = w->o.at_end, .folder = folder
+    };
+    return cip_output_begin(&w->env, to->path, &how, &w->file, err);
 }
 
 static cip_status start(cip_writer *w, const destination *to, cip_err *err)
