@@ -185,7 +185,7 @@ static void members_of_an_output_are_seen_when_it_is_complete(void **state)
     (void)state;
     OK(cip_env_init(&env, NULL, NULL, NULL, err));
     OK(cip_memory_make(NULL, &memory, err));
-    OK(cip_output_begin_memory(&env, memory, &o, err));
+    OK(cip_output_begin(&env, NULL, &(cip_output_how){ .memory = memory }, &o, err));
     cip_out *all = cip_output_out(o);
     OK(all->member(all->member_user, "data/0", &a, err));
     FAILS(CIP_ERR_EXISTS, "already", all->member(all->member_user, "data/0", &again, err));

@@ -224,7 +224,8 @@ static void members_of_an_output_wait_in_one_file(void **state)
     member_seed = test_seed();
     OK(cip_env_init(&small, &few, NULL, NULL, err));
     OK(cip_target_take(&t, &writes, test_store_file(&s, "root"), err));
-    OK(cip_output_begin_target(&small, &t, CIP_LEVEL_PROCESS, true, &output, err));
+    const cip_output_how how = { .level = CIP_LEVEL_PROCESS, .target = &t, .changes = true };
+    OK(cip_output_begin(&small, NULL, &how, &output, err));
     all = cip_output_out(output);
     for (size_t i = 0; i < OUTS; i++) {
         snprintf(name, sizeof name, "m%zu", i);

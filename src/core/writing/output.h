@@ -26,7 +26,7 @@ struct cip_output {
  * another name. True where nobody can say ("-"). */
 void cip_output_place(const char *in, const char *out, cip_spec *spec);
 
-/* How the file at a path is made. */
+/* Where a new file goes: to a path, or what else is not NULL, all of it borrowed. */
 typedef struct cip_output_how {
     cip_level level;
     bool overwrite;
@@ -35,29 +35,23 @@ typedef struct cip_output_how {
                          below that are made for them; any number, as they need not be open */
     bool (*known)(const char *path); /* whether a folder may be replaced, as it goes with all in it;
                                         NULL: if some format can open it */
+    const cip_target *target;        /* a file of the caller's store, called in the commit alone */
+    bool changes; /* what was written to that is changed afterwards; else it goes there at once, and
+                     what begins writing is the commit's business */
+    cip_memory *memory;
+    cip_io *temporary;
 } cip_output_how;
 
-/* Links are followed once, for the file and those beside it. EXISTS when the name does and is not
- * to be overwritten, BUSY when somebody updates what would be, or is reading a folder that would;
- * the commit looks again. What is to be overwritten is locked for writers until the end. */
+/* `path`: NULL for what goes elsewhere. Links are followed once, for the file and those beside it.
+ * EXISTS when the name does and is not to be overwritten, BUSY when somebody updates what would be,
+ * or is reading a folder that would; the commit looks again. What is to be overwritten is locked
+ * for writers until the end. */
 cip_status cip_output_begin(cip_env *env, const char *path, const cip_output_how *how,
                             cip_output **out, cip_err *err);
 /* The complete file, or folder of a format, at `from`, in the same file system, takes the name
  * `path` by the commit of the output that it would be. On failure it stays what it is. */
 cip_status cip_output_publish(cip_env *env, const char *from, const char *path,
                               const cip_output_how *how, cip_err *err);
-/* Into a file of the caller's store, which is called in the commit alone. `target` is borrowed.
- * `changes`: what was written is changed afterwards; else it goes there at once, and what begins
- * writing is the commit's business. */
-cip_status cip_output_begin_target(cip_env *env, const cip_target *target, cip_level level,
-                                   bool changes, cip_output **out, cip_err *err);
-/* Into memory, which is borrowed. */
-cip_status cip_output_begin_memory(cip_env *env, cip_memory *memory, cip_output **out,
-                                   cip_err *err);
-/* Into a temporary file, which is borrowed. */
-cip_status cip_output_begin_temporary(cip_env *env, cip_io *temporary, cip_output **out,
-                                      cip_err *err);
-
 /* Where it is written to: can be rewritten, cut and moved (but a target's that never changes); has
  * a name and gives members where there can be any. */
 static inline cip_out *cip_output_out(cip_output *o)
@@ -80,6 +74,9 @@ static inline void cip_output_end(cip_output *o)
 
 /* --- between the files of the output ---------------------------------------------------------- */
 
+/* What goes to no path. */
+cip_status cip_output_begin_elsewhere(cip_env *env, const cip_output_how *how, cip_output **out,
+                                      cip_err *err);
 cip_status cip_output_begin_at_end(cip_env *env, const char *path, const cip_output_how *how,
                                    cip_output **out, cip_err *err);
 

@@ -83,65 +83,52 @@ static cip_out *target_out(cip_output *o)
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
-static cip_status output_new(cip_env *env, target_output **out, cip_err *err)
-{
-    static const cip_output_ops ops = { .out = target_out,
-                                        .commit = target_commit,
-                                        .end = target_end };
-    CIP_TRY(CIP_NEW(&env->mem, out, 1, err));
-    (*out)->o.ops = &ops;
-    (*out)->env = env;
-    (*out)->rev = (cip_revision){ .patch = { .arena = { .mem = &env->mem } }, .anew = true };
-    return CIP_OK;
-}
-
-cip_status cip_output_begin_memory(cip_env *env, cip_memory *memory, cip_output **out, cip_err *err)
-{
-    target_output *o;
-    *out = NULL;
-    CIP_TRY(output_new(env, &o, err));
-    o->memory = memory;
-    o->out = cip_memory_out(memory);
-    o->out.member = new_in_memory;
-    o->out.member_user = o;
-    *out = &o->o;
-    return CIP_OK;
-}
-
-cip_status cip_output_begin_temporary(cip_env *env, cip_io *temporary, cip_output **out,
-                                      cip_err *err)
-{
-    target_output *o;
-    *out = NULL;
-    CIP_TRY(output_new(env, &o, err));
-    o->out = cip_temporary_out(temporary);
-    *out = &o->o;
-    return CIP_OK;
-}
-
 static cip_status write_through(void *user, const void *p, size_t n, cip_err *err)
 {
     const target_output *o = user;
     return cip_fail_in(err, cip_target_write(o->target, o->out.n, p, n, err), "output");
 }
 
-cip_status cip_output_begin_target(cip_env *env, const cip_target *target, cip_level level,
-                                   bool changes, cip_output **out, cip_err *err)
+/* In a store, and what can have members there. */
+static cip_status begin_target(target_output *o, const cip_output_how *how, cip_err *err)
 {
-    target_output *o;
-    *out = NULL;
-    CIP_TRY(output_new(env, &o, err));
-    o->target = target;
-    o->level = level;
-    cip_status st = changes ? cip_temporary_new(env, NULL, &o->data, err) : CIP_OK;
-    if (st != CIP_OK) {
-        target_end(&o->o);
-        return st;
+    o->out = (cip_out){ .write = write_through, .user = o };
+    if (how->changes) {
+        CIP_TRY(cip_temporary_new(o->env, NULL, &o->data, err));
+        o->out = cip_temporary_out(o->data);
+        o->out.member = o->target->methods.name != NULL ? new_member : NULL;
     }
-    o->out = changes ? cip_temporary_out(o->data) : (cip_out){ .write = write_through, .user = o };
-    o->out.name = target->methods.name;
-    o->out.member = changes && target->methods.name != NULL ? new_member : NULL;
-    o->out.member_user = o;
-    *out = &o->o;
+    o->out.name = o->target->methods.name;
     return CIP_OK;
+}
+
+cip_status cip_output_begin_elsewhere(cip_env *env, const cip_output_how *how, cip_output **out,
+                                      cip_err *err)
+{
+    static const cip_output_ops ops = { .out = target_out,
+                                        .commit = target_commit,
+                                        .end = target_end };
+    target_output *o;
+    cip_status st = CIP_OK;
+    CIP_TRY(CIP_NEW(&env->mem, &o, 1, err));
+    *o = (target_output){ .o = { &ops },
+                          .env = env,
+                          .target = how->target,
+                          .memory = how->memory,
+                          .level = how->level,
+                          .rev = { .patch = { .arena = { .mem = &env->mem } }, .anew = true } };
+    if (how->target != NULL) {
+        st = begin_target(o, how, err);
+    } else if (how->memory != NULL) {
+        o->out = cip_memory_out(how->memory);
+        o->out.member = new_in_memory;
+    } else {
+        o->out = cip_temporary_out(how->temporary);
+    }
+    o->out.member_user = o;
+    if (st == CIP_OK)
+        *out = &o->o;
+    else
+        target_end(&o->o);
+    return st;
 }

@@ -252,16 +252,16 @@ static cip_status begin_output(cip_writer *w, const destination *to, cip_err *er
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s is a folder of files, which one run of bytes cannot hold",
                         w->format->title);
-    if (to->memory != NULL)
-        return cip_output_begin_memory(&w->env, to->memory, &w->file, err);
-    if (to->temporary != NULL)
-        return cip_output_begin_temporary(&w->env, to->temporary, &w->file, err);
-    if (to->target != NULL)
-        return cip_output_begin_target(&w->env, &w->target, w->o.level, changes, &w->file, err);
-    CIP_TRY(cip_mem_copy(&w->env.mem, to->path, strlen(to->path), &w->path, err));
-    const cip_output_how how = {
-        .level = w->o.level, .overwrite = w->o.overwrite, .at_end = w->o.at_end, .folder = folder
-    };
+    if (to->path != NULL)
+        CIP_TRY(cip_mem_copy(&w->env.mem, to->path, strlen(to->path), &w->path, err));
+    const cip_output_how how = { .level = w->o.level,
+                                 .overwrite = w->o.overwrite,
+                                 .at_end = w->o.at_end,
+                                 .folder = folder,
+                                 .target = to->target != NULL ? &w->target : NULL,
+                                 .changes = changes,
+                                 .memory = to->memory,
+                                 .temporary = to->temporary };
     return cip_output_begin(&w->env, to->path, &how, &w->file, err);
 }
 
