@@ -299,10 +299,8 @@ cip_status cip_output_begin(cip_env *env, const char *path, const cip_output_how
 {
     path_output *o;
     *out = NULL;
-    if (path == NULL)
-        return cip_output_begin_elsewhere(env, how, out, err);
-    if (how->at_end != NULL)
-        return cip_output_begin_at_end(env, path, how, out, err);
+    if (path == NULL || how->at_end != NULL)
+        return cip_output_begin_waiting(env, path, how, out, err);
     cip_status st = begin(env, path, how, &o, err);
     if (st == CIP_OK)
         *out = &o->o;

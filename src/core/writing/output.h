@@ -74,11 +74,9 @@ static inline void cip_output_end(cip_output *o)
 
 /* --- between the files of the output ---------------------------------------------------------- */
 
-/* What goes to no path. */
-cip_status cip_output_begin_elsewhere(cip_env *env, const cip_output_how *how, cip_output **out,
-                                      cip_err *err);
-cip_status cip_output_begin_at_end(cip_env *env, const char *path, const cip_output_how *how,
-                                   cip_output **out, cip_err *err);
+/* What goes behind a file, or with no path elsewhere. */
+cip_status cip_output_begin_waiting(cip_env *env, const char *path, const cip_output_how *how,
+                                    cip_output **out, cip_err *err);
 
 /* The members of a new folder, whose descriptor is borrowed: *to makes them. */
 typedef struct cip_members cip_members;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * New files in a store of the caller's, which sees nothing of them before the commit: a store
- * need not be able to take anything back. So what is written waits in temporary files, but where
- * writing begins with the commit and goes forwards only. In memory nothing has to wait. */
+ * New files that wait in temporary files until the commit: in a store of the caller's, which need
+ * not be able to take anything back, and behind all that another file has, as frames are appended
+ * to a file. That is under the writers' lock all the while, so its end stays where it is. In a
+ * store nothing has to wait where writing begins with the commit and goes forwards only, nor in
+ * memory, or where the output is itself a temporary file. */
 #include "core/writing/output.h"
 
 #include "io/pieces.h"
@@ -11,12 +13,13 @@ typedef struct target_output {
     cip_output o;
     cip_env *env;
     const cip_target *target; /* borrowed; NULL: into memory or a temporary file, which stay */
+    cip_commit *commit;       /* of the file behind which it goes, or NULL */
     cip_memory *memory;
     cip_level level;
     cip_io *data;  /* what waits; NULL: nothing does */
     cip_io *waits; /* what waits of members; NULL: there are none, or in memory */
     cip_out out;
-    cip_revision rev; /* of nothing: what waits */
+    cip_revision rev; /* of nothing, or of that file: what waits */
 } target_output;
 
 /* --- members ---------------------------------------------------------------------------------- */
@@ -56,12 +59,14 @@ static cip_status target_commit(cip_output *output, cip_err *err)
     target_output *o = (target_output *)output;
     if (o->memory != NULL)
         cip_memory_complete(o->memory);
+    if (o->data != NULL)
+        CIP_TRY(cip_revision_range(&o->rev, o->data, 0, o->data->size, err));
+    if (o->commit != NULL)
+        return cip_commit_apply(o->commit, &o->rev, err);
     if (o->target == NULL)
         return CIP_OK;
-    if (o->data != NULL) {
-        CIP_TRY(cip_revision_range(&o->rev, o->data, 0, o->out.n, err));
+    if (o->data != NULL)
         return cip_commit_new_to_target(o->env, o->target, o->level, &o->rev, err);
-    }
     CIP_TRY(cip_target_resize(o->target, o->out.n, err));
     return cip_target_finish(o->target, o->level == CIP_LEVEL_POWER, err);
 }
@@ -73,6 +78,7 @@ static void target_end(cip_output *output)
     cip_revision_clear(&o->rev);
     cip_io_close(o->data);
     cip_io_close(o->waits);
+    cip_commit_end(o->commit);
     cip_mem_put(mem, o);
 }
 
@@ -102,8 +108,33 @@ static cip_status begin_target(target_output *o, const cip_output_how *how, cip_
     return CIP_OK;
 }
 
-cip_status cip_output_begin_elsewhere(cip_env *env, const cip_output_how *how, cip_output **out,
-                                      cip_err *err)
+static cip_status begin_at_end(target_output *o, const char *path, const cip_output_how *how,
+                               cip_err *err)
+{
+    const cip_edit_options as = { .size = sizeof as, .level = how->level };
+    if (how->overwrite)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a file to write behind, not one to replace");
+    if (how->folder)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a format of one file to write behind another, not a folder");
+    cip_status st = cip_commit_begin(o->env, path, &as, &o->commit, err);
+    if (st == CIP_OK && cip_io_is_folder(cip_commit_io(o->commit)))
+        st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                      "expected a file to write behind, found a folder");
+    if (st == CIP_OK)
+        st = cip_temporary_new(o->env, NULL, &o->data, err);
+    if (st != CIP_OK)
+        return cip_fail_in(err, st, "output");
+    o->out = cip_temporary_out(o->data);
+    o->rev.anew = false;
+    o->rev.has_tail = true;
+    *how->at_end = o->rev.tail_off = cip_commit_io(o->commit)->size;
+    return CIP_OK;
+}
+
+cip_status cip_output_begin_waiting(cip_env *env, const char *path, const cip_output_how *how,
+                                    cip_output **out, cip_err *err)
 {
     static const cip_output_ops ops = { .out = target_out,
                                         .commit = target_commit,
@@ -117,7 +148,9 @@ cip_status cip_output_begin_elsewhere(cip_env *env, const cip_output_how *how, c
                           .memory = how->memory,
                           .level = how->level,
                           .rev = { .patch = { .arena = { .mem = &env->mem } }, .anew = true } };
-    if (how->target != NULL) {
+    if (path != NULL) {
+        st = begin_at_end(o, path, how, err);
+    } else if (how->target != NULL) {
         st = begin_target(o, how, err);
     } else if (how->memory != NULL) {
         o->out = cip_memory_out(how->memory);
