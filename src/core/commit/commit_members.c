@@ -301,23 +301,16 @@ static cip_status stage(cip_commit *c, cip_commit_plan *p, const cip_place *at, 
 static cip_status stage_all(cip_commit *c, cip_commit_plan *p, cip_err *err)
 {
     const struct stat like = cip_commit_folder_like(c);
-    cip_place at = { .dir = -1 };
-    char *inside = NULL;
     size_t n = 0;
-    cip_status st;
     for (size_t i = 0; i < p->r->nmember; i++)
         n += p->member[i].staged && !p->member[i].nothing;
     if (n == 0)
         return CIP_OK;
     CIP_TRY(cip_store_make_folder(&c->place, c->fresh, &like, err));
-    CIP_GO(cip_arena_printf(&p->patch.arena, &inside, err, "%s/0", c->fresh));
-    CIP_GO(cip_place_beneath(&c->place, inside, &at, err));
     close(c->own_fresh); /* of a try before; -1 is fine */
-    c->own_fresh = fcntl(at.dir, F_DUPFD_CLOEXEC, 0);
-    st = stage(c, p, &at, err);
-done:
-    cip_place_close(&at);
-    return st;
+    c->own_fresh = -1;
+    CIP_TRY(cip_store_open(&c->place, c->fresh, O_RDONLY | O_DIRECTORY, 0, &c->own_fresh, err));
+    return stage(c, p, &(cip_place){ .mem = &c->env->mem, .dir = c->own_fresh }, err);
 }
 
 /* --- what the record says --------------------------------------------------------------------- */
