@@ -15,43 +15,41 @@ enum { OPEN = 32 /* members that are open at a time */ };
 
 typedef struct member {
     cip_file_out file;
+    struct member *next;
     cip_members *of;
     char *name;
     size_t slot; /* in `open`, while its file is */
     bool synced;
 } member;
 
+typedef struct folder {
+    struct folder *next;
+    char *name;
+} folder;
+
 struct cip_members {
     cip_env *env;
     cip_level level;
     cip_place in;     /* borrowed */
     struct stat like; /* of what is new in it */
-    cip_arena arena;  /* names and members */
-    member **member;
-    size_t n, cap, next; /* next: of `open`, to be closed */
+    cip_arena arena;  /* names, members and folders */
+    member *first, **last;
     member *open[OPEN];
-    char **folder; /* below it */
-    size_t nfolder, folder_cap;
+    size_t next;    /* of `open`, to be closed */
+    folder *folder; /* below it; the last one first */
 };
-
-static cip_status sync_member(cip_members *o, member *m, cip_err *err)
-{
-    if (o->level == CIP_LEVEL_POWER && !m->synced)
-        CIP_TRY(cip_store_sync_all(m->file.fd, err));
-    m->synced = true;
-    return CIP_OK;
-}
 
 /* Complete for now; it can be opened again. */
 static cip_status close_member(member *m, cip_err *err)
 {
     cip_status st = cip_file_out_flush(&m->file, err);
-    if (st == CIP_OK && m->file.fd != -1)
-        st = sync_member(m->of, m, err);
-    if (m->file.fd != -1) {
-        close(m->file.fd);
-        m->of->open[m->slot] = NULL;
-    }
+    if (m->file.fd == -1)
+        return st;
+    if (st == CIP_OK && m->of->level == CIP_LEVEL_POWER && !m->synced)
+        st = cip_store_sync_all(m->file.fd, err);
+    m->synced = st == CIP_OK;
+    close(m->file.fd);
+    m->of->open[m->slot] = NULL;
     m->file.fd = -1;
     return st;
 }
@@ -80,28 +78,26 @@ static cip_status reopen(cip_file_out *f, cip_err *err)
 
 static bool has_folder(const cip_members *o, const char *name, size_t n)
 {
-    for (size_t i = o->nfolder; i-- > 0;) /* the last ones are the likely ones */
-        if (strncmp(o->folder[i], name, n) == 0 && o->folder[i][n] == '\0')
-            return true;
-    return false;
+    const folder *f = o->folder;
+    while (f != NULL && (strncmp(f->name, name, n) != 0 || f->name[n] != '\0'))
+        f = f->next;
+    return f != NULL;
 }
 
 static cip_status make_folder(cip_members *o, const char *name, size_t n, cip_err *err)
 {
     cip_place at = { .dir = -1 };
-    char *copy;
-    if (o->nfolder == o->folder_cap) {
-        size_t cap = o->folder_cap != 0 ? 2 * o->folder_cap : 8;
-        CIP_TRY(cip_mem_resize(&o->env->mem, (void **)&o->folder, cap * sizeof *o->folder, err));
-        o->folder_cap = cap;
-    }
-    CIP_TRY(cip_arena_copy(&o->arena, name, n, &copy, err));
-    CIP_TRY(cip_place_beneath(&o->in, copy, &at, err));
+    folder *f;
+    CIP_TRY(CIP_ARENA_NEW(&o->arena, &f, 1, err));
+    CIP_TRY(cip_arena_copy(&o->arena, name, n, &f->name, err));
+    CIP_TRY(cip_place_beneath(&o->in, f->name, &at, err));
     cip_status st = cip_store_make_folder(&at, at.name, &o->like, err);
     cip_place_close(&at);
-    if (st == CIP_OK)
-        o->folder[o->nfolder++] = copy;
-    return st;
+    if (st != CIP_OK)
+        return st;
+    f->next = o->folder;
+    o->folder = f;
+    return CIP_OK;
 }
 
 static cip_status make_folders(cip_members *o, const char *name, cip_err *err)
@@ -123,7 +119,8 @@ static cip_status make_member(cip_members *o, const char *name, member **out, ci
     m->of = o;
     CIP_TRY(make_folders(o, name, err));
     CIP_TRY(open_file(m, O_CREAT | O_EXCL, err));
-    o->member[o->n++] = *out = m;
+    *o->last = *out = m;
+    o->last = &m->next;
     like.st_mode &= 0666;
     return cip_store_take_after(&o->env->mem, m->file.fd, -1, &like, err);
 }
@@ -134,11 +131,6 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
     member *m;
     if (!cip_member_name_is_plain(name) || strncmp(name, ".cip-", 5) == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no plain member name: '%.80s'", name);
-    if (o->n == o->cap) {
-        size_t cap = o->cap != 0 ? 2 * o->cap : 16;
-        CIP_TRY(cip_mem_resize(&o->env->mem, (void **)&o->member, cap * sizeof *o->member, err));
-        o->cap = cap;
-    }
     cip_status st = make_member(o, name, &m, err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "output");
@@ -176,6 +168,7 @@ cip_status cip_members_begin(cip_env *env, cip_level level, int dir, cip_out *to
     o->level = level;
     o->in = (cip_place){ .mem = &env->mem, .dir = dir };
     o->arena.mem = &env->mem;
+    o->last = &o->first;
     *to = (cip_out){
         .write = no_bytes, .member = new_member, .folder = new_folder, .member_user = o
     };
@@ -187,15 +180,13 @@ cip_status cip_members_begin(cip_env *env, cip_level level, int dir, cip_out *to
 /* Every member, every folder but the first one. */
 cip_status cip_members_complete(cip_members *o, cip_err *err)
 {
-    for (size_t i = 0; i < o->n; i++) {
-        member *m = o->member[i];
+    for (member *m = o->first; m != NULL; m = m->next)
         if (m->file.fd != -1 || m->file.nwaiting != 0 || !m->synced)
             CIP_TRY(close_member(m, err));
-    }
-    for (size_t i = 0; o->level == CIP_LEVEL_POWER && i < o->nfolder; i++) {
+    for (folder *f = o->folder; o->level == CIP_LEVEL_POWER && f != NULL; f = f->next) {
         cip_place at = { .dir = -1 };
         char *inside;
-        CIP_TRY(cip_arena_printf(&o->arena, &inside, err, "%s/.", o->folder[i]));
+        CIP_TRY(cip_arena_printf(&o->arena, &inside, err, "%s/.", f->name));
         CIP_TRY(cip_place_beneath(&o->in, inside, &at, err));
         cip_status st = cip_place_sync(&at, err);
         cip_place_close(&at);
@@ -209,12 +200,10 @@ void cip_members_end(cip_members *o)
     if (o == NULL)
         return;
     cip_mem *mem = &o->env->mem;
-    for (size_t i = 0; i < o->n; i++) {
-        cip_file_out_clear(&o->member[i]->file);
-        close(o->member[i]->file.fd); /* -1 is fine */
+    for (member *m = o->first; m != NULL; m = m->next) {
+        cip_file_out_clear(&m->file);
+        close(m->file.fd); /* -1 is fine */
     }
-    cip_mem_put(mem, o->member);
-    cip_mem_put(mem, o->folder);
     cip_arena_clear(&o->arena);
     cip_mem_put(mem, o);
 }
