@@ -34,36 +34,21 @@ static void say(folder *f, const char *name, const char *text, uint64_t nbytes)
     cip_report_add(&f->report, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, nbytes, name, "%s", text);
 }
 
-/* Under its lock, so that whoever might write it finds it gone. */
-static const char *remove_new(const folder *f, const char *name, int fd, bool own)
+/* Under its lock, so that whoever might write it finds it gone. What is said follows "a new file",
+ * or folder. */
+static const char *remove_new(const folder *f, const char *name, int fd, const struct stat *st)
 {
-    if (!own)
-        return "a new file of someone else that never took its name; left alone";
+    if (st->st_uid != geteuid())
+        return " of someone else that never took its name; left alone";
     cip_lock got = cip_store_lock(fd, CIP_LOCK_WRITERS, false);
     if (got == CIP_LOCK_TAKEN)
-        return "a new file that is being written; left alone";
+        return " that is being written; left alone";
     if (got == CIP_LOCK_NONE)
-        return "a new file, perhaps being written, as nothing can be locked here; left alone";
-    return cip_store_unlink(&f->place, name, NULL) == CIP_OK
-               ? "a new file that never took its name; removed"
-               : "a new file that never took its name, and cannot be removed";
-}
-
-/* A new folder, or one whose place another took: under its lock, as a file. */
-static const char *remove_folder(const folder *f, const char *name, bool own)
-{
-    int fd = -1;
-    if (!own)
-        return "a new folder of someone else that never took its name; left alone";
-    if (cip_store_open(&f->place, name, O_RDONLY | O_DIRECTORY, 0, &fd, NULL) != CIP_OK)
-        return "a new folder that cannot be opened; left alone";
-    const char *text = "a new folder that is being written; left alone";
-    if (cip_store_lock(fd, CIP_LOCK_WRITERS, false) != CIP_LOCK_TAKEN)
-        text = cip_store_remove_tree(&f->place, name, NULL) == CIP_OK
-                   ? "a new folder that never took its name; removed"
-                   : "a new folder that never took its name, and cannot be removed";
-    close(fd);
-    return text;
+        return ", perhaps being written, as nothing can be locked here; left alone";
+    return (S_ISDIR(st->st_mode) ? cip_store_remove_tree : cip_store_unlink)(&f->place, name,
+                                                                             NULL) == CIP_OK
+               ? " that never took its name; removed"
+               : " that never took its name, and cannot be removed";
 }
 
 /* Members that waited for an update of the file beside. */
@@ -84,34 +69,31 @@ static const char *remove_waiting(const folder *f, const char *name, bool own)
                : "members of an update of a file that is not here, and cannot be removed";
 }
 
-static void look_at_new_folder(folder *f, const char *name, const struct stat *st)
-{
-    bool whole = strncmp(name, CIP_FRESH_PREFIX, sizeof CIP_FRESH_PREFIX - 1) == 0;
-    bool own = st->st_uid == geteuid();
-    if (f->discard)
-        say(f, name, (whole ? remove_folder : remove_waiting)(f, name, own), 0);
-    else
-        say(f, name, whole ? "a new folder that never took its name" : "members of an update", 0);
-}
-
+/* A new file or folder, or a folder whose place another took. */
 static void look_at_new(folder *f, const char *name)
 {
     struct stat st;
     int fd = -1;
-    const char *text = "a new file that never took its name";
+    char text[120];
+    const char *is = " that never took its name";
     if (fstatat(f->place.dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
-    if (S_ISDIR(st.st_mode))
-        look_at_new_folder(f, name, &st);
-    if (!S_ISREG(st.st_mode))
+    const bool is_folder = S_ISDIR(st.st_mode), own = st.st_uid == geteuid();
+    if (is_folder && strncmp(name, CIP_FRESH_PREFIX, sizeof CIP_FRESH_PREFIX - 1) != 0) {
+        say(f, name, f->discard ? remove_waiting(f, name, own) : "members of an update", 0);
         return;
-    if (cip_store_open(&f->place, name, O_RDWR, 0, &fd, NULL) != CIP_OK)
-        text = "a new file that cannot be opened; left alone";
+    }
+    if (!is_folder && !S_ISREG(st.st_mode))
+        return;
+    const int flags = is_folder ? O_RDONLY | O_DIRECTORY : O_RDWR;
+    if (cip_store_open(&f->place, name, flags, 0, &fd, NULL) != CIP_OK)
+        is = " that cannot be opened; left alone";
     else if (f->discard)
-        text = remove_new(f, name, fd, st.st_uid == geteuid());
+        is = remove_new(f, name, fd, &st);
     else if (cip_store_is_locked(fd, CIP_LOCK_WRITERS))
-        text = "a new file that is being written";
-    say(f, name, text, (uint64_t)st.st_size);
+        is = " that is being written";
+    snprintf(text, sizeof text, "a new %s%s", is_folder ? "folder" : "file", is);
+    say(f, name, text, is_folder ? 0 : (uint64_t)st.st_size);
     close(fd); /* -1 is fine */
 }
 

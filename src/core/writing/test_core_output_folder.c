@@ -267,6 +267,8 @@ static void a_folder_that_is_left_goes_with_recover(void **state)
     (void)state;
     cip_output *o = begin("s", false);
     add(o, "data/new", "bytes");
+    OK(cip_recover_folder(dir.dir, CIP_RECOVER_LOOK, note, text, err));
+    assert_string_equal(text, "a new folder that is being written");
     OK(cip_recover_folder(dir.dir, CIP_RECOVER_DISCARD, note, text, err));
     assert_non_null(strstr(text, "being written; left alone"));
     cip_output_end(o);
