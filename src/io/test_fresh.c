@@ -180,6 +180,42 @@ static void several_at_once_have_names_of_their_own(void **state)
     assert_int_equal(names(), 0);
 }
 
+static void open_folder(const struct stat *like, cip_fresh *f)
+{
+    assert_int_equal(cip_fresh_open_folder(&place, like, f, NULL), CIP_OK);
+    assert_true(f->named);
+    close(openat(f->fd, "in", O_CREAT | O_WRONLY, 0600));
+}
+
+static void a_folder_is_placed_as_a_file_is(void **state)
+{
+    struct stat old, now;
+    cip_fresh f;
+    (void)state;
+    open_folder(NULL, &f);
+    assert_int_equal(names(), 1);
+    cip_fresh_end(&place, &f); /* with all in it */
+    assert_int_equal(names(), 0);
+    open_folder(NULL, &f);
+    assert_int_equal(cip_fresh_place(&place, &f, false, NULL), CIP_OK);
+    cip_fresh_end(&place, &f);
+    assert_int_equal(names(), 1);
+    open_folder(NULL, &f);
+    assert_int_equal(cip_fresh_place(&place, &f, false, NULL), CIP_ERR_EXISTS);
+    cip_fresh_end(&place, &f);
+    assert_int_equal(names(), 1);
+    assert_int_equal(chmod(scratch_path(&dir, "x"), 0710), 0);
+    assert_int_equal(stat(scratch_path(&dir, "x"), &old), 0);
+    open_folder(&old, &f);
+    assert_int_equal(cip_fresh_place(&place, &f, true, NULL), CIP_OK);
+    assert_int_equal(stat(scratch_path(&dir, "x"), &now), 0);
+    assert_true(now.st_ino != old.st_ino && now.st_mode == old.st_mode);
+    assert_int_equal(stat(scratch_path(&dir, f.name), &now), 0);
+    assert_int_equal(now.st_ino, old.st_ino);
+    cip_fresh_end(&place, &f);
+    assert_int_equal(names(), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +225,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_process_that_ends_leaves_nothing, begin, end),
         cmocka_unit_test_setup_teardown(a_handler_removes_nothing_that_has_its_name, begin, end),
         cmocka_unit_test_setup_teardown(several_at_once_have_names_of_their_own, begin, end),
+        cmocka_unit_test_setup_teardown(a_folder_is_placed_as_a_file_is, begin, end),
         cmocka_unit_test_setup_teardown(a_name_is_locked_while_it_is_written_to, begin, end),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
