@@ -150,7 +150,7 @@ cip_status cip_array_get_storage(const cip_array *a, cip_array_storage *out, cip
     err = cip_err_enter(err);
     CIP_TRY(cip_sized_room("cip_array_storage", out, err));
     const cip_array_storage found = {
-        .kind = a->storage.kind != NULL ? a->storage.kind : "",
+        .kind = cip_storage_text(&a->storage),
         .codec = a->storage.codec != NULL ? a->storage.codec : "none",
         .stored_nbytes = a->storage.nbytes,
         .chunk = a->storage.chunk,

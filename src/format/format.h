@@ -20,10 +20,10 @@
 /* Where an array's data go. */
 typedef enum cip_where {
     CIP_WHERE_DEFAULT = 0,
-    CIP_WHERE_INTERNAL, /* in the file */
-    CIP_WHERE_INLINE,   /* as values in the tree */
-    CIP_WHERE_EXTERNAL, /* in a file of its own beside it */
-    CIP_WHERE_STREAMED  /* at the end of the file, to grow there */
+    CIP_WHERE_INTERNAL = CIP_STORAGE_INTERNAL,
+    CIP_WHERE_INLINE = CIP_STORAGE_INLINE,
+    CIP_WHERE_EXTERNAL = CIP_STORAGE_EXTERNAL,
+    CIP_WHERE_STREAMED = CIP_STORAGE_STREAMED
 } cip_where;
 
 /* An array to be written. */

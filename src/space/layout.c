@@ -259,3 +259,20 @@ cip_status cip_layout_add_fact(cip_layout *l, const char *key, cip_err *err, con
     cip_buf_clear(&text);
     return st;
 }
+
+const char *cip_storage_kind_text(cip_storage_kind kind)
+{
+    static const char *const text[] = {
+        [CIP_STORAGE_UNSAID] = "",
+        [CIP_STORAGE_INTERNAL] = "internal",
+        [CIP_STORAGE_INLINE] = "inline",
+        [CIP_STORAGE_EXTERNAL] = "external",
+        [CIP_STORAGE_STREAMED] = "streamed",
+        [CIP_STORAGE_REFERENCE] = "reference",
+        [CIP_STORAGE_CONTIGUOUS] = "contiguous",
+        [CIP_STORAGE_CHUNKED] = "chunked",
+        [CIP_STORAGE_NESTED] = "nested",
+        [CIP_STORAGE_OWN] = "",
+    };
+    return text[kind];
+}

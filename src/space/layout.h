@@ -201,14 +201,37 @@ typedef struct cip_mask {
     cip_space *in_fields; /* with nfield */
 } cip_mask;
 
-/* How an array's data are stored, in words: for `ls`, `info`. All borrowed. */
+/* Where an array's data lie. The kinds that only one format has are OWN. */
+typedef enum cip_storage_kind {
+    CIP_STORAGE_UNSAID = 0,
+    CIP_STORAGE_INTERNAL,   /* in a block of the file */
+    CIP_STORAGE_INLINE,     /* as values in the tree */
+    CIP_STORAGE_EXTERNAL,   /* in a file of its own beside it */
+    CIP_STORAGE_STREAMED,   /* at the end of the file, to grow there */
+    CIP_STORAGE_REFERENCE,  /* another array's, which the tree names */
+    CIP_STORAGE_CONTIGUOUS, /* in one run of the file */
+    CIP_STORAGE_CHUNKED,    /* in linear chunks */
+    CIP_STORAGE_NESTED,     /* files inside its elements */
+    CIP_STORAGE_OWN
+} cip_storage_kind;
+
+/* "internal" ...; "" for UNSAID and OWN. */
+const char *cip_storage_kind_text(cip_storage_kind kind);
+
+/* How an array's data are stored: for `ls`, `info`. All borrowed. */
 typedef struct cip_storage {
-    const char *kind;     /* "internal", "streamed", "inline", "external", "contiguous", ... */
+    cip_storage_kind kind;
+    const char *own;      /* OWN: the kind in words, "sparse" */
     const char *codec;    /* "zlib", "none", ... */
     uint64_t nbytes;      /* stored bytes (of the whole block where shared) */
     const int64_t *chunk; /* chunk shape, ndim entries, or NULL */
     int64_t block;        /* index of the block it lies in, or -1 */
 } cip_storage;
+
+static inline const char *cip_storage_text(const cip_storage *s)
+{
+    return s->kind == CIP_STORAGE_OWN ? s->own : cip_storage_kind_text(s->kind);
+}
 
 struct cip_array {
     cip_layout *layout;

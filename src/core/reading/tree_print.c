@@ -31,7 +31,9 @@ static cip_status describe(const cip_array *a, const printer *p, cip_buf *b, cip
     CIP_TRY(cip_buf_addf(b, err, " ["));
     for (int32_t d = 0; d < a->view.ndim; d++)
         CIP_TRY(cip_buf_addf(b, err, "%s%" PRId64, d == 0 ? "" : ", ", a->view.shape[d]));
-    CIP_TRY(cip_buf_addf(b, err, "] %s", a->storage.kind != NULL ? a->storage.kind : "array"));
+    CIP_TRY(cip_buf_addf(b, err, "] %s",
+                         a->storage.kind != CIP_STORAGE_UNSAID ? cip_storage_text(&a->storage)
+                                                               : "array"));
     if (a->storage.codec != NULL && strcmp(a->storage.codec, "none") != 0)
         CIP_TRY(cip_buf_addf(b, err, " %s", a->storage.codec));
     if (a->mask.kind != CIP_MASK_NONE || a->mask.nfield != 0)

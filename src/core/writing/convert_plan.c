@@ -22,7 +22,7 @@ typedef struct planner {
 /* From a format to the same one, what is inline stays so. */
 static cip_where where_of(const planner *p, const cip_array *a)
 {
-    bool inlined = a->storage.kind != NULL && strcmp(a->storage.kind, "inline") == 0;
+    bool inlined = a->storage.kind == CIP_STORAGE_INLINE;
     bool kept =
         p->job->spec.where == CIP_WHERE_DEFAULT && p->tree && p->in->format == p->job->format;
     return kept && inlined ? CIP_WHERE_INLINE : p->job->spec.where;
@@ -175,7 +175,7 @@ static bool find_node(const planner *p, const cip_array *a, const cip_node **nod
     if (!p->tree || a->node != NULL || p->job->spec.tree == NULL || a->path[0] == '\0')
         return true;
     *node = cip_tree_get(p->job->spec.tree, a->path, NULL);
-    bool is_ref = strcmp(a->storage.kind != NULL ? a->storage.kind : "", "reference") == 0;
+    bool is_ref = a->storage.kind == CIP_STORAGE_REFERENCE;
     return *node == NULL || (p->refs && is_ref);
 }
 

@@ -148,7 +148,7 @@ static int look(void *user, const cip_visit *v)
     const cip_array *a = cip_file_array_of_node(l->file, v->node);
     if (a == NULL)
         return v->again;
-    l->found = strcmp(a->storage.kind, "inline") != 0 ? a : NULL;
+    l->found = a->storage.kind != CIP_STORAGE_INLINE ? a : NULL;
     return l->found != NULL ? 2 : 1;
 }
 

@@ -112,7 +112,7 @@ static cip_status find_all(cip_layout *l, cip_err *err)
     for (size_t i = 0; i < l->narray; i++) {
         const cip_array *a = l->array[i];
         cip_space *s;
-        if (a->storage.kind == NULL || strcmp(a->storage.kind, "external") != 0)
+        if (a->storage.kind != CIP_STORAGE_EXTERNAL)
             continue;
         cip_status st =
             a->st != CIP_OK ? cip_array_check(a, err) : cip_space_resolve(a->space, &s, err);

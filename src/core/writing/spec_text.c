@@ -54,12 +54,11 @@ cip_status cip_spec_byteorder(const char *text, cip_spec *spec, cip_err *err)
 
 cip_status cip_spec_where(const char *text, cip_where *out, cip_err *err)
 {
-    static const char *const names[] = { "", "internal", "inline", "external", "streamed" };
     *out = CIP_WHERE_DEFAULT;
     if (text == NULL)
         return CIP_OK;
     for (int i = CIP_WHERE_INTERNAL; i <= CIP_WHERE_STREAMED; i++)
-        if (strcmp(text, names[i]) == 0)
+        if (strcmp(text, cip_storage_kind_text((cip_storage_kind)i)) == 0)
             *out = (cip_where)i;
     if (*out == CIP_WHERE_DEFAULT)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,

@@ -108,10 +108,11 @@ static cip_status add_array(cip_layout *l, const cip_b2_frame *f, cip_err *err)
                  "python-blosc2 keeps %s in this frame: they are shown as the bytes that they are "
                  "stored as",
                  store->what);
-    a->storage = (cip_storage){ .kind = held->kind != NULL ? held->kind
-                                        : store != NULL    ? store->kind
-                                        : f->h.sparse      ? "sparse"
-                                                           : "frame",
+    a->storage = (cip_storage){ .kind = CIP_STORAGE_OWN,
+                                .own = held->kind != NULL ? held->kind
+                                       : store != NULL    ? store->kind
+                                       : f->h.sparse      ? "sparse"
+                                                          : "frame",
                                 .codec = held->none ? "none" : cip_b2_codec_name(&f->h),
                                 .nbytes = f->index.n != 0 ? f->h.cbytes : 0,
                                 .chunk = chunk,

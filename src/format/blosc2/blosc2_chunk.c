@@ -67,7 +67,8 @@ cip_status cip_b2_chunk_open(cip_layout *l, cip_err *err)
     a->layout = l;
     a->path = "";
     a->dtype = cip_dtype_fixed(CIP_U8, false);
-    a->storage = (cip_storage){ .kind = "chunk",
+    a->storage = (cip_storage){ .kind = CIP_STORAGE_OWN,
+                                .own = "chunk",
                                 .codec = h.memcpyed      ? "none"
                                          : codec != NULL ? codec
                                                          : "unknown",

@@ -165,7 +165,7 @@ static void data_that_a_frame_does_not_hold_are_refused_by_name(void **state)
         if (open_name(&f, name) != CIP_OK)
             fail_msg("%s: %s", name, f.err.text);
         const char *said = strcmp(kind[i], "unknown") == 0 ? "b2o" : kind[i];
-        assert_string_equal(f.layout->array[0]->storage.kind, said);
+        assert_string_equal(cip_storage_text(&f.layout->array[0]->storage), said);
         assert_int_equal(f.layout->array[0]->st, CIP_ERR_UNSUPPORTED);
         assert_non_null(strstr(f.layout->array[0]->why->text, said));
         assert_null(f.layout->array[0]->space);

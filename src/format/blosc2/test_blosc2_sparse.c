@@ -80,7 +80,7 @@ static void a_folder_with_a_sparse_frame_is_a_file(void **state)
     scratch_write(&d.dir, "unrelated", "x", 1);
     assert_int_equal(open_disk(&d, d.dir.dir), CIP_OK);
     assert_int_equal(cip_format_blosc2.probe(d.io, (cip_bytes){ NULL, 0 }), 100);
-    assert_string_equal(d.layout->array[0]->storage.kind, "sparse");
+    assert_string_equal(cip_storage_text(&d.layout->array[0]->storage), "sparse");
     assert_true(d.layout->beside > NCHUNK * 40);
     for (uint64_t i = NCHUNK; i-- > 0;)
         assert_int_equal(read_chunk(&d, i), CIP_OK);

@@ -97,7 +97,7 @@ static cip_status fill_storage(cip_bp_file *f, cip_array *a, cip_err *err)
         CIP_TRY(CIP_ARENA_NEW(&f->layout->arena, &chunk, 1, err));
         chunk[0] = (int64_t)(each / item);
     }
-    a->storage = (cip_storage){ .kind = "chunked",
+    a->storage = (cip_storage){ .kind = CIP_STORAGE_CHUNKED,
                                 .codec = codec_name(f, NULL),
                                 .nbytes = f->layout->io->size - f->chunks_at,
                                 .chunk = chunk,

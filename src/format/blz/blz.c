@@ -138,7 +138,8 @@ cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &chunk, (size_t)c->meta.ndim, err));
     memcpy(chunk, c->meta.shape, (size_t)c->meta.ndim * sizeof *chunk);
     chunk[0] = c->meta.chunklen;
-    a->storage = (cip_storage){ .kind = kind,
+    a->storage = (cip_storage){ .kind = CIP_STORAGE_OWN,
+                                .own = kind,
                                 .codec = codec != NULL ? codec : "blosc",
                                 .chunk = c->meta.objects ? NULL : chunk,
                                 .block = -1 };

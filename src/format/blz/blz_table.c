@@ -42,7 +42,9 @@ static cip_status add_column(cip_blz *b, const cip_node *name, const cip_node *d
         st = cip_fail(err, st, why.offset, "%s", why.text);
     else if (st != CIP_OK) {
         c->array->dtype = byte;
-        c->array->storage = (cip_storage){ .kind = "chunk files", .codec = "unknown", .block = -1 };
+        c->array->storage = (cip_storage){
+            .kind = CIP_STORAGE_OWN, .own = "chunk files", .codec = "unknown", .block = -1
+        };
         cip_array_refuse(c->array, st, &why);
         st = cip_view_c_order(1, none, 1, &c->array->view, err);
     }
@@ -149,7 +151,8 @@ static cip_status add_records(cip_blz *b, const cip_node *names, cip_array *a, c
     cip_err why = CIP_ERR_INIT;
     a->layout = b->layout;
     a->path = "";
-    a->storage = (cip_storage){ .kind = "columns", .codec = "none", .block = -1 };
+    a->storage =
+        (cip_storage){ .kind = CIP_STORAGE_OWN, .own = "columns", .codec = "none", .block = -1 };
     cip_status st = b->ncolumn != 0 ? make_records(b, names, a, &why)
                                     : cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                                                "expected columns, found none");

@@ -116,7 +116,8 @@ static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off
     a->path = "";
     a->dtype = h->dtype;
     a->f_order = h->f_order;
-    a->storage = (cip_storage){ .kind = "contiguous", .codec = "none", .nbytes = n, .block = -1 };
+    a->storage =
+        (cip_storage){ .kind = CIP_STORAGE_CONTIGUOUS, .codec = "none", .nbytes = n, .block = -1 };
     if (n > there)
         return cip_fail(err, CIP_ERR_TRUNCATED, l->io->size,
                         "expected %" PRIu64 " bytes of data at %" PRIu64 ", found %" PRIu64, n, off,

@@ -77,7 +77,7 @@ static void files_of_every_version_and_order_are_read(void **state)
         assert_int_equal(a->view.shape[0], 2);
         assert_int_equal(a->view.shape[1], 3);
         assert_int_equal(a->f_order, row[i].f_order);
-        assert_string_equal(a->storage.kind, "contiguous");
+        assert_string_equal(cip_storage_text(&a->storage), "contiguous");
         assert_string_equal(a->storage.codec, "none");
         assert_int_equal(a->storage.nbytes, 24);
         assert_int_equal(a->storage.block, -1);

@@ -85,9 +85,10 @@ static cip_status add_array(cip_layout *l, const cip_ra_header *h, cip_space *da
     a->path = "";
     a->space = data;
     a->f_order = true;
-    a->storage = (cip_storage){ .kind = nested != NULL ? "nested" : "contiguous",
-                                .codec = l->block[0].info.codec,
-                                .nbytes = h->size };
+    a->storage =
+        (cip_storage){ .kind = nested != NULL ? CIP_STORAGE_NESTED : CIP_STORAGE_CONTIGUOUS,
+                       .codec = l->block[0].info.codec,
+                       .nbytes = h->size };
     return CIP_OK;
 }
 

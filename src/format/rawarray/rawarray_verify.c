@@ -2,7 +2,6 @@
  * Checking a RawArray file. Its header was checked when it was opened and there is no checksum, so
  * what is left is whether every byte can be read, what records hold, and what is worth knowing.
  * (Unknown flags were warned about; data are decoded by core's deep check.) */
-#include <string.h>
 
 #include "format/rawarray/rawarray.h"
 
@@ -43,7 +42,7 @@ cip_status cip_ra_verify(cip_layout *l, bool deep, cip_report *report, cip_err *
     add_notes(l, h, report);
     cip_status st = cip_space_stream(&how, l->file, PIECE, take, report, &why);
     CIP_TRY(cip_report_outcome(report, st, &why, err));
-    if (strcmp(a->storage.kind, "nested") == 0)
+    if (a->storage.kind == CIP_STORAGE_NESTED)
         CIP_TRY(cip_ra_nested_verify(l, h, a->space, report, err));
     return cip_report_status(report, err);
 }

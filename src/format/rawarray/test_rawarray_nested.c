@@ -66,7 +66,8 @@ static void assert_label(const nest_bytes *n, size_t count, const char *label)
     const cip_array *a = f.layout->array[0];
     assert_string_equal(cip_dtype_name(a->dtype), label);
     assert_int_equal(cip_dtype_itemsize(a->dtype), n->each);
-    assert_string_equal(a->storage.kind, strncmp(label, "raw", 3) == 0 ? "nested" : "contiguous");
+    assert_string_equal(cip_storage_text(&a->storage),
+                        strncmp(label, "raw", 3) == 0 ? "nested" : "contiguous");
     one_close(&f);
 }
 

@@ -88,7 +88,7 @@ static void good_files_are_what_they_are(void **state)
         const cip_array *a = f.layout->array[0];
         assert_string_equal(a->path, "");
         assert_string_equal(cip_dtype_name(a->dtype), row[i].dtype);
-        assert_string_equal(a->storage.kind, row[i].kind);
+        assert_string_equal(cip_storage_text(&a->storage), row[i].kind);
         assert_string_equal(a->storage.codec, row[i].codec);
         assert_int_equal(a->storage.nbytes, row[i].stored);
         assert_int_equal(a->storage.block, 0);

@@ -610,7 +610,7 @@ static void a_streamed_block_takes_all_that_follows(void **state)
     assert_int_equal(make_open(&f, &m, 0), CIP_OK);
     assert_int_equal(f.layout->nblock, 1);
     assert_true(make_gives_six(&f, "a"));
-    assert_string_equal(make_find(&f, "a")->storage.kind, "streamed");
+    assert_string_equal(cip_storage_text(&make_find(&f, "a")->storage), "streamed");
     assert_int_equal(f.layout->block[0].info.decoded_nbytes, m.len - at[0] - 54);
     assert_int_equal(f.layout->block[0].info.allocated_nbytes, m.len - at[0] - 54);
     assert_string_equal(f.layout->block[0].info.checksum, "");

@@ -193,7 +193,7 @@ static cip_status reference(walker *w, const char *ref, cip_err *err)
         cip_fail_in(&why, st, "%s", a->path);
         cip_array_refuse(a, st, &why);
     }
-    a->storage.kind = "reference";
+    a->storage.kind = CIP_STORAGE_REFERENCE;
     a->node = NULL; /* the tree shows the reference */
     return CIP_OK;
 }

@@ -130,7 +130,7 @@ static cip_status from_nulls(asdf_file *f, const asdf_inline *in, const cip_arra
     cip_nd flags;
     CIP_TRY(mask_array(a, &m, err));
     m->dtype = cip_dtype_fixed(CIP_BOOL, false);
-    m->storage = (cip_storage){ .kind = "inline",
+    m->storage = (cip_storage){ .kind = CIP_STORAGE_INLINE,
                                 .codec = "none",
                                 .block = also != NULL ? also->storage.block : -1 };
     CIP_TRY(cip_view_c_order(in->ndim, in->shape, 1, &m->view, err));

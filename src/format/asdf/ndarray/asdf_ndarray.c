@@ -325,7 +325,7 @@ static cip_status from_lists(asdf_file *f, const parts *p, cip_array *a, asdf_in
 {
     bool big = false, star = false;
     const cip_dtype *dtype = NULL;
-    a->storage.kind = "inline";
+    a->storage.kind = CIP_STORAGE_INLINE;
     a->storage.codec = "none";
     CIP_TRY(read_order(f, p, &big, err));
     if (p->datatype != NULL) {
@@ -381,7 +381,7 @@ cip_status cip_asdf_ndarray(asdf_file *f, const cip_node *node, bool masked, cip
 {
     cip_err why = CIP_ERR_INIT;
     a->node = node;
-    a->storage = (cip_storage){ .kind = "internal", .codec = "", .block = -1 };
+    a->storage = (cip_storage){ .kind = CIP_STORAGE_INTERNAL, .codec = "", .block = -1 };
     CIP_TRY(cip_dtype_opaque(&f->layout->arena, 0, "unknown", &a->dtype, err));
     cip_status st = describe(f, node, masked, a, &why);
     if (st == CIP_OK)

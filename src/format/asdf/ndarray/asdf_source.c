@@ -119,7 +119,8 @@ static cip_status own_block(asdf_file *f, const cip_node *n, cip_array *a, cip_e
     size_t i = 0;
     CIP_TRY(find_number(f, n, &i, err));
     const cip_block *b = &f->layout->block[i];
-    a->storage.kind = cip_asdf_is_streamed(&f->blocks.at[i]) ? "streamed" : "internal";
+    a->storage.kind =
+        cip_asdf_is_streamed(&f->blocks.at[i]) ? CIP_STORAGE_STREAMED : CIP_STORAGE_INTERNAL;
     a->storage.codec = b->info.codec;
     a->storage.nbytes = b->info.stored_nbytes;
     a->storage.block = (int64_t)i;
@@ -267,7 +268,7 @@ static cip_status other_file(asdf_file *f, const cip_node *n, cip_array *a, cip_
 {
     cip_arena *arena = &f->layout->arena;
     elsewhere *s;
-    a->storage.kind = "external";
+    a->storage.kind = CIP_STORAGE_EXTERNAL;
     a->storage.codec = "";
     if (strncmp(n->text, "fits:", 5) == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,

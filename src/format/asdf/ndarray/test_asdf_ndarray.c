@@ -492,11 +492,11 @@ static void arrays_say_how_they_are_stored(void **state)
     one_file f;
     open_a(&f, "!core/ndarray-1.0.0 [1, 2]", 0);
     const cip_storage *s = &make_find(&f, "a")->storage;
-    assert_string_equal(s->kind, "inline");
+    assert_string_equal(cip_storage_text(s), "inline");
     assert_string_equal(s->codec, "none");
     assert_int_equal(s->block, -1);
     s = &make_find(&f, "b")->storage;
-    assert_string_equal(s->kind, "internal");
+    assert_string_equal(cip_storage_text(s), "internal");
     assert_string_equal(s->codec, "none");
     assert_int_equal(s->block, 1);
     assert_int_equal(s->nbytes, 24);

@@ -76,7 +76,7 @@ static void the_first_block_of_another_file_is_read(void **state)
     assert_int_equal(f.layout->nchild, 0); /* not before it is read */
     static const char *const paths[] = { "a", "b", "c", "d", "e" };
     for (size_t i = 0; i < 5; i++) {
-        assert_string_equal(make_find(&f, paths[i])->storage.kind, "external");
+        assert_string_equal(cip_storage_text(&make_find(&f, paths[i])->storage), "external");
         assert_int_equal(make_find(&f, paths[i])->storage.block, -1);
         assert_true(make_gives_six(&f, paths[i]));
     }
@@ -241,7 +241,7 @@ static void references_to_arrays_are_listed(void **state)
     static const char *const paths[] = { "l", "m", "n", "o", "p", "q", "r", "s", "z" };
     assert_int_equal(f.layout->narray, 10);
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        assert_string_equal(make_find(&f, paths[i])->storage.kind, "reference");
+        assert_string_equal(cip_storage_text(&make_find(&f, paths[i])->storage), "reference");
         assert_null(make_find(&f, paths[i])->node);
         assert_ptr_equal(make_find(&f, paths[i])->layout, f.layout);
         assert_true(make_gives_six(&f, paths[i]));

@@ -161,7 +161,7 @@ bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64
 bool cip_asdf_update_star(const cip_array *a);
 static inline bool cip_asdf_is_inline(const cip_array *a)
 {
-    return strcmp(a->storage.kind, "inline") == 0;
+    return a->storage.kind == CIP_STORAGE_INLINE;
 }
 
 cip_status cip_asdf_update_freeze(void *u, cip_err *err);

@@ -228,7 +228,7 @@ static const cip_layout *streamed_in(const cip_layout *l, const cip_array *a, ci
 {
     if (a->layout != l || a->st != CIP_OK || cip_space_resolve(a->space, space, NULL) != CIP_OK)
         return NULL;
-    bool external = strcmp(a->storage.kind, "external") == 0;
+    bool external = a->storage.kind == CIP_STORAGE_EXTERNAL;
     const cip_layout *in = external ? (*space)->layout : l;
     size_t block = external ? 0 : (size_t)a->storage.block;
     if (in->nblock == 0 || block + 1 != in->nblock || (external && in == l))

@@ -499,7 +499,7 @@ static void chosen_blocks_leave_and_the_others_are_renumbered(void **state)
     made_reopen(&m, &g);
     assert_int_equal(g.layout->nblock, 1);
     assert_true(make_gives_three(&g, "b"));
-    assert_string_equal(make_find(&g, "a")->storage.kind, "external");
+    assert_string_equal(cip_storage_text(&make_find(&g, "a")->storage), "external");
     assert_non_null(memmem(g.bytes, m.io[0]->size, "source: 'm%20x0000.asdf', datatype", 34));
     one_close(&g);
     const char *part = made_bytes(&m, 1, &n);
