@@ -14,20 +14,20 @@
 typedef cip_status cip_read_fn(void *user, uint64_t off, size_t n, void *dst, cip_err *err);
 
 /* A piece that decodes alone. */
-typedef struct cip_piece {
+typedef struct cip_frame_piece {
     uint64_t off, len;         /* stored, from the start of the run */
     uint64_t raw_off, raw_len; /* decoded */
     const cip_codec *codec;    /* NULL: stored as it is */
-} cip_piece;
+} cip_frame_piece;
 
 /* What a scan found, in order and without gaps in the raw bytes. `piece` is the caller's to
  * cip_mem_put; NULL when n is 0. n 0 with `sequential` set: the pieces depend on each other, their
  * sizes are not told or contradict the run's, so the run can only be decoded in order. */
-typedef struct cip_pieces {
-    cip_piece *piece;
+typedef struct cip_frame_pieces {
+    cip_frame_piece *piece;
     size_t n;
     bool sequential;
-} cip_pieces;
+} cip_frame_pieces;
 
 /* One LZ4 frame (or several, concatenated; skippable ones passed over, and what follows without
  * being one left out) of `len` stored and
@@ -36,11 +36,13 @@ typedef struct cip_pieces {
  * the last. At most max_pieces (LIMIT). CORRUPT, CHECKSUM (of a header), TRUNCATED and UNSUPPORTED
  * as for decoding; checksums of blocks and contents are only looked at when decoding in order. */
 cip_status cip_lz4f_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
-                         uint64_t raw_len, uint64_t max_pieces, cip_pieces *out, cip_err *err);
+                         uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out,
+                         cip_err *err);
 /* Zstd frames: a piece for each frame, when all their headers tell the content size (it may be one
  * piece that is the whole run); block headers are walked, not decoded, to find a frame's end.
  * CORRUPT when the sizes do not make raw_len, or a frame has too few blocks for its size. */
 cip_status cip_zstd_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
-                         uint64_t raw_len, uint64_t max_pieces, cip_pieces *out, cip_err *err);
+                         uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out,
+                         cip_err *err);
 
 #endif

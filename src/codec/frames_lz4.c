@@ -90,10 +90,10 @@ static cip_status walk_blocks(cip_frames *f, const descriptor *d, cip_err *err)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected an LZ4 block of at most %" PRIu32 " bytes, found %" PRIu32,
                             d->block_max, size);
-        cip_piece piece = { .off = f->at,
-                            .len = size,
-                            .raw_len = stored ? size : d->block_max,
-                            .codec = stored ? NULL : lz4 };
+        cip_frame_piece piece = { .off = f->at,
+                                  .len = size,
+                                  .raw_len = stored ? size : d->block_max,
+                                  .codec = stored ? NULL : lz4 };
         CIP_TRY(cip_frames_skip(f, size, err));
         CIP_TRY(cip_frames_skip(f, d->flags & FLG_BLOCK_SUM ? SUM_SIZE : 0, err));
         if (size != 0)
@@ -103,7 +103,7 @@ static cip_status walk_blocks(cip_frames *f, const descriptor *d, cip_err *err)
 }
 
 /* What pieces from `first` on decode to. The sum cannot overflow: 4 MiB at most for each. */
-static uint64_t sum_of(const cip_pieces *p, size_t first)
+static uint64_t sum_of(const cip_frame_pieces *p, size_t first)
 {
     uint64_t sum = 0;
     for (size_t i = first; i < p->n; i++)
@@ -113,7 +113,7 @@ static uint64_t sum_of(const cip_pieces *p, size_t first)
 
 /* Gives the piece, counted as full so far in `sum`, what is left to `total`. False when that is
  * nothing or more than a block: then some block before was not full. */
-static bool fit(cip_piece *piece, uint64_t sum, uint64_t total)
+static bool fit(cip_frame_piece *piece, uint64_t sum, uint64_t total)
 {
     uint64_t before = sum - piece->raw_len;
     if (total <= before || total - before > piece->raw_len)
@@ -125,7 +125,7 @@ static bool fit(cip_piece *piece, uint64_t sum, uint64_t total)
 /* Whether the block really decodes to what is left to it. As no block is more than full, that
  * proves all the others full, which an encoder that flushes need not make them: the wrong places
  * would go unnoticed where only other blocks are read. */
-static cip_status prove(lz4f_scan *s, const cip_piece *piece, bool *told, cip_err *err)
+static cip_status prove(lz4f_scan *s, const cip_frame_piece *piece, bool *told, cip_err *err)
 {
     size_t n = (size_t)piece->len; /* a block of 4 MiB at most */
     uint64_t len;
@@ -145,8 +145,8 @@ done:
 static cip_status settle_frame(lz4f_scan *s, const descriptor *d, size_t first, bool *told,
                                cip_err *err)
 {
-    cip_pieces *p = &s->f.found;
-    cip_piece *last = p->n > first ? &p->piece[p->n - 1] : NULL;
+    cip_frame_pieces *p = &s->f.found;
+    cip_frame_piece *last = p->n > first ? &p->piece[p->n - 1] : NULL;
     bool sized = (d->flags & FLG_CONTENT_SIZE) != 0;
     if (last == NULL || last->codec == NULL) {
         *told = !sized || sum_of(p, first) == d->content_size;
@@ -165,10 +165,10 @@ static cip_status settle_frame(lz4f_scan *s, const descriptor *d, size_t first, 
  * length. */
 static cip_status settle_run(lz4f_scan *s, bool *told, cip_err *err)
 {
-    cip_pieces *p = &s->f.found;
+    cip_frame_pieces *p = &s->f.found;
     uint64_t sum = sum_of(p, 0), at = 0;
     if (s->open != SIZE_MAX) {
-        cip_piece *open = &p->piece[s->open];
+        cip_frame_piece *open = &p->piece[s->open];
         *told = fit(open, sum, s->raw_len);
         if (*told && p->n > 1)
             CIP_TRY(prove(s, open, told, err));
@@ -203,7 +203,7 @@ static cip_status scan(lz4f_scan *s, bool *told, cip_err *err)
 }
 
 cip_status cip_lz4f_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
-                         uint64_t raw_len, uint64_t max_pieces, cip_pieces *out, cip_err *err)
+                         uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out, cip_err *err)
 {
     lz4f_scan s = {
         .f = { .mem = mem, .read = read, .user = user, .len = len, .max_pieces = max_pieces },

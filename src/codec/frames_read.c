@@ -60,9 +60,9 @@ cip_status cip_frames_next(cip_frames *f, uint32_t magic, bool *more, cip_err *e
     return CIP_OK;
 }
 
-cip_status cip_frames_add(cip_frames *f, cip_piece piece, cip_err *err)
+cip_status cip_frames_add(cip_frames *f, cip_frame_piece piece, cip_err *err)
 {
-    cip_pieces *found = &f->found;
+    cip_frame_pieces *found = &f->found;
     if (found->n >= f->max_pieces)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected at most %" PRIu64 " compressed pieces, found more",
@@ -81,10 +81,10 @@ cip_status cip_frames_add(cip_frames *f, cip_piece piece, cip_err *err)
 void cip_frames_sequential(cip_frames *f)
 {
     cip_mem_put(f->mem, f->found.piece);
-    f->found = (cip_pieces){ .sequential = true };
+    f->found = (cip_frame_pieces){ .sequential = true };
 }
 
-cip_status cip_frames_end(cip_frames *f, cip_status st, cip_pieces *out)
+cip_status cip_frames_end(cip_frames *f, cip_status st, cip_frame_pieces *out)
 {
     if (st == CIP_OK)
         *out = f->found;

@@ -16,7 +16,7 @@ typedef struct cip_frames {
     uint64_t at;  /* position in it */
     uint64_t max_pieces;
     bool any; /* a frame was found */
-    cip_pieces found;
+    cip_frame_pieces found;
     size_t room; /* for so many pieces */
     uint64_t window_at;
     size_t window_len;
@@ -32,10 +32,10 @@ cip_status cip_frames_skip(cip_frames *f, uint64_t n, cip_err *err);
  * what follows after a frame is none. CORRUPT where the first is none. */
 cip_status cip_frames_next(cip_frames *f, uint32_t magic, bool *more, cip_err *err);
 /* Adds a piece; LIMIT beyond max_pieces. */
-cip_status cip_frames_add(cip_frames *f, cip_piece piece, cip_err *err);
+cip_status cip_frames_add(cip_frames *f, cip_frame_piece piece, cip_err *err);
 /* Drops the pieces found: the run has to be decoded in order. */
 void cip_frames_sequential(cip_frames *f);
 /* Hands over what was found, or with `st` drops it; returns st. */
-cip_status cip_frames_end(cip_frames *f, cip_status st, cip_pieces *out);
+cip_status cip_frames_end(cip_frames *f, cip_status st, cip_frame_pieces *out);
 
 #endif

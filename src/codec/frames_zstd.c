@@ -97,11 +97,11 @@ static cip_status scan_frame(cip_frames *f, uint64_t *raw_at, cip_err *err)
                         h.content_size, nblock, BLOCK_MAX);
     if (h.content_size == 0)
         return CIP_OK;
-    cip_piece piece = { .off = start,
-                        .len = f->at - start,
-                        .raw_off = *raw_at,
-                        .raw_len = h.content_size,
-                        .codec = cip_codec_find("zstd") };
+    cip_frame_piece piece = { .off = start,
+                              .len = f->at - start,
+                              .raw_off = *raw_at,
+                              .raw_len = h.content_size,
+                              .codec = cip_codec_find("zstd") };
     CIP_TRY(cip_frames_add(f, piece, err));
     if (cip_add_overflow(*raw_at, h.content_size, raw_at))
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "zstd frames of over 2^64 bytes");
@@ -122,7 +122,7 @@ static cip_status scan(cip_frames *f, uint64_t raw_len, cip_err *err)
 }
 
 cip_status cip_zstd_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
-                         uint64_t raw_len, uint64_t max_pieces, cip_pieces *out, cip_err *err)
+                         uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out, cip_err *err)
 {
     cip_frames f = { .mem = mem, .read = read, .user = user, .len = len, .max_pieces = max_pieces };
     cip_status st = scan(&f, raw_len, err);

@@ -24,7 +24,7 @@ static cip_status read_run(void *user, uint64_t off, size_t n, void *dst, cip_er
     return CIP_OK;
 }
 
-static void check_piece(const cip_codec_env *env, cip_bytes run, const cip_piece *p,
+static void check_piece(const cip_codec_env *env, cip_bytes run, const cip_frame_piece *p,
                         const uint8_t *whole)
 {
     require(p->off <= run.len && p->len <= run.len - p->off && p->raw_len > 0);
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cip_mem mem;
     cip_mem_init(&mem, NULL, 64 << 20);
     const cip_codec_env env = { .mem = &mem };
-    cip_pieces found;
+    cip_frame_pieces found;
     if ((lz4 ? cip_lz4f_scan : cip_zstd_scan)(&mem, read_run, &run, run.len, len, MAX_PIECES,
                                               &found, NULL) == CIP_OK) {
         uint8_t *whole = malloc(len);

@@ -34,7 +34,7 @@ static inline cip_status test_run_read(void *user, uint64_t off, size_t n, void 
 }
 
 typedef cip_status test_scan_fn(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
-                                uint64_t raw_len, uint64_t max_pieces, cip_pieces *out,
+                                uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out,
                                 cip_err *err);
 
 /* What came of a scan: its status, and the pieces of an OK one are checked: in order, without gaps,
@@ -47,7 +47,7 @@ typedef struct test_found {
     cip_err err;
 } test_found;
 
-static inline void test_piece(const test_run *r, const cip_piece *p, const uint8_t *raw)
+static inline void test_piece(const test_run *r, const cip_frame_piece *p, const uint8_t *raw)
 {
     uint8_t *out;
     assert_true(p->off <= r->len && p->len <= r->len - p->off);
@@ -68,8 +68,8 @@ static inline test_found test_scan(test_scan_fn *scan, test_run *r, const uint8_
     test_env t;
     test_env_open(&t, 0, 0);
     test_found f = { .err = CIP_ERR_INIT };
-    cip_piece untouched = { 0 };
-    cip_pieces out = { &untouched, 12345, false };
+    cip_frame_piece untouched = { 0 };
+    cip_frame_pieces out = { &untouched, 12345, false };
     f.st = scan(&t.mem, test_run_read, r, r->len, raw_len, max_pieces, &out, &f.err);
     assert_int_equal(f.err.code, f.st);
     if (f.st != CIP_OK) {

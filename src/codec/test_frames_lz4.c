@@ -320,7 +320,7 @@ static void proving_can_fail(void **state)
         assert_int_equal(r.reads, 2);
         for (size_t fail = 1; fail < 3; fail++) {
             test_env t;
-            cip_pieces out;
+            cip_frame_pieces out;
             test_env_open(&t, fail, 0);
             assert_int_equal(
                 cip_lz4f_scan(&t.mem, test_run_read, &r, r.len, FULL + 100, 9, &out, &t.err),

@@ -120,14 +120,14 @@ static void pieces_that_do_not_fit_are_reported(void **state)
     (void)state;
     for (size_t fail = 1;; fail++) {
         test_env t;
-        cip_pieces out = { 0 };
+        cip_frame_pieces out = { 0 };
         test_env_open(&t, fail, 0);
         cip_frames f = { .mem = &t.mem, .max_pieces = 100 };
         cip_status st = CIP_OK;
         for (uint64_t i = 0; st == CIP_OK && i < 100; i++)
-            st = cip_frames_add(&f, (cip_piece){ .off = i }, &t.err);
+            st = cip_frames_add(&f, (cip_frame_piece){ .off = i }, &t.err);
         if (st == CIP_OK)
-            assert_int_equal(cip_frames_add(&f, (cip_piece){ 0 }, &t.err), CIP_ERR_LIMIT);
+            assert_int_equal(cip_frames_add(&f, (cip_frame_piece){ 0 }, &t.err), CIP_ERR_LIMIT);
         assert_int_equal(cip_frames_end(&f, st, &out), st);
         assert_int_equal(out.n, st == CIP_OK ? 100 : 0);
         for (uint64_t i = 0; i < out.n; i++)

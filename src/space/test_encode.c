@@ -222,7 +222,7 @@ static void zstd_is_one_frame_of_a_known_size(void **state)
             cip_env_clear(&env);
         }
         check_decodes("zstd", &s[0], raw);
-        cip_pieces found = { 0 };
+        cip_frame_pieces found = { 0 };
         assert_int_equal(
             cip_zstd_scan(&plain, read_sink, &s[0], s[0].got.len, raw.len, 10, &found, NULL),
             CIP_OK);

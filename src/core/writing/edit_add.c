@@ -9,7 +9,7 @@
 
 #include "base/sized.h"
 #include "core/writing/writer.h"
-#include "io/pieces.h"
+#include "io/revision_out.h"
 
 #define NAME "array" /* of the array in its temporary file */
 
@@ -30,10 +30,10 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
 {
     cip_edit *e = user;
     cip_revision *as;
-    cip_pieces *p;
+    cip_revision_out *p;
     CIP_TRY(CIP_ARENA_NEW(&e->arena, &p, 1, err));
     CIP_TRY(cip_revision_make(&e->rev, name, &as, err));
-    cip_pieces_begin(p, e->temporary, as);
+    cip_revision_out_begin(p, e->temporary, as);
     *out = &p->out;
     return CIP_OK;
 }

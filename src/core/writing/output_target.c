@@ -6,7 +6,7 @@
  * memory, or where the output is itself a temporary file. */
 #include "core/writing/output.h"
 
-#include "io/pieces.h"
+#include "io/revision_out.h"
 #include "io/temporary.h"
 
 typedef struct target_output {
@@ -28,13 +28,13 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
 {
     target_output *o = user;
     cip_revision *as;
-    cip_pieces *p;
+    cip_revision_out *p;
     CIP_TRY(cip_target_has_members(o->target, name, err));
     if (o->waits == NULL)
         CIP_TRY(cip_temporary_new(o->env, NULL, &o->waits, err));
     CIP_TRY(CIP_ARENA_NEW(&o->rev.patch.arena, &p, 1, err));
     CIP_TRY(cip_revision_make(&o->rev, name, &as, err));
-    cip_pieces_begin(p, o->waits, as);
+    cip_revision_out_begin(p, o->waits, as);
     *out = &p->out;
     return CIP_OK;
 }

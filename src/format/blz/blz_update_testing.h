@@ -5,7 +5,7 @@
 
 #include "format/blz/blz_testing.h"
 #include "format/blz/blz_update.h"
-#include "io/pieces.h"
+#include "io/revision_out.h"
 
 enum { CHUNKS = 3 };
 
@@ -42,10 +42,10 @@ static inline cip_status job_member(void *user, const char *name, cip_out **out,
 {
     job *j = user;
     cip_revision *as;
-    cip_pieces *p;
+    cip_revision_out *p;
     CIP_TRY(CIP_ARENA_NEW(&j->arena, &p, 1, err));
     CIP_TRY(cip_revision_make(&j->r, name, &as, err));
-    cip_pieces_begin(p, j->temporary, as);
+    cip_revision_out_begin(p, j->temporary, as);
     *out = &p->out;
     return CIP_OK;
 }

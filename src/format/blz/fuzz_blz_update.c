@@ -3,7 +3,7 @@
  * that opens, with the shape that was asked for, and what was written must read back. */
 #include "format/blz/blz.h"
 #include "format/blz/blz_fuzz_testing.h"
-#include "io/pieces.h"
+#include "io/revision_out.h"
 #include "space/chunker.h"
 #include "space/splitter.h"
 
@@ -154,10 +154,10 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
 {
     update *x = user;
     cip_revision *as;
-    cip_pieces *p;
+    cip_revision_out *p;
     CIP_TRY(CIP_ARENA_NEW(&x->arena, &p, 1, err));
     CIP_TRY(cip_revision_make(&x->r, name, &as, err));
-    cip_pieces_begin(p, x->temporary, as);
+    cip_revision_out_begin(p, x->temporary, as);
     *out = &p->out;
     return CIP_OK;
 }

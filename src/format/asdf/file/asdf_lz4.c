@@ -183,11 +183,11 @@ static cip_status read_payload(void *user, uint64_t off, size_t n, void *dst, ci
                              p->block->data_off + off, dst, n, err);
 }
 
-static cip_status chunks_of_pieces(const cip_pieces *p, cip_space *stored, chunk_list *list,
+static cip_status chunks_of_pieces(const cip_frame_pieces *p, cip_space *stored, chunk_list *list,
                                    cip_err *err)
 {
     for (size_t i = 0; i < p->n; i++) {
-        const cip_piece *q = &p->piece[i];
+        const cip_frame_piece *q = &p->piece[i];
         const cip_chunk c = { .at = { .in = stored, .off = q->off, .len = q->len },
                               .raw_len = q->raw_len,
                               .codec = q->codec != NULL ? q->codec : &cip_codec_stored };
@@ -196,13 +196,14 @@ static cip_status chunks_of_pieces(const cip_pieces *p, cip_space *stored, chunk
     return CIP_OK;
 }
 
-static bool better_in_order(const cip_pieces *p)
+static bool better_in_order(const cip_frame_pieces *p)
 {
     return p->sequential || (p->n == 1 && p->piece[0].raw_len > SOLE_PIECE_MAX);
 }
 
-static cip_status frames_space(cip_layout *l, const cip_codec *codec, const cip_pieces *pieces,
-                               cip_space *stored, uint64_t raw_len, cip_space **out, cip_err *err)
+static cip_status frames_space(cip_layout *l, const cip_codec *codec,
+                               const cip_frame_pieces *pieces, cip_space *stored, uint64_t raw_len,
+                               cip_space **out, cip_err *err)
 {
     const cip_extent all = { .in = stored, .len = stored->len };
     const cip_step step = { .codec = codec };
@@ -222,7 +223,7 @@ done:
 }
 
 static cip_status scan_frames(cip_layout *l, const cip_codec *codec, const asdf_block *b,
-                              uint64_t raw_len, cip_pieces *out, cip_err *err)
+                              uint64_t raw_len, cip_frame_pieces *out, cip_err *err)
 {
     payload p = { l, b };
     uint64_t max = l->env->limits.max_blocks;
@@ -249,7 +250,7 @@ static cip_status is_lz4_frame(cip_layout *l, const asdf_block *b, bool *yes, ci
 static cip_status framed(cip_layout *l, const cip_codec *codec, const asdf_block *b,
                          cip_space *stored, uint64_t raw_len, cip_space **out, cip_err *err)
 {
-    cip_pieces pieces = { 0 };
+    cip_frame_pieces pieces = { 0 };
     if (raw_len == UINT64_MAX)
         CIP_TRY(cip_asdf_count_decoded(l, codec, stored, UINT64_MAX, &raw_len, err));
     cip_status st = scan_frames(l, codec, b, raw_len, &pieces, err);

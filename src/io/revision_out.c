@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Outputs as pieces of one temporary file. */
-#include "io/pieces.h"
+#include "io/revision_out.h"
 
 #include "base/num.h"
 #include "io/temporary.h"
 
 static cip_status write_pieces(void *user, const void *p, size_t n, cip_err *err)
 {
-    cip_pieces *m = user;
+    cip_revision_out *m = user;
     const uint64_t at = m->waits->size;
     CIP_TRY(cip_temporary_write(m->waits, at, p, n, err));
     return cip_revision_range(m->of, m->waits, at, n, err);
@@ -15,7 +15,7 @@ static cip_status write_pieces(void *user, const void *p, size_t n, cip_err *err
 
 static cip_status rewrite_pieces(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
 {
-    const cip_pieces *m = user;
+    const cip_revision_out *m = user;
     const uint8_t *from = p;
     for (const cip_segment *s = m->of->segment; n != 0; s++) {
         const uint64_t skip = cip_min_u64(off, s->len);
@@ -30,7 +30,7 @@ static cip_status rewrite_pieces(void *user, uint64_t off, const void *p, size_t
 
 static cip_status rewind_pieces(void *user, uint64_t off, cip_err *err)
 {
-    cip_revision *r = ((cip_pieces *)user)->of;
+    cip_revision *r = ((cip_revision_out *)user)->of;
     (void)err;
     while (r->tail_len > off) {
         cip_segment *last = &r->segment[r->nsegment - 1];
@@ -45,7 +45,7 @@ static cip_status rewind_pieces(void *user, uint64_t off, cip_err *err)
 /* What moves is written once more. */
 static cip_status move_pieces(void *user, uint64_t from, uint64_t to, cip_err *err)
 {
-    cip_pieces *m = user;
+    cip_revision_out *m = user;
     cip_io *moving = NULL, *is = NULL;
     cip_status st;
     CIP_GO(cip_temporary_new(m->waits->env, NULL, &moving, err));
@@ -62,13 +62,13 @@ done:
     return st;
 }
 
-void cip_pieces_begin(cip_pieces *p, cip_io *temporary, cip_revision *of)
+void cip_revision_out_begin(cip_revision_out *p, cip_io *temporary, cip_revision *of)
 {
-    *p = (cip_pieces){ .out = { .write = write_pieces,
-                                .user = p,
-                                .rewrite = rewrite_pieces,
-                                .rewind = rewind_pieces,
-                                .move = move_pieces },
-                       .waits = temporary,
-                       .of = of };
+    *p = (cip_revision_out){ .out = { .write = write_pieces,
+                                      .user = p,
+                                      .rewrite = rewrite_pieces,
+                                      .rewind = rewind_pieces,
+                                      .move = move_pieces },
+                             .waits = temporary,
+                             .of = of };
 }
