@@ -11,7 +11,8 @@ usage: scripts/layers.py [FOLDER]       FOLDER: the root of the tree (this one)
     array   tree   io   codec
               base
 
-Two folders have rooms of their own (ROOMS): what stands in no room may be included from each of them.
+Two folders have rooms of their own (ROOMS): what stands in no room may be included from each of them. A header x_impl.h is
+private to its folder.
 """
 import pathlib
 import re
@@ -83,6 +84,11 @@ def is_test(name):
     return file.startswith(("test_", "fuzz_")) or file.endswith("_testing.h")
 
 
+def is_private_to_others(name, own):
+    path = pathlib.PurePosixPath(name)
+    return path.name.endswith("_impl.h") and path.parent != pathlib.PurePosixPath(own).parent
+
+
 def is_public(name):
     return name.startswith("cippus/")
 
@@ -102,6 +108,8 @@ def check_source(root, file):
             continue
         if is_test(name) and not testing:
             yield line, f'"{name}" is of the tests'
+        if is_private_to_others(name, own):
+            yield line, f'"{name}" is private to its folder'
         target = layer_of(name)
         if target != layer and target not in allowed_in(root, layer):
             yield line, f'{layer} may not include "{name}"'

@@ -37,6 +37,12 @@ static inline int cip_compare_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* How many of `size` bytes lie at off and behind it. */
+static inline uint64_t cip_bytes_left(uint64_t size, uint64_t off)
+{
+    return off < size ? size - off : 0;
+}
+
 /* ceil(a / b) without overflow; b is not 0. */
 static inline uint64_t cip_div_up(uint64_t a, uint64_t b)
 {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "io/file_io.h"
 #include "io/fresh.h"
 #include "space/sidecar.h"
 

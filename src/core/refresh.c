@@ -5,7 +5,7 @@
 
 #include "core/checkpoints_file.h"
 #include "core/handle.h"
-#include "io/io_impl.h"
+#include "io/file_io.h"
 
 void cip_file_drop_old(cip_file *f)
 {

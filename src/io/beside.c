@@ -10,11 +10,6 @@
 
 enum { WHY = 256 };
 
-bool cip_io_stat(cip_io *file, struct stat *st)
-{
-    return cip_file_stat(file, st);
-}
-
 static bool is_trusted(const struct stat *st, const struct stat *file, uint64_t max, char *why)
 {
     if (!S_ISREG(st->st_mode))
@@ -41,7 +36,7 @@ static int open_trusted(cip_io *file, const cip_place *place, const char *name, 
             snprintf(why, WHY, errno == ELOOP ? "it is a link" : "it cannot be opened");
         return -1;
     }
-    if (cip_file_stat(file, &of_file) && fstat(fd, &st) == 0 && is_trusted(&st, &of_file, max, why))
+    if (cip_io_stat(file, &of_file) && fstat(fd, &st) == 0 && is_trusted(&st, &of_file, max, why))
         return fd;
     close(fd);
     return -1;

@@ -120,7 +120,7 @@ static cip_status file_unchanged(cip_io *io, cip_err *err)
 void cip_io_taken_back(cip_io *io)
 {
     struct stat st;
-    if (cip_file_stat(io, &st) && (uint64_t)st.st_size == io->size)
+    if (cip_io_stat(io, &st) && (uint64_t)st.st_size == io->size)
         ((file_io *)io)->changed = st.st_mtim;
     else
         cip_folder_io_taken_back(io);
@@ -410,7 +410,7 @@ bool cip_file_opened(const cip_io *io, struct stat *st)
     return true;
 }
 
-bool cip_file_stat(cip_io *io, struct stat *st)
+bool cip_io_stat(cip_io *io, struct stat *st)
 {
     if (!is_file(io))
         return false;

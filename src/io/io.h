@@ -50,6 +50,12 @@ struct cip_io {
     /* private fields of the implementation follow in its own struct */
 };
 
+/* A zeroed io of `struct_size` bytes (cip_io in front) with a copy of the name. */
+cip_status cip_io_new(cip_env *env, const cip_io_ops *ops, size_t struct_size, const char *name,
+                      cip_io **out, cip_err *err);
+/* Frees the name and the struct; the last step of every close. */
+void cip_io_free(cip_io *io);
+
 enum {
     CIP_IO_EXTERNAL =
         1, /* the member may lie outside the file's folder (cip_open_options.allow_external) */
@@ -87,6 +93,8 @@ const cip_io_methods *cip_io_user_methods(const cip_io *io, void **user);
 /* A part of another io as one of its own: [off, off + len). `of` is borrowed. RANGE when it does
  * not lie within. Members pass through. */
 cip_status cip_io_open_part(cip_io *of, uint64_t off, uint64_t len, cip_io **out, cip_err *err);
+/* The io that this one is a part of, or itself; *off becomes the offset there. */
+cip_io *cip_io_whole(cip_io *io, uint64_t *off);
 void cip_io_close(cip_io *io);
 
 /* All of n bytes at off, or TRUNCATED naming what was expected and found (position base + off).
@@ -193,9 +201,6 @@ bool cip_io_numbered_name(const cip_io *io, uint64_t *off, char name[CIP_IO_NUMB
  * bytes, "" otherwise) says so. `path`: by which `file` was opened. LIMIT, NOMEM, IO. */
 cip_status cip_io_open_beside(cip_io *file, const char *path, const char *suffix,
                               uint64_t max_nbytes, cip_io **out, char *why, cip_err *err);
-/* What fstat says of a file; false for ios that are none. */
-struct stat;
-bool cip_io_stat(cip_io *file, struct stat *st);
 
 /* Ready-made: large reads are cut into pieces of at most this for counting and cancelling. */
 enum { CIP_IO_PIECE = 8 << 20 };

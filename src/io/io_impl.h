@@ -3,27 +3,10 @@
 #ifndef CIP_IO_IO_IMPL_H
 #define CIP_IO_IO_IMPL_H
 
-#include <limits.h>
-#include <sys/stat.h>
-
-#include "io/io.h"
+#include "base/num.h"
+#include "io/file_io.h"
 #include "io/patch.h"
 
-/* How many of `size` bytes lie at off and behind it. */
-static inline uint64_t cip_bytes_left(uint64_t size, uint64_t off)
-{
-    return off < size ? size - off : 0;
-}
-
-/* A zeroed io of `struct_size` bytes (cip_io in front) with a copy of the name. */
-cip_status cip_io_new(cip_env *env, const cip_io_ops *ops, size_t struct_size, const char *name,
-                      cip_io **out, cip_err *err);
-/* Frees the name and the struct; the last step of every close. */
-void cip_io_free(cip_io *io);
-
-/* The folder that members are looked up in. A file and its members share one, so that they cost
- * one descriptor; it is opened on first use. */
-typedef struct cip_folder cip_folder;
 /* The folder that `path` lies in, by its absolute path. */
 cip_status cip_folder_new(cip_mem *mem, const char *path, cip_folder **out, cip_err *err);
 cip_folder *cip_folder_keep(cip_folder *f);
@@ -40,29 +23,13 @@ cip_status cip_folder_open_beneath(cip_folder *f, const char *path, const char *
 /* The same without openat2: follows no link at all. Apart for the tests. */
 cip_status cip_folder_walk(int dirfd, const char *path, const char *shown, int *fd, cip_err *err);
 
-/* A file io that takes `fd` over, on failure too. UNSUPPORTED when it is not a regular file.
- * `folder` may be NULL (no members) and is kept; `inside` is the io's own folder relative to it, ""
- * or with a slash at the end. */
-cip_status cip_file_new(cip_env *env, int fd, const char *name, cip_folder *folder,
-                        const char *inside, cip_io **out, cip_err *err);
-/* Which file a file io is, its length and time as of open; false for other ios. */
-bool cip_file_opened(const cip_io *io, struct stat *st);
-/* What fstat says of a file io now; false for other ios. */
-bool cip_file_stat(cip_io *io, struct stat *st);
-/* As cip_place_follow; for what was opened by that path, mostly without asking the system again. */
-const char *cip_io_followed(const cip_io *io, const char *path, char real[PATH_MAX]);
 /* The descriptor of a folder io, borrowed; -1: it has none, or is of another kind. */
 int cip_folder_io_descriptor(const cip_io *io);
 /* The absolute path of a folder io that has a descriptor, borrowed; else NULL. */
 const char *cip_folder_io_path(const cip_io *io);
 /* cip_io_taken_back of one; nothing for others. */
 void cip_folder_io_taken_back(cip_io *io);
-/* What fstat says of a file io or a folder io now. */
-bool cip_target_stat(cip_io *io, struct stat *st);
 
-/* The inode and, of one that was to be changed, the old length in a journal's operation on a
- * member (README.md); false when it is of another form. */
-bool cip_member_op_was(const cip_patch_op *op, uint64_t *inode, uint64_t *old_len);
 /* Whether a sealed journal's operations on members are ones that a crash may have left half made.
  * CORRUPT. `piece`: room for CIP_CHECK_PIECE bytes. */
 enum { CIP_CHECK_PIECE = 64 << 10 };
@@ -74,12 +41,6 @@ cip_status cip_journal_check_write(cip_io *file, const cip_patch_op *op, uint8_t
 /* A member as it is after the operations of `patch`, opened through `under`'s own way. */
 cip_status cip_patch_open_member(cip_io *under, const cip_patch *patch, const char *name,
                                  uint32_t flags, cip_io **out, cip_err *err);
-
-/* The descriptor of the file that byte *off of the io lies in, and where there; -1: in none. The
- * bytes up to the io's end lie behind it. Borrowed. */
-int cip_io_descriptor(cip_io *io, uint64_t *off);
-/* The io that this one is a part of, or itself; *off becomes the offset there. */
-cip_io *cip_io_whole(cip_io *io, uint64_t *off);
 
 /* A memory io that frees `ptr` (of cip_mem) at close; on failure too. */
 cip_status cip_memory_own(cip_env *env, void *ptr, uint64_t n, const char *name, cip_io **out,
@@ -106,14 +67,8 @@ cip_status cip_io_list_changed(const cip_changed_names *c, const char *path, uin
 
 /* What is wrong with an operation (see cip_patch_add), or NULL. */
 const char *cip_patch_op_fault(const cip_patch_op *op);
-/* Whether a member's name stays beneath the folder: relative, no empty, "." or ".." segment. */
-bool cip_member_name_is_plain(const char *name);
-/* CORRUPT where it does not. */
+/* CORRUPT for a path that is not plain like a member's name. */
 cip_status cip_io_check_beneath(const char *path, cip_err *err);
-/* Adds one whose names and bytes are borrowed and known to be right. */
-cip_status cip_patch_push(cip_patch *p, const cip_patch_op *op, cip_err *err);
-/* Whether it concerns the bytes or length of the file itself. */
-bool cip_patch_op_own(const cip_patch_op *op);
 /* How long the file itself is after all operations, if it had `size` bytes before. */
 uint64_t cip_patch_size_after(const cip_patch *p, uint64_t size);
 

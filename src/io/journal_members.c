@@ -31,7 +31,7 @@ static cip_status open_known(cip_io *file, const char *name, uint64_t inode, cip
             cip_err_pass(err, &own);
         return none ? CIP_OK : got;
     }
-    if (!cip_file_stat(*out, &st) || (uint64_t)st.st_ino != inode) {
+    if (!cip_io_stat(*out, &st) || (uint64_t)st.st_ino != inode) {
         cip_io_close(*out);
         *out = NULL;
     }
@@ -134,7 +134,7 @@ static cip_status open_plain(cip_io *under, const char *name, uint64_t gone, uin
 {
     struct stat st;
     CIP_TRY(under->ops->open_member(under, name, flags, out, err));
-    if (gone == 0 || !cip_file_stat(*out, &st) || (uint64_t)st.st_ino != gone)
+    if (gone == 0 || !cip_io_stat(*out, &st) || (uint64_t)st.st_ino != gone)
         return CIP_OK;
     cip_io_close(*out);
     *out = NULL;

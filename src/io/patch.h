@@ -44,6 +44,8 @@ typedef struct cip_patch {
 /* ARG for an operation that makes no sense: an unknown kind, `before` longer than `after`, an end
  * beyond 2^64, a name that is absolute or has "..", or none where one is needed. */
 cip_status cip_patch_add(cip_patch *p, const cip_patch_op *op, cip_err *err);
+/* Adds one whose names and bytes are borrowed and known to be right. */
+cip_status cip_patch_push(cip_patch *p, const cip_patch_op *op, cip_err *err);
 cip_status cip_patch_write(cip_patch *p, const char *member, uint64_t offset, cip_bytes before,
                            cip_bytes after, cip_err *err);
 /* n bytes of the file itself, whose `before` the commit reads; 0 are no operation. */
@@ -55,7 +57,14 @@ cip_status cip_patch_range(cip_patch *p, uint64_t at, cip_io *io, uint64_t off, 
 /* Reads n of a write's new bytes, from its byte `skip` on. */
 cip_status cip_patch_op_read(const cip_patch_op *op, uint64_t skip, void *dst, size_t n,
                              cip_err *err);
+/* Whether it concerns the bytes or length of the file itself. */
+bool cip_patch_op_own(const cip_patch_op *op);
+/* The inode and, of one that was to be changed, the old length in a journal's operation on a
+ * member (io/README.md); false when it is of another form. */
+bool cip_member_op_was(const cip_patch_op *op, uint64_t *inode, uint64_t *old_len);
 void cip_patch_clear(cip_patch *p);
+/* Whether a member's name stays beneath the folder: relative, no empty, "." or ".." segment. */
+bool cip_member_name_is_plain(const char *name);
 
 /* A piece of what is to be written: bytes, or a part of an io (the old file, a temporary file). */
 typedef struct cip_segment {

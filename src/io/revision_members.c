@@ -52,7 +52,7 @@ static cip_status add(cip_revision *r, cip_member_change change, const char *nam
     CIP_TRY(check_name(r, name, false, err));
     CIP_TRY(grow(r, err));
     CIP_TRY(keep_name(r, name, change == CIP_MEMBER_RENAMED ? GIVEN_UP : TAKEN, &copy, err));
-    if (known != NULL && cip_file_stat(known, &st)) {
+    if (known != NULL && cip_io_stat(known, &st)) {
         m.device = (uint64_t)st.st_dev;
         m.inode = (uint64_t)st.st_ino;
     }

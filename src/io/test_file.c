@@ -628,16 +628,16 @@ static void stat_is_for_files_only(void **state)
     struct stat st = { 0 }, real;
     cip_io *io = open_data(), *memory;
     assert_int_equal(stat(scratch_path(&dir, "data"), &real), 0);
-    assert_true(cip_file_stat(io, &st));
+    assert_true(cip_io_stat(io, &st));
     assert_int_equal(st.st_ino, real.st_ino);
     cip_io_close(io);
     int fd = open(scratch_path(&dir, "data"), O_RDONLY);
     assert_int_equal(cip_io_open_fd(&env, fd, "-", &io, NULL), CIP_OK);
-    assert_true(cip_file_stat(io, &st));
+    assert_true(cip_io_stat(io, &st));
     close(fd);
     cip_io_close(io);
     assert_int_equal(cip_io_open_memory(&env, "x", 1, "m", &memory, NULL), CIP_OK);
-    assert_false(cip_file_stat(memory, &st));
+    assert_false(cip_io_stat(memory, &st));
     cip_io_close(memory);
 }
 

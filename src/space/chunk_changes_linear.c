@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "io/io_impl.h"
+#include "io/io.h"
 
 enum { PIECE = 1 << 20 };
 

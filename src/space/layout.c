@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/num.h"
-#include "io/io_impl.h"
+#include "io/io.h"
 #include "space/far.h"
 #include "space/cache.h"
 #include "space/checkpoints.h"

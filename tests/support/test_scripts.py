@@ -42,6 +42,9 @@ def tree(tmp_path):
     put("src/core/commit/commit.h", '#include "base/err.h"\n')
     put("src/core/handle.h", '#include "core/commit/commit.h"\n')
     put("src/format/asdf/update/update.h", '#include "format/format.h"\n')
+    put("src/io/io_impl.h", '#include "io/io.h"\n')
+    put("src/io/file.c", '#include "io/io_impl.h"\n')
+    put("src/core/commit/commit_impl.h", '#include "core/commit/commit.h"\n')
     put("tools/opts.h", "#include <cippus/error.h>\n")
     put("tools/main.c", '#include "opts.h"\n')
     put("tests/support/help.h")
@@ -70,6 +73,8 @@ def test_layers_accept_a_good_tree(tree):
         ("src/format/aa/bad.c", '#include "core/open.c"\n'),
         ("src/format/aa/bad.c", '#include "aa.h"\n'),
         ("src/core/commit/bad.c", '#include "core/writing/writer.h"\n'),
+        ("src/space/bad.c", '#include "io/io_impl.h"\n'),
+        ("src/core/test_bad.c", '#include "core/commit/commit_impl.h"\n'),
         ("src/format/asdf/file/bad.c", '#include "format/asdf/update/update.h"\n'),
         ("src/io/test_bad.c", '#include "codec/codec.h"\n'),
         ("src/io/bad.c", '#include "io/io_testing.h"\n'),

@@ -285,6 +285,11 @@ cip_status cip_commit_begin_of(cip_env *env, const char *path, const struct stat
     return cip_fail_stale(path, err);
 }
 
+bool cip_commit_is_folder(const cip_commit *c)
+{
+    return c->folder;
+}
+
 cip_io *cip_commit_io(cip_commit *c)
 {
     return c->io;

@@ -98,4 +98,18 @@ cip_status cip_commit_sync(cip_commit *c, cip_err *err);
 /* Unlocks and frees. NULL is fine. */
 void cip_commit_end(cip_commit *c);
 
+/* --- a file that another one replaces: it is locked, and not changed any more ----------------- */
+
+/* As cip_commit_begin, but what an interrupted update left is left as it is. */
+cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_options *opts,
+                           cip_commit **out, cip_err *err);
+/* Completes or clears away what an interrupted update left. */
+cip_status cip_commit_recover(cip_commit *c, cip_err *err);
+/* The file is going to be changed: nobody else has its lock file any more, which counts a change.
+ * BUSY; also when another program changed the file since it was shared. */
+cip_status cip_commit_take_foreign(cip_commit *c, cip_err *err);
+/* The readers' byte for us alone; BUSY. */
+cip_status cip_commit_take_readers(cip_commit *c, cip_err *err);
+bool cip_commit_is_folder(const cip_commit *c);
+
 #endif

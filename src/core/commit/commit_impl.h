@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the files of the commit share with each other, with `recover` and the output, and
- * nobody else. */
+ * What the files of the commit share with each other and with `recover`, and nobody else. */
 #ifndef CIP_CORE_COMMIT_IMPL_H
 #define CIP_CORE_COMMIT_IMPL_H
 
 #include "core/commit/commit.h"
 #include "core/foreign_lock.h"
 #include "io/fresh.h"
-#include "io/io_impl.h"
+#include "io/file_io.h"
 #include "io/io_target.h"
 #include "io/record.h"
 #include "io/store.h"
@@ -169,14 +168,8 @@ bool cip_commit_is_own(const cip_commit *c, const char *name, int fd);
  * anything counts. */
 cip_status cip_commit_named(const cip_commit *c, cip_err *err);
 
-/* As cip_commit_begin, but what an interrupted update left is left as it is. */
-cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_options *opts,
-                           cip_commit **out, cip_err *err);
 /* Shares the lock file of other programs, if there is one; BUSY when one of them writes. */
 cip_status cip_commit_share_foreign(cip_commit *c, cip_err *err);
-/* The file is going to be changed: nobody else has its lock file any more, which counts a change.
- * BUSY; also when another program changed the file since it was shared. */
-cip_status cip_commit_take_foreign(cip_commit *c, cip_err *err);
 void cip_commit_let_foreign(cip_commit *c);
 /* Opens c->io anew, after the file was changed. */
 cip_status cip_commit_reopen(cip_commit *c, cip_err *err);
@@ -192,8 +185,6 @@ void cip_commit_switches_begin(cip_commit *c, const cip_revision *r);
 /* It is made, or undone: the file has `size` bytes. */
 void cip_commit_switches_end(cip_commit *c, uint64_t size);
 
-/* The readers' byte for us alone; BUSY. */
-cip_status cip_commit_take_readers(cip_commit *c, cip_err *err);
 /* One of the file's locks for the commit alone; others are waited for as long as the options say.
  */
 cip_lock cip_commit_take(const cip_commit *c, uint64_t at);
@@ -216,7 +207,5 @@ cip_status cip_commit_cut(cip_commit *c, uint64_t nbytes, cip_err *err);
 /* Removes what lies under the names of a tmp and of a new file, and of the journal if asked to,
  * whatever it is; not what a link points to, nor a folder with something in it (BUSY). */
 cip_status cip_commit_throw_away(cip_commit *c, bool journal, cip_err *err);
-/* Completes or clears away what an interrupted update left. */
-cip_status cip_commit_recover(cip_commit *c, cip_err *err);
 
 #endif

@@ -204,7 +204,7 @@ static cip_status plan_change(cip_commit *c, cip_commit_plan *p, size_t i, uint6
     cip_io *was = NULL;
     int fd;
     cip_status got = open_member(c, m->name, &fd, &was, err);
-    if (got == CIP_OK && cip_file_stat(was, &st)) {
+    if (got == CIP_OK && cip_io_stat(was, &st)) {
         mp->was = was->size;
         got = must_be_there(c, m, mp, &st, err);
         if (got == CIP_OK)
@@ -445,7 +445,7 @@ static cip_status extend(cip_commit *c, const cip_revision_member *m, const cip_
     cip_status st;
     CIP_GO(open_member(c, m->name, &fd, &was, err));
     CIP_GO(cip_io_open_revision(was, m->as, &after, err));
-    if (!cip_file_stat(was, &now) || (uint64_t)now.st_ino != mp->inode || was->size != mp->was)
+    if (!cip_io_stat(was, &now) || (uint64_t)now.st_ino != mp->inode || was->size != mp->was)
         CIP_GO(cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "file changed since open: '%.120s'",
                         m->name));
     CIP_GO(cip_commit_write_behind(m->as, fd, mp->was, after, err));

@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/num.h"
-#include "io/io_impl.h"
+#include "io/patch.h"
 
 /* The set is its first file. A member that is unlinked stays for those who have it open. */
 struct cip_memory {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
-#include "io/io_impl.h"
+#include "io/file_io.h"
 
 /* --- at the end of a file ------------------------------------------------------------------------
  */

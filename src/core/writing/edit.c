@@ -9,7 +9,7 @@
 
 #include "core/commit/memory_file.h"
 #include "core/writing/spec_text.h"
-#include "io/io_impl.h"
+#include "io/file_io.h"
 #include "io/temporary.h"
 #include "base/sized.h"
 #include "tree/edit.h"

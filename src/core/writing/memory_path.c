@@ -9,7 +9,7 @@
 #include "base/stop.h"
 #include "core/handle.h"
 #include "core/writing/output.h"
-#include "io/io_impl.h"
+#include "io/patch.h"
 #include "space/read.h"
 
 enum {

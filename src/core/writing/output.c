@@ -5,6 +5,7 @@
  * the while. */
 #include "base/sized.h"
 #include "base/stop.h"
+#include "core/foreign_lock.h"
 #include "core/writing/output.h"
 
 #include <fcntl.h>
@@ -14,8 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "core/commit/commit_impl.h"
 
 enum { MEMBERS_MAX = 4096 };
 
@@ -335,7 +334,7 @@ static cip_status settle_new(cip_env *env, const char *from, cip_output_how *how
     const cip_edit_options as = { .size = sizeof as, .level = how->level };
     cip_commit *c;
     CIP_TRY(cip_commit_begin(env, from, &as, &c, err));
-    how->folder = c->folder;
+    how->folder = cip_commit_is_folder(c);
     cip_commit_end(c);
     return CIP_OK;
 }

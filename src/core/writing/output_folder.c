@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/commit/file_out.h"
-#include "io/io_impl.h"
+#include "io/patch.h"
 
 enum { OPEN = 32 /* members that are open at a time */ };
 

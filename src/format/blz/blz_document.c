@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "format/blz/blz.h"
+#include "io/file_io.h"
 
 typedef struct entries {
     cip_blz_entry *at;

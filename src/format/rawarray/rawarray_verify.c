@@ -2,7 +2,6 @@
  * Checking a RawArray file. Its header was checked when it was opened and there is no checksum, so
  * what is left is whether every byte can be read, what records hold, and what is worth knowing.
  * (Unknown flags were warned about; data are decoded by core's deep check.) */
-
 #include "format/rawarray/rawarray.h"
 
 enum { PIECE = 1 << 20 };
