@@ -30,10 +30,7 @@ done
 internal="-Isrc -D_GNU_SOURCE"
 cmocka="-include setjmp.h -include stdarg.h -include stddef.h -include stdint.h -include cmocka.h"
 for header in $(cd src && find . -name '*.h' | sed 's,^\./,,' | sort); do
-    case $header in
-    *test*) alone "${CC:-cc}" c c17 "$header" "$internal -Itests $cmocka" ;;
-    *) alone "${CC:-cc}" c c17 "$header" "$internal" ;;
-    esac
+    alone "${CC:-cc}" c c17 "$header" "$internal"
 done
 for header in $(cd tests && find support -name '*.h' | sort); do
     alone "${CC:-cc}" c c17 "$header" "$internal -Itests -DCIP_SOURCE_DIR=\"\" $cmocka"

@@ -12,7 +12,7 @@ usage: scripts/layers.py [FOLDER]       FOLDER: the root of the tree (this one)
               base
 
 Two folders have rooms of their own (ROOMS): what stands in no room may be included from each of them. A header x_impl.h is
-private to its folder.
+private to its folder. What the tests of a folder src/a/b share stands in tests/support/a/b/x_testing.h, and sees what they see.
 """
 import pathlib
 import re
@@ -84,6 +84,11 @@ def is_test(name):
     return file.startswith(("test_", "fuzz_")) or file.endswith("_testing.h")
 
 
+def is_shared_by_tests(name):
+    """Of a path below tests/."""
+    return name.startswith("support/") and name.endswith("_testing.h")
+
+
 def is_private_to_others(name, own):
     path = pathlib.PurePosixPath(name)
     return path.name.endswith("_impl.h") and path.parent != pathlib.PurePosixPath(own).parent
@@ -95,19 +100,30 @@ def is_public(name):
 
 def check_source(root, file):
     """A file of src/: includes are rooted at src/ and go to the layers allowed."""
-    own = file.relative_to(root / "src").as_posix()
+    if is_test(file.name) and file.suffix == ".h":
+        yield 1, "headers that tests share stand in tests/support/, as x_testing.h"
+    yield from check_includes(root, file, file.relative_to(root / "src").as_posix())
+
+
+def check_support(root, file):
+    own = file.relative_to(root / "tests").as_posix()
+    if is_shared_by_tests(own):
+        yield from check_includes(root, file, own.removeprefix("support/"))
+
+
+def check_includes(root, file, own):
     layer = layer_of(own)
     testing = is_test(file.name)
     for line, mark, name in includes(file):
         if is_public(name) or mark == "<":
             continue
         if testing and (root / "tests" / name).exists():
-            continue
-        if not (root / "src" / name).exists():
+            if not is_shared_by_tests(name):
+                continue
+            name = name.removeprefix("support/")
+        elif not (root / "src" / name).exists():
             yield line, f'"{name}" is not a path from src/'
             continue
-        if is_test(name) and not testing:
-            yield line, f'"{name}" is of the tests'
         if is_private_to_others(name, own):
             yield line, f'"{name}" is private to its folder'
         target = layer_of(name)
@@ -141,7 +157,7 @@ def files_below(folder):
 
 
 def problems(root):
-    places = [(root / "src", check_source), (root / "include", check_public)]
+    places = [(root / "src", check_source), (root / "tests/support", check_support), (root / "include", check_public)]
     places += [(root / top, check_outside) for top in OUTSIDE]
     for folder, check in places:
         for file in files_below(folder):

@@ -293,7 +293,7 @@ def module_of(file):
 
 
 def including(header):
-    """The files that include a header of src/ by its name from there."""
+    """The files that include a header of src/ or tests/ by its name from there."""
     files = [f for f in git_lines("ls-files", "src", "tests") if f.endswith((".c", ".h")) and (ROOT / f).exists()]
     return [f for f in files if f'#include "{header}"' in (ROOT / f).read_text(errors="replace")]
 
@@ -303,7 +303,8 @@ def affected(files):
     those that include a changed header, and everything where the build or a public header changed."""
     folders, verbs = set(), set()
     for file in files:
-        if file.startswith(("include/", "cmake/", "tests/support/", "src/CMakeLists")) or "/" not in file and "CMake" in file:
+        shared = file.startswith("tests/support/") and file.endswith("_testing.h")
+        if not shared and file.startswith(("include/", "cmake/", "tests/support/", "src/CMakeLists")) or "/" not in file and "CMake" in file:
             return ["src"], [""]
         if file.startswith("tools/"):
             verb = re.fullmatch(r"tools/cmd_(\w+)\.c", file)
@@ -311,8 +312,8 @@ def affected(files):
         if file.startswith("tests/cli/"):
             verbs.add(str(pathlib.PurePosixPath(file).with_suffix(".sh")))
         users = [file]
-        if file.startswith("src/") and file.endswith(".h"):
-            users += including(file.removeprefix("src/"))
+        if shared or file.startswith("src/") and file.endswith(".h"):
+            users += including(file.removeprefix("tests/" if shared else "src/"))
         folders |= {module_of(user) for user in users} - {None}
     if "" in verbs:
         verbs = {""}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Every request for memory fails once: the call fails with it, nothing leaks, and the output of a
  * failure is NULL. */
-#include "array/array_testing.h"
+#include "support/array/array_testing.h"
 
 #include "array/cast.h"
 #include "array/quote.h"

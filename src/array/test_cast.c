@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "array/array_testing.h"
+#include "support/array/array_testing.h"
 
 #include "array/cast_kernels.h"
 

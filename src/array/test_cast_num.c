@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Every kind of number to every other, in all orders, against a model in long double, which holds
  * any int64, uint64 and double exactly. */
-#include "array/array_testing.h"
+#include "support/array/array_testing.h"
 
 #include <float.h>
 #include <math.h>

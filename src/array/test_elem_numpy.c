@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "array/array_testing.h"
+#include "support/array/array_testing.h"
 
 /* The descr of the dtype of `text`. */
 static void written(rig *r, const char *text, const char *want)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "array/array_testing.h"
+#include "support/array/array_testing.h"
 
 /* `text` is a dtype of that name, size and order. */
 static void parsed(rig *r, const char *text, const char *name, uint64_t itemsize, bool big)

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #if CIP_WITH_BZIP2
 
-#include "codec/entropy/bzip2_testing.h"
+#include "support/codec/entropy/bzip2_testing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

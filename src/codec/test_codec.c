@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What holds for every codec that this build has. */
-#include "codec/test_codec.h"
+#include "support/codec/codec_testing.h"
 #include "codec/with.h"
 
 static const char *const names[] = { "zlib", "bzip2", "lz4", "lz4f", "zstd" };

@@ -13,7 +13,7 @@
 #define cip_codec_row absent_codec_row
 #include "codec/codec.c"
 
-#include "codec/test_codec.h"
+#include "support/codec/codec_testing.h"
 
 static void a_codec_left_out_answers_unsupported(void **state)
 {

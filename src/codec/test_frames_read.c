@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "codec/frames_read.h"
 
-#include "codec/test_frames.h"
+#include "support/codec/frames_testing.h"
 
 /* 3000 bytes 0, 1, 2, ... */
 static void open_run(test_run *r, cip_frames *f, test_env *t, size_t fail_at)

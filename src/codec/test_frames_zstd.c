@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec/test_frames.h"
+#include "support/codec/frames_testing.h"
 
 #include <zstd.h>
 

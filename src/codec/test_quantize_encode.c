@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Quantized chunks, taken apart again by a decoder of this file that reads bit by bit. */
-#include "codec/test_codec.h"
+#include "support/codec/codec_testing.h"
 
 #include <float.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 
 /* The answer goes into as much of the struct as the caller's version has. */
 static void older_structs_are_filled_as_far_as_they_go(void **state)

@@ -7,7 +7,7 @@
 
 #include <dirent.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 #include "support/needs.h"
 #include "support/temp_folder.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 
 enum { ROWS = 600, COLUMNS = 4096, N = ROWS * COLUMNS }; /* 19.7 MB, three parts */
 

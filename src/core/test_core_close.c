@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/test_store.h"
 
 static int ntaken, ngiven; /* pointers that calls took, and that `close` gave back */

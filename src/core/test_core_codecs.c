@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 #include "support/fail_alloc.h"
 
 /* Turns each byte by the number in its arguments (13 without), or by what `user` points to. */

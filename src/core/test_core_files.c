@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 #include "io/patch.h"
 #include "support/fail_alloc.h"
 #include "support/temp_folder.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 
 static const char tree[] = "roman:\n"
                            "  data: !core/ndarray-1.1.0 [1, 2]\n"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 #include "support/fail_alloc.h"
 #include "support/temp_folder.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "space/chunk_testing.h"
+#include "support/space/chunk_testing.h"
 
 /* --- codecs that tell what is done with them -------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "space/chunk_testing.h"
+#include "support/space/chunk_testing.h"
 
 static uint64_t unit_len = 4;
 

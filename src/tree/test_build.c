@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "tree/edit.h"
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 static const cip_node *value(bench *b, const char *text)
 {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 static const char *json(bench *b, const cip_node *root, const cip_json_write *opt)
 {

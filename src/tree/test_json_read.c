@@ -8,7 +8,7 @@
 
 #include "support/fail_alloc.h"
 #include "tree/json_read.h"
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 static cip_status read_n(bench *b, const char *text, size_t len, uint32_t flags, cip_node **out)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "tree/node.h"
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 /* A mapping of n pairs "k0": 0, "k1": 1, ... */
 static const cip_node *map_of(bench *b, size_t n)

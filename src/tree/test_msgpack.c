@@ -8,7 +8,7 @@
 
 #include "support/fail_alloc.h"
 #include "tree/msgpack.h"
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 #define READ(b, text, out)                                                                         \
     cip_msgpack_read(&(b)->arena, exact(b, text, sizeof text - 1), out, &(b)->err)

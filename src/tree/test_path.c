@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "tree/node.h"
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 static void assert_at(bench *b, const cip_node *root, const char *path, const char *text)
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "tree/scalar.h"
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 static void assert_double(const char *text, double expected)
 {

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "tree/scalar.h"
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 static cip_node resolve(const char *text)
 {

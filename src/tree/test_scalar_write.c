@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "tree/scalar_write.h"
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 static const char *write_at(bench *b, const cip_node *n, cip_scalar_place place)
 {

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "tree/node.h"
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 static void nothing_is_asked_of_null(void **state)
 {

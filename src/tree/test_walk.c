@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 typedef struct journal {
     char text[4096];

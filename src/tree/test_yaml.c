@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 static const cip_node *at(bench *b, const cip_node *root, const char *path)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "support/fail_alloc.h"
-#include "tree/yaml_edit_testing.h"
+#include "support/tree/yaml_edit_testing.h"
 
 static cip_status set(bench *b, cip_yaml_edit *e, const char *path, const char *value)
 {

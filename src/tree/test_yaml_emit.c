@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 static const cip_yaml_write plain = { 0 };
 

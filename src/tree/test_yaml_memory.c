@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "support/needs.h"
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 void *yaml_malloc(size_t size);
 void *yaml_realloc(void *ptr, size_t size);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "support/fail_alloc.h"
-#include "tree/yaml_edit_testing.h"
+#include "support/tree/yaml_edit_testing.h"
 
 typedef struct move_case {
     const char *before, *from, *to, *after; /* after NULL: refused */

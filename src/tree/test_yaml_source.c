@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 #include "tree/yaml_source.h"
 
 static const cip_yaml_options plain_options = { .base = 1000 };

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 #include "tree/yaml_splice.h"
 
 /* `before` with `find` (its first place) made `put`, where the events [from, to) may give way to

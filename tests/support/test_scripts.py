@@ -48,8 +48,8 @@ def tree(tmp_path):
     put("tools/opts.h", "#include <cippus/error.h>\n")
     put("tools/main.c", '#include "opts.h"\n')
     put("tests/support/help.h")
-    put("src/io/test_io.c", '#include "support/help.h"\n#include "io/io_testing.h"\n')
-    put("src/io/io_testing.h", '#include "support/help.h"\n#include "io/io.h"\n')
+    put("src/io/test_io.c", '#include "support/help.h"\n#include "support/io/io_testing.h"\n')
+    put("tests/support/io/io_testing.h", '#include "support/help.h"\n#include "io/io_impl.h"\n')
     put.root = tmp_path
     return put
 
@@ -77,7 +77,10 @@ def test_layers_accept_a_good_tree(tree):
         ("src/core/test_bad.c", '#include "core/commit/commit_impl.h"\n'),
         ("src/format/asdf/file/bad.c", '#include "format/asdf/update/update.h"\n'),
         ("src/io/test_bad.c", '#include "codec/codec.h"\n'),
-        ("src/io/bad.c", '#include "io/io_testing.h"\n'),
+        ("src/io/bad.c", '#include "support/io/io_testing.h"\n'),
+        ("src/codec/test_bad.c", '#include "support/io/io_testing.h"\n'),
+        ("tests/support/io/bad_testing.h", '#include "codec/codec.h"\n'),
+        ("tests/support/space/bad_testing.h", '#include "io/io_impl.h"\n'),
         ("src/io/bad.c", '#include "support/help.h"\n'),
         ("tools/bad.c", '#include "base/err.h"\n'),
         ("tools/bad.c", "#include <base/err.h>\n"),
@@ -90,6 +93,12 @@ def test_layers_refuse(tree, path, text):
     tree(path, "\n" + text)
     found = layer_problems(tree)
     assert len(found) == 1 and found[0].startswith(f"{path}:2: ")
+
+
+@pytest.mark.parametrize("path", ["src/io/more_testing.h", "src/io/test_more.h"])
+def test_layers_refuse_headers_of_tests_in_the_library(tree, path):
+    tree(path)
+    assert [problem.split(": ")[0] for problem in layer_problems(tree)] == [f"{path}:1"]
 
 
 def test_a_format_may_declare_that_it_nests_another(tree):

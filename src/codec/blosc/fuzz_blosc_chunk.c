@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/blosc/test_blosc.h"
+#include "support/codec/blosc/blosc_testing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/endian.h"
-#include "codec/blosc/test_blosc.h"
+#include "support/codec/blosc/blosc_testing.h"
 #include "codec/with.h"
 
 #define FOLDER CIP_SOURCE_DIR "/src/codec/blosc/corpus/fuzz_blosc_chunk"

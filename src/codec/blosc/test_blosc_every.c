@@ -2,7 +2,7 @@
  * Chunks of every codec and kind, as short as they can be: cut at each place and with each byte
  * changed to each other value, in memory of exactly their size, whole and in pieces. The longer
  * chunks of the corpus are sampled by test_blosc_damage.c. */
-#include "codec/blosc/test_blosc_hand.h"
+#include "support/codec/blosc/blosc_hand_testing.h"
 
 #if CIP_WITH_ZSTD
 #include <zstd.h>

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "codec/blosc/blosc_join.h"
-#include "codec/blosc/test_blosc.h"
+#include "support/codec/blosc/blosc_testing.h"
 
 enum { MOST = 40000, BLOCK = 4096 };
 

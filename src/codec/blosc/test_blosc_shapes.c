@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Codecs that need the shape of a block: NDLZ token by token, and what zfp is not given. */
-#include "codec/blosc/test_blosc_hand.h"
+#include "support/codec/blosc/blosc_hand_testing.h"
 
 #define C (&cip_codec_blosc)
 

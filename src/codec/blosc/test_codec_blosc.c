@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Chunks written out by hand or encoded, decoded whole and in pieces: what is read of them, what
  * memory it takes, and what is said of those that lie. */
-#include "codec/blosc/test_blosc_hand.h"
+#include "support/codec/blosc/blosc_hand_testing.h"
 
 #define C (&cip_codec_blosc)
 

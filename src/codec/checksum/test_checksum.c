@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "codec/checksum/checksum.h"
 
-#include "codec/test_codec.h"
+#include "support/codec/codec_testing.h"
 
 /* RFC 1321's own examples, XXH3-128's of its reference implementation, FIPS 180-4's; the sums of 32
  * bits by Python's zlib. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Places of blocks found at every bit, and blocks decoded alone. */
-#include "codec/test_codec.h"
+#include "support/codec/codec_testing.h"
 
 #include "base/endian.h"
 #include "codec/entropy/bzip2_blocks.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The bzip2 decoder against libbz2 alone: from the beginning, from each checkpoint, and block by
  * block, for sound, hostile and damaged streams. */
-#include "codec/test_codec.h"
+#include "support/codec/codec_testing.h"
 
-#include "codec/entropy/bzip2_testing.h"
+#include "support/codec/entropy/bzip2_testing.h"
 
 static const size_t steps[][2] = {
     { 1, 1 }, { 1, 1000 }, { 7, 50000 }, { 100000, 3 }, { 5000, 5000 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec/test_codec.h"
+#include "support/codec/codec_testing.h"
 
 /* "abc" in a stored block: header, block (last, length, its complement, bytes), Adler-32. */
 static const uint8_t abc[] = { 0x78, 0x01, 0x01, 3,    0,    0xfc, 0xff,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec/test_codec.h"
+#include "support/codec/codec_testing.h"
 
 #include <zstd.h>
 

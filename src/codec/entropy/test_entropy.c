@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <sys/mman.h>
 
-#include "codec/test_codec.h"
+#include "support/codec/codec_testing.h"
 #include "support/needs.h"
 
 static void a_step_without_progress_is_truncated_only_at_the_end(void **state)

@@ -12,7 +12,7 @@
 
 #include "core/writing/output.h"
 
-#include "core/commit/commit_testing.h"
+#include "support/core/commit/commit_testing.h"
 #include "support/fail_alloc.h"
 #include "support/needs.h"
 

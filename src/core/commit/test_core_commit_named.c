@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/commit/commit_testing.h"
+#include "support/core/commit/commit_testing.h"
 
 /* What another program does to the name. */
 typedef void act_fn(void);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/commit/commit_testing.h"
+#include "support/core/commit/commit_testing.h"
 
 /* Pieces over bytes that nothing names, with each of the ways that change something. */
 static void place(cip_level level)

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "core/commit/commit_testing.h"
+#include "support/core/commit/commit_testing.h"
 
 static int nsync; /* of folders */
 

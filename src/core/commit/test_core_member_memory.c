@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "core/commit/commit_impl.h"
-#include "core/commit/member_testing.h"
+#include "support/core/commit/member_testing.h"
 #include "core/commit/memory_file.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "core/writing/output.h"
 #include "support/effort.h"
 #include "support/fail_alloc.h"

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "core/commit/commit_impl.h"
-#include "core/commit/member_testing.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/commit/member_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/effort.h"
 
 static scratch dir;

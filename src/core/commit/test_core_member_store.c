@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/commit/commit_impl.h"
-#include "core/commit/member_testing.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/commit/member_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "core/writing/output.h"
 #include "support/effort.h"
 #include "support/own_env.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/commit/commit_impl.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/test_store.h"
 
 static scratch dir;

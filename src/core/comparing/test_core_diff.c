@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 
 /* What is told, a line each: "kind path: text". */
 static int take_difference(void *user, const cip_difference *x)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 #include "support/temp_folder.h"
 
 enum { N = 6000, CAP = 1 << 16 };

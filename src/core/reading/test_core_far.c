@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 
 enum { N = 40000, NBYTES = N * 4, NARRAY = 3 };
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 
 static void all_of_many_chunks_are_listed(void **state)
 {

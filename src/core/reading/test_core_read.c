@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/endian.h"
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 
 static const int32_t twelve[] = { 0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23 };
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 #include "core/reading/read_plan.h"
 
 /* Every way to cut a 3 x 4 x 5 array gives the elements once and in order. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 
 typedef struct text {
     char bytes[8192];

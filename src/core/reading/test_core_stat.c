@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 
 static cip_stats stats_of(const char *descr, const char *shape, const void *data, size_t nbytes)
 {

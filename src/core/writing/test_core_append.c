@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/own_folder.h"
 
 static void rows_show_to_others_while_the_file_is_open(void **state)

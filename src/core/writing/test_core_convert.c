@@ -7,8 +7,8 @@
 
 #include <dirent.h>
 
-#include "core/core_testing.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/core_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/needs.h"
 #include "support/temp_folder.h"
 

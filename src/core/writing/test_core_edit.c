@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/writing/edit_impl.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "core/handle.h"
 #include "support/own_folder.h"
 

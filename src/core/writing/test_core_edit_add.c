@@ -9,7 +9,7 @@
 
 #include "base/endian.h"
 #include "core/writing/edit_impl.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/needs.h"
 #include "support/own_folder.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/endian.h"
 #include "cippus/chunk.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/own_folder.h"
 
 static cip_edit *begin(const char *path, const cip_edit_options *o)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 
 static scratch s;
 static const int64_t two[] = { 2 }, three[] = { 3 };

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/own_folder.h"
 
 static cip_edit *begin(const char *path)

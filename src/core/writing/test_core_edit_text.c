@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/own_folder.h"
 
 /* The tree's text with the first `find` made `put`, in the caller's hands. */

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/endian.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 
 enum { ROWS = 700, COLUMNS = 300 };
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/fail_alloc.h"
 #include "support/needs.h"
 #include "support/own_folder.h"

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 
 static scratch dir;
 static char was[PATH_MAX];

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "core/writing/output.h"
 #include "support/fail_alloc.h"
 #include "support/test_store.h"

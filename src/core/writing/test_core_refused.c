@@ -10,7 +10,7 @@
 
 #include "cippus/chunk.h"
 #include "core/writing/edit_impl.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "core/writing/writer.h"
 
 /* `more`: an array may be added, of ROWS elements. */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/endian.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/fail_alloc.h"
 #include "support/own_folder.h"
 

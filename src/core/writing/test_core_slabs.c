@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/endian.h"
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "core/writing/writer.h"
 
 enum { THREADS = 8, ROWS = 300, COLUMNS = 701, SIDE = 23, LONGEST = 90, NBOX = 200 };

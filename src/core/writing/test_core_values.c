@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/writing/edit_testing.h"
+#include "support/core/writing/edit_testing.h"
 #include "support/own_folder.h"
 
 static int add_text(void *user, const void *bytes, size_t n)

@@ -10,7 +10,7 @@
 #include <dirent.h>
 #include <pthread.h>
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 #include "support/fail_alloc.h"
 #include "support/needs.h"
 

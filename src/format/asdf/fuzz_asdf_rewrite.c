@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/asdf/asdf_testing.h"
+#include "support/format/asdf/asdf_testing.h"
 #include "format/asdf/write/asdf_write.h"
 #include "io/temporary.h"
 

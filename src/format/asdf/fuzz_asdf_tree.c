@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Any text as the tree of a file with two blocks, so that what it describes has data. */
-#include "format/asdf/asdf_testing.h"
+#include "support/format/asdf/asdf_testing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

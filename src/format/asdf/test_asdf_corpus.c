@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <dirent.h>
 
-#include "format/asdf/asdf_testing.h"
+#include "support/format/asdf/asdf_testing.h"
 #include "support/needs.h"
 
 #define CORPUS CIP_SOURCE_DIR "/src/format/asdf/corpus/fuzz_asdf_blocks/"

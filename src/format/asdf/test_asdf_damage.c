@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/asdf/asdf_testing.h"
+#include "support/format/asdf/asdf_testing.h"
 #include "support/fail_alloc.h"
 #include "support/fault_io.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/pool.h"
 #include "cippus/verify.h"
-#include "format/asdf/asdf_testing.h"
+#include "support/format/asdf/asdf_testing.h"
 
 /* What verify found, one line each: "BAD checksum error block 0: ..." */
 typedef struct findings {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Any bytes as a sparse frame. The first two bytes say how long the index is (big-endian), the next
  * one how long each chunk file is at most; chunk files follow the index one behind the other. */
-#include "format/blosc2/b2_testing.h"
+#include "support/format/blosc2/b2_testing.h"
 #include "support/one_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/blosc2/test_blosc2_every.h"
+#include "support/format/blosc2/blosc2_every_testing.h"
 
 static void damage(const b2_make *m)
 {

@@ -7,7 +7,7 @@
 
 #include "base/pool.h"
 #include "codec/with.h"
-#include "format/blosc2/b2_testing.h"
+#include "support/format/blosc2/b2_testing.h"
 #include "support/fail_alloc.h"
 #include "support/needs.h"
 #include "support/one_format.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/blosc2/b2_testing.h"
+#include "support/format/blosc2/b2_testing.h"
 #include "support/one_format.h"
 
 enum { EMPTY_TRAILER = 35, NCHUNK = 40 };

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/blosc2/b2_testing.h"
+#include "support/format/blosc2/b2_testing.h"
 #include "support/one_format.h"
 #include "support/temp_folder.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/blosc2/b2_update_testing.h"
+#include "support/format/blosc2/b2_update_testing.h"
 #include "support/fail_alloc.h"
 
 #define OK(j, x)                                                                                   \

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "codec/with.h"
-#include "format/blosc2/b2_testing.h"
+#include "support/format/blosc2/b2_testing.h"
 #include "format/blosc2/blosc2_write.h"
 #include "support/fail_alloc.h"
 #include "support/needs.h"

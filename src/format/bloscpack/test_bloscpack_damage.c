@@ -8,7 +8,7 @@
 
 #include "base/endian.h"
 #include "cippus/verify.h"
-#include "format/bloscpack/bp_testing.h"
+#include "support/format/bloscpack/bp_testing.h"
 
 static void fields_that_cannot_be_are_named(void **state)
 {

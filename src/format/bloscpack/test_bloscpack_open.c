@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/bloscpack/bp_testing.h"
+#include "support/format/bloscpack/bp_testing.h"
 #include "support/fail_alloc.h"
 
 static void every_form_opens_and_reads(void **state)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/endian.h"
-#include "format/bloscpack/bp_testing.h"
+#include "support/format/bloscpack/bp_testing.h"
 #include "io/temporary.h"
 #include "support/fail_alloc.h"
 #include "tree/json_read.h"

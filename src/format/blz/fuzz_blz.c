@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Any bytes as a folder: open, read, verify. */
 #include "format/blz/blz.h"
-#include "format/blz/blz_fuzz_testing.h"
+#include "support/format/blz/blz_fuzz_testing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

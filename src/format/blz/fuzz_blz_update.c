@@ -2,7 +2,7 @@
  * Any bytes as a folder that is changed: the first says how. A change that is made must leave one
  * that opens, with the shape that was asked for, and what was written must read back. */
 #include "format/blz/blz.h"
-#include "format/blz/blz_fuzz_testing.h"
+#include "support/format/blz/blz_fuzz_testing.h"
 #include "io/revision_out.h"
 #include "space/chunker.h"
 #include "space/splitter.h"

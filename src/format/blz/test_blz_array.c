@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/blz/blz_testing.h"
+#include "support/format/blz/blz_testing.h"
 
 static void an_array_is_read_whatever_lies_beside(void **state)
 {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/pool.h"
-#include "format/blz/blz_testing.h"
+#include "support/format/blz/blz_testing.h"
 #include "support/fail_alloc.h"
 
 static cip_status read_record(blz_folder *f, uint64_t i)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/blz/blz_testing.h"
+#include "support/format/blz/blz_testing.h"
 
 static void columns_are_arrays_and_one_of_records(void **state)
 {

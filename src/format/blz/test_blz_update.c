@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "format/blz/blz_update.h"
-#include "format/blz/blz_update_testing.h"
+#include "support/format/blz/blz_update_testing.h"
 
 /* --- rows ------------------------------------------------------------------------------------- */
 

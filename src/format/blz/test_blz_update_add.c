@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/blz/blz_out_testing.h"
-#include "format/blz/blz_update_testing.h"
+#include "support/format/blz/blz_out_testing.h"
+#include "support/format/blz/blz_update_testing.h"
 #include "support/fail_alloc.h"
 
 enum { ROWS = 250, KEPT = 8 };

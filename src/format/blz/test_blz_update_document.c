@@ -9,7 +9,7 @@
 
 #include "codec/checksum/checksum.h"
 #include "format/blz/blz_update.h"
-#include "format/blz/blz_update_testing.h"
+#include "support/format/blz/blz_update_testing.h"
 #include "support/fail_alloc.h"
 
 enum { ROWS = 250, EACH = 20, PER = 4, STORED = 400 };

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/blz/blz_out_testing.h"
+#include "support/format/blz/blz_out_testing.h"
 #include "support/fail_alloc.h"
 #include "tree/json_read.h"
 

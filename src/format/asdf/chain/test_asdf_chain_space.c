@@ -9,7 +9,7 @@
 #include "codec/quantize.h"
 #include "cippus/verify.h"
 #include "format/asdf/chain/asdf_chain.h"
-#include "format/asdf/chain/asdf_early_testing.h"
+#include "support/format/asdf/chain/asdf_early_testing.h"
 #include "support/fail_alloc.h"
 
 static uint64_t seed = 88172645463325252u;

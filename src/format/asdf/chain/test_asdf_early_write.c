@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "format/asdf/write/asdf_write_testing.h"
+#include "support/format/asdf/write/asdf_write_testing.h"
 #include "support/fail_alloc.h"
 #include "support/needs.h"
 #include "tree/edit.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/asdf/asdf_testing.h"
+#include "support/format/asdf/asdf_testing.h"
 
 enum { SIZE_AT = 4, FLAGS_AT = 6, CODE_AT = 10, ALLOCATED_AT = 14, USED_AT = 22, DATA_AT = 30 };
 

@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "codec/blosc/blosc.h"
-#include "format/asdf/asdf_testing.h"
-#include "format/blosc2/b2_testing.h"
+#include "support/format/asdf/asdf_testing.h"
+#include "support/format/blosc2/b2_testing.h"
 #include "support/needs.h"
 
 #define BYTES                                                                                      \

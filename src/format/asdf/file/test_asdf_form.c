@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/asdf/chain/asdf_early_testing.h"
+#include "support/format/asdf/chain/asdf_early_testing.h"
 #include "cippus/verify.h"
 #include "format/asdf/write/asdf_write.h"
 #include "io/temporary.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/asdf/asdf_testing.h"
+#include "support/format/asdf/asdf_testing.h"
 
 static const asdf_index *index_of(const one_file *f)
 {

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "format/asdf/asdf_testing.h"
+#include "support/format/asdf/asdf_testing.h"
 
 #define ND "!core/ndarray-1.0.0 "
 

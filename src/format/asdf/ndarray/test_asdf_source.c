@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/asdf/chain/asdf_early_testing.h"
+#include "support/format/asdf/chain/asdf_early_testing.h"
 #include "support/needs.h"
 #include "support/temp_folder.h"
 

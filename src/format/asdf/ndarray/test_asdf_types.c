@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "format/asdf/asdf_testing.h"
+#include "support/format/asdf/asdf_testing.h"
 
 static bool parse(const char *text, double *re, double *im)
 {

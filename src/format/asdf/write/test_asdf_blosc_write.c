@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/asdf/write/asdf_write_testing.h"
+#include "support/format/asdf/write/asdf_write_testing.h"
 #include "codec/blosc/blosc.h"
 #include "support/fail_alloc.h"
 

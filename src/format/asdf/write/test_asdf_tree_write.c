@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "cippus/version.h"
-#include "format/asdf/write/asdf_write_testing.h"
+#include "support/format/asdf/write/asdf_write_testing.h"
 #include "tree/yaml.h"
 
 typedef struct bench {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/asdf/write/asdf_write_testing.h"
+#include "support/format/asdf/write/asdf_write_testing.h"
 #include "support/fail_alloc.h"
 #include "support/needs.h"
 #include "tree/edit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Folders of BLZ and bcolz for tests, made file by file. Included after cmocka.h. */
-#ifndef CIP_FORMAT_BLZ_TESTING_H
-#define CIP_FORMAT_BLZ_TESTING_H
+#ifndef CIP_TESTS_BLZ_TESTING_H
+#define CIP_TESTS_BLZ_TESTING_H
 
 #include <stdlib.h>
 #include <string.h>

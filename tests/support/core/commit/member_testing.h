@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Random revisions of a set of files, and a model of it that knows names and bytes alone. */
-#ifndef CIP_CORE_MEMBER_TESTING_H
-#define CIP_CORE_MEMBER_TESTING_H
+#ifndef CIP_TESTS_MEMBER_TESTING_H
+#define CIP_TESTS_MEMBER_TESTING_H
 
 #include <setjmp.h>
 #include <stdarg.h>

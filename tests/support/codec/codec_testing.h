@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the tests of codecs share: an environment, data, and memory of exactly the size asked for,
  * so that AddressSanitizer sees a byte too many. */
-#ifndef CIP_CODEC_TEST_CODEC_H
-#define CIP_CODEC_TEST_CODEC_H
+#ifndef CIP_TESTS_CODEC_TESTING_H
+#define CIP_TESTS_CODEC_TESTING_H
 
 #include <setjmp.h>
 #include <stdarg.h>

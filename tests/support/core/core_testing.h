@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the tests of core share: small files in memory, what is written into a buffer, temporary
  * folders. */
-#ifndef CIP_CORE_CORE_TESTING_H
-#define CIP_CORE_CORE_TESTING_H
+#ifndef CIP_TESTS_CORE_TESTING_H
+#define CIP_TESTS_CORE_TESTING_H
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the tests of changes in a YAML text share. Included after cmocka.h. */
-#ifndef CIP_TREE_YAML_EDIT_TESTING_H
-#define CIP_TREE_YAML_EDIT_TESTING_H
+#ifndef CIP_TESTS_YAML_EDIT_TESTING_H
+#define CIP_TESTS_YAML_EDIT_TESTING_H
 
 #include "tree/edit.h"
-#include "tree/tree_testing.h"
+#include "support/tree/tree_testing.h"
 
 #define PREFIX "tag:stsci.edu:asdf/"
 

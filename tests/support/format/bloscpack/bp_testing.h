@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the tests of bloscpack share: the files of the corpus, and what they hold. Behind cmocka.h.
  */
-#ifndef CIP_FORMAT_BP_TESTING_H
-#define CIP_FORMAT_BP_TESTING_H
+#ifndef CIP_TESTS_BP_TESTING_H
+#define CIP_TESTS_BP_TESTING_H
 
 #include "format/bloscpack/bloscpack.h"
 #include "support/one_format.h"

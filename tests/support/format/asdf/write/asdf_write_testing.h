@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Runs the sink of ASDF as core does, into memory, with files beside; for the tests of writing.
  * Included after cmocka.h. */
-#ifndef CIP_FORMAT_ASDF_WRITE_TESTING_H
-#define CIP_FORMAT_ASDF_WRITE_TESTING_H
+#ifndef CIP_TESTS_ASDF_WRITE_TESTING_H
+#define CIP_TESTS_ASDF_WRITE_TESTING_H
 
 #include "format/asdf/write/asdf_sink.h"
-#include "format/asdf/asdf_testing.h"
+#include "support/format/asdf/asdf_testing.h"
 #include "io/temporary.h"
 
 enum { MADE_MEMBERS = 4, MADE_ARRAYS = 8 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What tests of chunks share: a fake file for each test, and spaces of chunks in it. Behind
  * cmocka.h. */
-#ifndef CIP_SPACE_CHUNK_TESTING_H
-#define CIP_SPACE_CHUNK_TESTING_H
+#ifndef CIP_TESTS_CHUNK_TESTING_H
+#define CIP_TESTS_CHUNK_TESTING_H
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Commits of a file for tests: the file before, a revision of it, what it is afterwards. Included
  * after cmocka.h. */
-#ifndef CIP_CORE_COMMIT_TESTING_H
-#define CIP_CORE_COMMIT_TESTING_H
+#ifndef CIP_TESTS_COMMIT_TESTING_H
+#define CIP_TESTS_COMMIT_TESTING_H
 
 #include <string.h>
 

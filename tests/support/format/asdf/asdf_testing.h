@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Puts ASDF files together for the tests beside it, from text and blocks; and looks at what opening
  * made of them. Damage is done to the bytes afterwards. */
-#ifndef CIP_FORMAT_ASDF_TESTING_H
-#define CIP_FORMAT_ASDF_TESTING_H
+#ifndef CIP_TESTS_ASDF_TESTING_H
+#define CIP_TESTS_ASDF_TESTING_H
 
 #include <string.h>
 

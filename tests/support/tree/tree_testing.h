@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the tests of this folder share: an environment with an arena, parsing that has to succeed or
  * to fail, trees compared. Included after cmocka.h. */
-#ifndef CIP_TREE_TESTING_H
-#define CIP_TREE_TESTING_H
+#ifndef CIP_TESTS_TREE_TESTING_H
+#define CIP_TESTS_TREE_TESTING_H
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the tests of this folder share: an arena for each test, dtypes from text, elements as text,
  * and a generator of numbers that gives the same ones everywhere. */
-#ifndef CIP_ARRAY_TESTING_H
-#define CIP_ARRAY_TESTING_H
+#ifndef CIP_TESTS_ARRAY_TESTING_H
+#define CIP_TESTS_ARRAY_TESTING_H
 
 #include <setjmp.h>
 #include <stdarg.h>

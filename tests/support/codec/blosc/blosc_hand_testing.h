@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * For tests of decoding: chunks written out by hand, and what is expected of them. */
-#ifndef CIP_CODEC_BLOSC_TEST_BLOSC_HAND_H
-#define CIP_CODEC_BLOSC_TEST_BLOSC_HAND_H
+#ifndef CIP_TESTS_BLOSC_HAND_TESTING_H
+#define CIP_TESTS_BLOSC_HAND_TESTING_H
 
-#include "codec/test_codec.h"
+#include "support/codec/codec_testing.h"
 
 #include "base/endian.h"
-#include "codec/blosc/test_blosc.h"
+#include "support/codec/blosc/blosc_testing.h"
 #include "codec/with.h"
 
 typedef struct chunk {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the tests of frame scans share: a run of frames on the heap that grows, and reading it. */
-#ifndef CIP_CODEC_TEST_FRAMES_H
-#define CIP_CODEC_TEST_FRAMES_H
+#ifndef CIP_TESTS_FRAMES_TESTING_H
+#define CIP_TESTS_FRAMES_TESTING_H
 
 #include "codec/frames.h"
-#include "codec/test_codec.h"
+#include "support/codec/codec_testing.h"
 
 typedef struct test_run {
     uint8_t *ptr;

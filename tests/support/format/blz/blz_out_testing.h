@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * New folders by the store alone, for tests: in a scratch folder, or counted and thrown away.
  * Included after cmocka.h. */
-#ifndef CIP_FORMAT_BLZ_OUT_TESTING_H
-#define CIP_FORMAT_BLZ_OUT_TESTING_H
+#ifndef CIP_TESTS_BLZ_OUT_TESTING_H
+#define CIP_TESTS_BLZ_OUT_TESTING_H
 
-#include "format/blz/blz_testing.h"
+#include "support/format/blz/blz_testing.h"
 #include "space/splitter.h"
 
 enum { BLZ_OUT_FILES = 200 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * For tests of damage: a frame cut at each place and with each byte changed to each other value, in
  * memory of exactly its size; opened, read and verified with every chunk decoded. */
-#ifndef CIP_BLOSC2_TEST_BLOSC2_EVERY_H
-#define CIP_BLOSC2_TEST_BLOSC2_EVERY_H
+#ifndef CIP_TESTS_BLOSC2_EVERY_TESTING_H
+#define CIP_TESTS_BLOSC2_EVERY_TESTING_H
 
-#include "format/blosc2/b2_testing.h"
+#include "support/format/blosc2/b2_testing.h"
 #include "support/one_format.h"
 
 /* The layout's array, whole, if it is small; every chunk verified. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Updates of folders for tests, seen as they will be without a commit. Included after cmocka.h. */
-#ifndef CIP_FORMAT_BLZ_UPDATE_TESTING_H
-#define CIP_FORMAT_BLZ_UPDATE_TESTING_H
+#ifndef CIP_TESTS_BLZ_UPDATE_TESTING_H
+#define CIP_TESTS_BLZ_UPDATE_TESTING_H
 
-#include "format/blz/blz_testing.h"
+#include "support/format/blz/blz_testing.h"
 #include "format/blz/blz_update.h"
 #include "io/revision_out.h"
 

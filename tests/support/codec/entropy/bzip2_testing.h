@@ -2,8 +2,8 @@
  * Any bytes as a bzip2 stream, decoded by libbz2 alone and in each of our ways: the same raw bytes
  * and the same kind of failure, from the beginning, from each checkpoint, and block by block. For
  * the unit tests (with asserts) and the fuzz target. */
-#ifndef CIP_CODEC_BZIP2_TESTING_H
-#define CIP_CODEC_BZIP2_TESTING_H
+#ifndef CIP_TESTS_BZIP2_TESTING_H
+#define CIP_TESTS_BZIP2_TESTING_H
 
 #include <stdlib.h>
 #include <string.h>

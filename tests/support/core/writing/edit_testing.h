@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the tests of updates share: a file with arrays of several kinds, and what it holds. */
-#ifndef CIP_CORE_EDIT_TESTING_H
-#define CIP_CORE_EDIT_TESTING_H
+#ifndef CIP_TESTS_EDIT_TESTING_H
+#define CIP_TESTS_EDIT_TESTING_H
 
-#include "core/core_testing.h"
+#include "support/core/core_testing.h"
 #include "support/temp_folder.h"
 
 #define OK(x)                                                                                      \

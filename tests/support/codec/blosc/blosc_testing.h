@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * For tests and fuzz targets of decoding: a chunk whole and in pieces, each stored range and each
  * wanted piece in memory of exactly its size. */
-#ifndef CIP_CODEC_BLOSC_TEST_BLOSC_H
-#define CIP_CODEC_BLOSC_TEST_BLOSC_H
+#ifndef CIP_TESTS_BLOSC_TESTING_H
+#define CIP_TESTS_BLOSC_TESTING_H
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Blocks of 0.1 for the tests beside it. */
-#ifndef CIP_FORMAT_ASDF_EARLY_TESTING_H
-#define CIP_FORMAT_ASDF_EARLY_TESTING_H
+#ifndef CIP_TESTS_ASDF_EARLY_TESTING_H
+#define CIP_TESTS_ASDF_EARLY_TESTING_H
 
-#include "format/asdf/asdf_testing.h"
+#include "support/format/asdf/asdf_testing.h"
 
 #define EARLY_LINE "#ASDF 0.1.0\n"
 #define EARLY_YAML "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Frames put together for tests, field by field, also wrong ones; and a sparse frame in memory. The
  * decoded bytes are 0, 1, 2, ... modulo 251. */
-#ifndef CIP_BLOSC2_B2_TESTING_H
-#define CIP_BLOSC2_B2_TESTING_H
+#ifndef CIP_TESTS_B2_TESTING_H
+#define CIP_TESTS_B2_TESTING_H
 
 #include <stdio.h>
 #include <stdlib.h>

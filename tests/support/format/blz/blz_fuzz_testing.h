@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * For fuzz targets: bytes as a folder. Files one behind the other, each a byte that says which, its
  * length in two bytes (big-endian), and its bytes. */
-#ifndef CIP_FORMAT_BLZ_FUZZ_TESTING_H
-#define CIP_FORMAT_BLZ_FUZZ_TESTING_H
+#ifndef CIP_TESTS_BLZ_FUZZ_TESTING_H
+#define CIP_TESTS_BLZ_FUZZ_TESTING_H
 
 #include <stdlib.h>
 #include <string.h>

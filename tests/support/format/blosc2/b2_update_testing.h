@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Updates of frames in memory for tests, seen as they will be without a commit. Included after
  * cmocka.h. */
-#ifndef CIP_BLOSC2_B2_UPDATE_TESTING_H
-#define CIP_BLOSC2_B2_UPDATE_TESTING_H
+#ifndef CIP_TESTS_B2_UPDATE_TESTING_H
+#define CIP_TESTS_B2_UPDATE_TESTING_H
 
-#include "format/blosc2/b2_testing.h"
+#include "support/format/blosc2/b2_testing.h"
 #include "format/blosc2/blosc2_update.h"
 #include "io/temporary.h"
 #include "support/one_format.h"
