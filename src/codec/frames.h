@@ -29,20 +29,21 @@ typedef struct cip_frame_pieces {
     bool sequential;
 } cip_frame_pieces;
 
+/* The pieces of `len` stored and `raw_len` decoded bytes. At most max_pieces (LIMIT). CORRUPT,
+ * CHECKSUM (of a header), TRUNCATED and UNSUPPORTED as for decoding; checksums of blocks and
+ * contents are only looked at when decoding in order. */
+typedef cip_status cip_frames_scan_fn(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
+                                      uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out,
+                                      cip_err *err);
+
 /* One LZ4 frame (or several, concatenated; skippable ones passed over, and what follows without
- * being one left out) of `len` stored and
- * `raw_len` decoded bytes: a piece for each block where blocks are independent. The format does not
+ * being one left out): a piece for each block where blocks are independent. The format does not
  * tell a block's decoded size: all but the last of a frame must be full, which is proved by walking
- * the last. At most max_pieces (LIMIT). CORRUPT, CHECKSUM (of a header), TRUNCATED and UNSUPPORTED
- * as for decoding; checksums of blocks and contents are only looked at when decoding in order. */
-cip_status cip_lz4f_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
-                         uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out,
-                         cip_err *err);
+ * the last. */
+cip_frames_scan_fn cip_lz4f_scan;
 /* Zstd frames: a piece for each frame, when all their headers tell the content size (it may be one
  * piece that is the whole run); block headers are walked, not decoded, to find a frame's end.
  * CORRUPT when the sizes do not make raw_len, or a frame has too few blocks for its size. */
-cip_status cip_zstd_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
-                         uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out,
-                         cip_err *err);
+cip_frames_scan_fn cip_zstd_scan;
 
 #endif

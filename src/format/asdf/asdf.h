@@ -4,6 +4,7 @@
 #ifndef CIP_FORMAT_ASDF_H
 #define CIP_FORMAT_ASDF_H
 
+#include "codec/framing.h"
 #include "format/format.h"
 #include "space/window.h"
 
@@ -334,13 +335,46 @@ cip_status cip_asdf_check_numbers(const asdf_file *f, cip_err *err);
 /* The decoded length when it is known without decoding. */
 bool cip_asdf_decoded_len(const asdf_block *b, uint64_t *len);
 
-/* --- asdf_lz4.c ---------------------------------------------------------------------------------
+/* --- asdf_code_table.c: what codecs there are --------------------------------------------------
  */
 
-/* The decoded space of a block with the code `lz4\0`, `lz4f` or `zstd`: chunks where its framing
- * has some. `stored` is the payload; raw_len UINT64_MAX: not told. */
-cip_status cip_asdf_framed_space(cip_layout *l, const asdf_block *b, cip_space *stored,
-                                 uint64_t raw_len, cip_space **out, cip_err *err);
+typedef struct asdf_codec asdf_codec;
+
+/* The payload of a block as it is stored. */
+typedef struct asdf_stored {
+    cip_layout *layout;
+    const asdf_block *block;
+    const asdf_codec *codec; /* NULL: none */
+    cip_space *bytes;
+} asdf_stored;
+
+/* The decoded space of a payload; raw_len UINT64_MAX: not told. */
+typedef cip_status asdf_space_fn(const asdf_stored *s, uint64_t raw_len, cip_space **out,
+                                 cip_err *err);
+
+struct asdf_codec {
+    const char *name, *alias; /* by which it is known, and asked for; alias: or NULL */
+    uint8_t code[4];
+    const char *codec;          /* the one of codec/ that decodes it */
+    asdf_space_fn *space;       /* NULL: one stream, which is decoded in order */
+    const cip_framing *framing; /* by which it is written; NULL: the codec's own */
+    int blosc;                  /* written as 1: a chunk of Blosc, 2: a frame of Blosc2; or 0 */
+    bool grows;                 /* rows may be added behind what is stored */
+    const char *extension_class, *extension_uri; /* what announces one beyond the standard, or NULL:
+                                                    it is not announced */
+};
+
+/* The last one's name is NULL. */
+extern const asdf_codec cip_asdf_codecs[];
+/* NULL: not known, or none. */
+const asdf_codec *cip_asdf_codec_of(const uint8_t code[4]);
+extern const cip_framing cip_asdf_framing_lz4, cip_asdf_framing_lz4f; /* of asdf_framing.c */
+
+/* --- asdf_lz4.c: chunks where the framing of the payload has some ------------------------------
+ */
+
+asdf_space_fn cip_asdf_lz4_space, cip_asdf_lz4f_space, cip_asdf_zstd_space, cip_asdf_blsc_space,
+    cip_asdf_bls2_space;
 /* How many bytes a payload decodes to, by decoding it; CORRUPT for more than `max`. */
 cip_status cip_asdf_count_decoded(cip_layout *l, const cip_codec *codec, cip_space *stored,
                                   uint64_t max, uint64_t *len, cip_err *err);

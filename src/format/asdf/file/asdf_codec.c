@@ -8,36 +8,9 @@
 
 #include "codec/codec_app.h"
 
-typedef enum decode_how {
-    HOW_RAW,   /* as it is */
-    HOW_SEQ,   /* one stream, decoded in order */
-    HOW_FRAMED /* a framing of its own, or frames */
-} decode_how;
-
-typedef struct code_row {
-    uint8_t code[4];
-    const char *name;
-    decode_how how;
-    const char *codec; /* of codec/, or NULL */
-} code_row;
-
-static const code_row rows[] = {
-    { { 0, 0, 0, 0 }, "none", HOW_RAW, NULL },
-    { { 'z', 'l', 'i', 'b' }, "zlib", HOW_SEQ, "zlib" },
-    { { 'b', 'z', 'p', '2' }, "bzp2", HOW_SEQ, "bzip2" },
-    { { 'l', 'z', '4', 0 }, "lz4", HOW_FRAMED, "lz4" },
-    { { 'l', 'z', '4', 'f' }, "lz4f", HOW_FRAMED, "lz4f" },
-    { { 'z', 's', 't', 'd' }, "zstd", HOW_FRAMED, "zstd" },
-    { { 'b', 'l', 's', 'c' }, "blsc", HOW_FRAMED, "blosc" },
-    { { 'b', 'l', 's', '2' }, "bls2", HOW_FRAMED, "blosc" },
-};
-
-static const code_row *find_row(const uint8_t code[4])
+static bool is_none(const uint8_t code[4])
 {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (memcmp(rows[i].code, code, 4) == 0)
-            return &rows[i];
-    return NULL;
+    return memcmp(code, "\0\0\0", 4) == 0;
 }
 
 /* A name of up to len bytes from a header, escaped. */
@@ -57,10 +30,10 @@ static cip_status plain_name(cip_arena *a, const uint8_t *name, size_t len, cons
 
 cip_status cip_asdf_code_name(cip_arena *a, const uint8_t code[4], const char **out, cip_err *err)
 {
-    const code_row *row = find_row(code);
-    if (row == NULL)
+    const asdf_codec *codec = cip_asdf_codec_of(code);
+    if (codec == NULL && !is_none(code))
         return plain_name(a, code, 4, out, err);
-    *out = row->name;
+    *out = codec != NULL ? codec->name : "none";
     return CIP_OK;
 }
 
@@ -74,34 +47,23 @@ bool cip_asdf_decoded_len(const asdf_block *b, uint64_t *len)
 
 /* --- decoded spaces ------------------------------------------------------------------------- */
 
-/* What making a block's decoded space needs, when it is made late. */
-typedef struct late {
-    cip_layout *layout;
-    const asdf_block *block;
-    const code_row *row;
-    cip_space *stored;
-} late;
-
-static cip_status new_seq(const late *s, uint64_t raw_len, cip_space **out, cip_err *err)
+static cip_status new_seq(const asdf_stored *s, uint64_t raw_len, cip_space **out, cip_err *err)
 {
-    const cip_extent at = { .in = s->stored, .off = 0, .len = s->stored->len };
-    const cip_step step = { .codec = cip_codec_find(s->row->codec) };
+    const cip_extent at = { .in = s->bytes, .off = 0, .len = s->bytes->len };
+    const cip_step step = { .codec = cip_codec_find(s->codec->codec) };
     return cip_space_new_seq(s->layout, &at, raw_len, &step, out, err);
 }
 
 /* A streamed payload says nothing of its decoded length: it is counted. */
 static cip_status make_late(void *self, cip_space **out, cip_err *err)
 {
-    const late *s = self;
-    uint64_t raw_len = s->block->data_size;
-    bool counted = cip_asdf_is_streamed(s->block);
-    if (s->row->how == HOW_SEQ) {
-        CIP_TRY(cip_asdf_count_decoded(s->layout, cip_codec_find(s->row->codec), s->stored,
-                                       UINT64_MAX, &raw_len, err));
-        return new_seq(s, raw_len, out, err);
-    }
-    return cip_asdf_framed_space(s->layout, s->block, s->stored, counted ? UINT64_MAX : raw_len,
-                                 out, err);
+    const asdf_stored *s = self;
+    uint64_t raw_len = cip_asdf_is_streamed(s->block) ? UINT64_MAX : s->block->data_size;
+    if (s->codec->space != NULL)
+        return s->codec->space(s, raw_len, out, err);
+    CIP_TRY(cip_asdf_count_decoded(s->layout, cip_codec_find(s->codec->codec), s->bytes, UINT64_MAX,
+                                   &raw_len, err));
+    return new_seq(s, raw_len, out, err);
 }
 
 static cip_status refuse_block(cip_layout *l, cip_block *cb, cip_status st, cip_err *why,
@@ -119,15 +81,15 @@ static cip_status refuse_block(cip_layout *l, cip_block *cb, cip_status st, cip_
 /* A raw payload that may start elsewhere is given once its checksum says that it starts here. */
 static cip_status make_checked(void *self, cip_space **out, cip_err *err)
 {
-    const late *s = self;
+    const asdf_stored *s = self;
     const cip_read_how how = { .layout = s->layout };
     uint8_t got[CIP_SUM_MAX];
-    CIP_TRY(cip_asdf_md5(&how, s->stored, NULL, got, err));
+    CIP_TRY(cip_asdf_md5(&how, s->bytes, NULL, got, err));
     if (memcmp(got, s->block->checksum, ASDF_CHECKSUM_LEN) != 0)
         return cip_fail(err, CIP_ERR_CHECKSUM, s->block->offset + 4,
                         "expected the stored checksum, found another, of a block that does not "
                         "end where the next one starts: its header is damaged, or its data");
-    *out = s->stored;
+    *out = s->bytes;
     return CIP_OK;
 }
 
@@ -135,7 +97,7 @@ static cip_status make_checked(void *self, cip_space **out, cip_err *err)
  * those of a streamed block whose flag is gone. */
 static cip_status new_checked(asdf_file *f, const asdf_block *b, cip_block *cb, cip_err *err)
 {
-    late *s;
+    asdf_stored *s;
     bool usual = b->header_size == b->form->header_size && b->allocated != 0;
     if (cb->sum_id != CIP_SUM_MD5)
         return usual ? CIP_OK
@@ -145,39 +107,39 @@ static cip_status new_checked(asdf_file *f, const asdf_block *b, cip_block *cb, 
                                 "not, and no checksum to tell what its payload is",
                                 b->header_size, b->allocated);
     CIP_TRY(CIP_ARENA_NEW(&f->layout->arena, &s, 1, err));
-    *s = (late){ .layout = f->layout, .block = b, .stored = cb->stored };
+    *s = (asdf_stored){ .layout = f->layout, .block = b, .bytes = cb->stored };
     return cip_space_new_lazy(f->layout, make_checked, s, &cb->data, err);
 }
 
 /* Why a payload that is all there cannot be decoded. */
-static cip_status unreadable(const code_row *row, const asdf_block *b, const char *name,
+static cip_status unreadable(const asdf_codec *codec, const asdf_block *b, const char *name,
                              cip_err *why)
 {
     uint64_t at = b->offset + b->form->code;
     if (b->encoding[0] != 0)
         return cip_fail(why, CIP_ERR_UNSUPPORTED, b->offset + b->form->encoding,
                         "expected a block without encoding, found '%s'", name);
-    if (row == NULL)
+    if (codec == NULL && !is_none(b->code))
         return cip_fail(why, CIP_ERR_UNSUPPORTED, at, "expected a known compression, found '%s'",
                         name);
-    if (row->codec != NULL && !cip_codec_available(cip_codec_find(row->codec)))
+    if (codec != NULL && !cip_codec_available(cip_codec_find(codec->codec)))
         return cip_fail(why, CIP_ERR_UNSUPPORTED, at,
                         "this build has no codec for compression '%s'", name);
     return CIP_OK;
 }
 
-static cip_status new_decoded(asdf_file *f, const asdf_block *b, const code_row *row, cip_block *cb,
-                              cip_err *err)
+static cip_status new_decoded(asdf_file *f, const asdf_block *b, const asdf_codec *codec,
+                              cip_block *cb, cip_err *err)
 {
     cip_layout *l = f->layout;
-    late *s;
-    if (row->how == HOW_RAW) {
+    asdf_stored *s;
+    if (codec == NULL) {
         cb->data = cb->stored;
         return b->shifted ? new_checked(f, b, cb, err) : CIP_OK;
     }
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &s, 1, err));
-    *s = (late){ .layout = l, .block = b, .row = row, .stored = cb->stored };
-    if (row->how == HOW_SEQ && !cip_asdf_is_streamed(b))
+    *s = (asdf_stored){ .layout = l, .block = b, .codec = codec, .bytes = cb->stored };
+    if (codec->space == NULL && !cip_asdf_is_streamed(b))
         return new_seq(s, b->data_size, &cb->data, err);
     return cip_space_new_lazy(l, make_late, s, &cb->data, err);
 }
@@ -243,14 +205,14 @@ static cip_status make_label(cip_layout *l, size_t i, char **out, cip_err *err)
 static cip_status make_data(asdf_file *f, size_t i, cip_block *cb, cip_err *err)
 {
     const asdf_block *b = &f->blocks.at[i];
-    const code_row *row = find_row(b->code);
+    const asdf_codec *codec = cip_asdf_codec_of(b->code);
     const cip_codec_methods *m = cip_app_codec_coded(f->env, b->code);
     if (cip_asdf_is_encoded(b))
         return cip_asdf_make_encoded(f, i, cb, err);
     if (m != NULL)
         return cip_asdf_make_coded(f, i, m, cb, err);
-    CIP_TRY(unreadable(row, b, cb->info.codec, err));
-    return new_decoded(f, b, row, cb, err);
+    CIP_TRY(unreadable(codec, b, cb->info.codec, err));
+    return new_decoded(f, b, codec, cb, err);
 }
 
 static cip_status make_block(asdf_file *f, size_t i, cip_err *err)

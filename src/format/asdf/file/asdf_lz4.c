@@ -75,10 +75,16 @@ static cip_status check_piece(uint64_t n, uint64_t m, uint64_t left, uint64_t at
     return CIP_OK;
 }
 
-static cip_status scan_framing(const asdf_block *b, cip_space *stored, cip_window *w,
-                               chunk_list *list, cip_err *err)
+/* Adds the pieces of a payload to the list; raw_len as for a space. */
+typedef cip_status scan_fn(const asdf_stored *s, cip_window *w, uint64_t raw_len, chunk_list *list,
+                           cip_err *err);
+
+static cip_status scan_lz4(const asdf_stored *s, cip_window *w, uint64_t raw_len, chunk_list *list,
+                           cip_err *err)
 {
+    const asdf_block *b = s->block;
     uint64_t pos = 0;
+    (void)raw_len;
     while (b->stored - pos > 3) {
         cip_bytes in;
         uint64_t left = b->stored - pos - 4;
@@ -86,7 +92,7 @@ static cip_status scan_framing(const asdf_block *b, cip_space *stored, cip_windo
         uint64_t n = cip_load_u32(in.ptr, true);
         uint64_t m = in.len == PIECE_HEAD ? cip_load_u32(in.ptr + 4, false) : 0;
         CIP_TRY(check_piece(n, m, left, b->data_off + pos, err));
-        const cip_chunk c = { .at = { .in = stored, .off = pos + PIECE_HEAD, .len = n - 4 },
+        const cip_chunk c = { .at = { .in = s->bytes, .off = pos + PIECE_HEAD, .len = n - 4 },
                               .raw_len = m };
         if (m != 0) /* an empty one is nothing to a table of chunks */
             CIP_TRY(add_chunk(list, &c, err));
@@ -109,16 +115,17 @@ static cip_status new_chunked(cip_layout *l, const chunk_list *list, const cip_c
     return cip_space_new_chunked(l, &table, list->raw_len, &step, 1, out, err);
 }
 
-static cip_status lz4_space(cip_layout *l, const asdf_block *b, cip_space *stored, uint64_t raw_len,
-                            cip_space **out, cip_err *err)
+static cip_status scanned(const asdf_stored *s, uint64_t raw_len, scan_fn *scan, cip_space **out,
+                          cip_err *err)
 {
+    cip_layout *l = s->layout;
     cip_window w = { .layout = l, .in = l->file };
     chunk_list list = { .env = l->env };
     cip_status st;
-    CIP_GO(scan_framing(b, stored, &w, &list, err));
+    CIP_GO(scan(s, &w, raw_len, &list, err));
     if (raw_len != UINT64_MAX && list.raw_len != raw_len)
         CIP_GO(wrong_length(raw_len, list.raw_len, err));
-    CIP_GO(new_chunked(l, &list, cip_codec_find("lz4"), out, err));
+    CIP_GO(new_chunked(l, &list, cip_codec_find(s->codec->codec), out, err));
 done:
     cip_window_clear(&w);
     cip_mem_put(&l->env->mem, list.at);
@@ -127,9 +134,10 @@ done:
 
 /* --- `blsc`: Blosc chunks one behind the other, mostly one ------------------------------------ */
 
-static cip_status scan_blosc(const asdf_block *b, cip_space *stored, cip_window *w,
-                             uint64_t raw_len, chunk_list *list, cip_err *err)
+static cip_status scan_blosc(const asdf_stored *s, cip_window *w, uint64_t raw_len,
+                             chunk_list *list, cip_err *err)
 {
+    const asdf_block *b = s->block;
     for (uint64_t pos = 0; list->raw_len < raw_len && pos < b->stored;) {
         cip_bytes in;
         cip_blosc_head h;
@@ -141,7 +149,7 @@ static cip_status scan_blosc(const asdf_block *b, cip_space *stored, cip_window 
             return cip_fail(err, CIP_ERR_TRUNCATED, b->data_off + pos,
                             "expected a Blosc chunk of %" PRIu32 " bytes, found %" PRIu64, h.cbytes,
                             b->stored - pos);
-        const cip_chunk c = { .at = { .in = stored, .off = pos, .len = h.cbytes },
+        const cip_chunk c = { .at = { .in = s->bytes, .off = pos, .len = h.cbytes },
                               .raw_len = h.nbytes };
         if (h.nbytes != 0)
             CIP_TRY(add_chunk(list, &c, err));
@@ -150,37 +158,36 @@ static cip_status scan_blosc(const asdf_block *b, cip_space *stored, cip_window 
     return CIP_OK;
 }
 
-static cip_status blosc_space(cip_layout *l, const asdf_block *b, cip_space *stored,
-                              uint64_t raw_len, cip_space **out, cip_err *err)
+cip_status cip_asdf_blsc_space(const asdf_stored *s, uint64_t raw_len, cip_space **out,
+                               cip_err *err)
 {
-    cip_window w = { .layout = l, .in = l->file };
-    chunk_list list = { .env = l->env };
-    cip_status st;
-    CIP_GO(scan_blosc(b, stored, &w, raw_len, &list, err));
-    if (raw_len != UINT64_MAX && list.raw_len != raw_len)
-        CIP_GO(wrong_length(raw_len, list.raw_len, err));
-    CIP_GO(new_chunked(l, &list, cip_codec_find("blosc"), out, err));
-done:
-    cip_window_clear(&w);
-    cip_mem_put(&l->env->mem, list.at);
-    return st;
+    return scanned(s, raw_len, scan_blosc, out, err);
+}
+
+/* --- `bls2`: a Blosc2 frame ----------------------------------------------------------------- */
+
+cip_status cip_asdf_bls2_space(const asdf_stored *s, uint64_t raw_len, cip_space **out,
+                               cip_err *err)
+{
+    const asdf_block *b = s->block;
+    CIP_TRY(cip_b2_nested_space(s->layout, b->data_off, b->stored, out, err));
+    if (raw_len != UINT64_MAX && (*out)->len != raw_len)
+        return cip_fail(err, CIP_ERR_CORRUPT, b->data_off,
+                        "expected %" PRIu64 " decoded bytes, found %" PRIu64, raw_len, (*out)->len);
+    return CIP_OK;
 }
 
 /* --- frames --------------------------------------------------------------------------------- */
 
-typedef struct payload {
-    cip_layout *layout;
-    const asdf_block *block;
-} payload;
-
 static cip_status read_payload(void *user, uint64_t off, size_t n, void *dst, cip_err *err)
 {
-    const payload *p = user;
-    if (off > p->block->stored || p->block->stored - off < n)
-        return cip_fail(err, CIP_ERR_TRUNCATED, p->block->data_off + p->block->stored,
+    const asdf_stored *s = user;
+    const asdf_block *b = s->block;
+    if (off > b->stored || b->stored - off < n)
+        return cip_fail(err, CIP_ERR_TRUNCATED, b->data_off + b->stored,
                         "expected %zu bytes more of the block", n);
-    return cip_space_read_at(&(cip_read_how){ .layout = p->layout }, p->layout->file,
-                             p->block->data_off + off, dst, n, err);
+    return cip_space_read_at(&(cip_read_how){ .layout = s->layout }, s->layout->file,
+                             b->data_off + off, dst, n, err);
 }
 
 static cip_status chunks_of_pieces(const cip_frame_pieces *p, cip_space *stored, chunk_list *list,
@@ -201,11 +208,12 @@ static bool better_in_order(const cip_frame_pieces *p)
     return p->sequential || (p->n == 1 && p->piece[0].raw_len > SOLE_PIECE_MAX);
 }
 
-static cip_status frames_space(cip_layout *l, const cip_codec *codec,
-                               const cip_frame_pieces *pieces, cip_space *stored, uint64_t raw_len,
-                               cip_space **out, cip_err *err)
+static cip_status frames_space(const asdf_stored *s, const cip_codec *codec,
+                               const cip_frame_pieces *pieces, uint64_t raw_len, cip_space **out,
+                               cip_err *err)
 {
-    const cip_extent all = { .in = stored, .len = stored->len };
+    cip_layout *l = s->layout;
+    const cip_extent all = { .in = s->bytes, .len = s->bytes->len };
     const cip_step step = { .codec = codec };
     chunk_list list = { .env = l->env };
     cip_space *in_order = NULL;
@@ -214,7 +222,7 @@ static cip_status frames_space(cip_layout *l, const cip_codec *codec,
     *out = in_order;
     if (better_in_order(pieces) || pieces->n == 0)
         goto done;
-    CIP_GO(chunks_of_pieces(pieces, stored, &list, err));
+    CIP_GO(chunks_of_pieces(pieces, s->bytes, &list, err));
     CIP_GO(new_chunked(l, &list, codec, out, err));
     (*out)->in_order = in_order;
 done:
@@ -222,76 +230,70 @@ done:
     return st;
 }
 
-static cip_status scan_frames(cip_layout *l, const cip_codec *codec, const asdf_block *b,
-                              uint64_t raw_len, cip_frame_pieces *out, cip_err *err)
-{
-    payload p = { l, b };
-    uint64_t max = l->env->limits.max_blocks;
-    if (strcmp(codec->name, "zstd") == 0)
-        return cip_zstd_scan(&l->env->mem, read_payload, &p, b->stored, raw_len, max, out, err);
-    return cip_lz4f_scan(&l->env->mem, read_payload, &p, b->stored, raw_len, max, out, err);
-}
-
-/* Whether what stands under the code `lz4` is an LZ4 frame. */
-static cip_status is_lz4_frame(cip_layout *l, const asdf_block *b, bool *yes, cip_err *err)
-{
-    static const uint8_t magic[4] = { 0x04, 0x22, 0x4d, 0x18 };
-    uint8_t head[4];
-    *yes = false;
-    if (b->stored < sizeof head)
-        return CIP_OK;
-    CIP_TRY(cip_space_read_at(&(cip_read_how){ .layout = l }, l->file, b->data_off, head,
-                              sizeof head, err));
-    *yes = memcmp(head, magic, sizeof magic) == 0;
-    return CIP_OK;
-}
-
 /* Where the length is not told, it is counted first. */
-static cip_status framed(cip_layout *l, const cip_codec *codec, const asdf_block *b,
-                         cip_space *stored, uint64_t raw_len, cip_space **out, cip_err *err)
+static cip_status framed(asdf_stored s, const cip_codec *codec, cip_frames_scan_fn *scan,
+                         uint64_t raw_len, cip_space **out, cip_err *err)
 {
+    cip_layout *l = s.layout;
     cip_frame_pieces pieces = { 0 };
     if (raw_len == UINT64_MAX)
-        CIP_TRY(cip_asdf_count_decoded(l, codec, stored, UINT64_MAX, &raw_len, err));
-    cip_status st = scan_frames(l, codec, b, raw_len, &pieces, err);
+        CIP_TRY(cip_asdf_count_decoded(l, codec, s.bytes, UINT64_MAX, &raw_len, err));
+    cip_status st = scan(&l->env->mem, read_payload, &s, s.block->stored, raw_len,
+                         l->env->limits.max_blocks, &pieces, err);
     if (st == CIP_OK)
-        st = frames_space(l, codec, &pieces, stored, raw_len, out, err);
+        st = frames_space(&s, codec, &pieces, raw_len, out, err);
     cip_mem_put(&l->env->mem, pieces.piece);
     return st;
 }
 
-/* `bls2`: a Blosc2 frame. */
-static cip_status blosc2_space(cip_layout *l, const asdf_block *b, uint64_t raw_len,
-                               cip_space **out, cip_err *err)
+/* A request is dearer than so many bytes, which are kept. */
+static void expect_walk(const asdf_stored *s)
 {
-    CIP_TRY(cip_b2_nested_space(l, b->data_off, b->stored, out, err));
-    if (raw_len != UINT64_MAX && (*out)->len != raw_len)
-        return cip_fail(err, CIP_ERR_CORRUPT, b->data_off,
-                        "expected %" PRIu64 " decoded bytes, found %" PRIu64, raw_len, (*out)->len);
+    if (s->block->stored <= FAR_WALK)
+        cip_space_expect(s->bytes);
+}
+
+cip_status cip_asdf_zstd_space(const asdf_stored *s, uint64_t raw_len, cip_space **out,
+                               cip_err *err)
+{
+    expect_walk(s);
+    return framed(*s, cip_codec_find("zstd"), cip_zstd_scan, raw_len, out, err);
+}
+
+cip_status cip_asdf_lz4f_space(const asdf_stored *s, uint64_t raw_len, cip_space **out,
+                               cip_err *err)
+{
+    expect_walk(s);
+    return framed(*s, cip_codec_find("lz4f"), cip_lz4f_scan, raw_len, out, err);
+}
+
+/* --- what stands under the code `lz4` ------------------------------------------------------- */
+
+static cip_status is_lz4_frame(const asdf_stored *s, bool *yes, cip_err *err)
+{
+    static const uint8_t magic[4] = { 0x04, 0x22, 0x4d, 0x18 };
+    uint8_t head[4];
+    *yes = false;
+    if (s->block->stored < sizeof head)
+        return CIP_OK;
+    CIP_TRY(cip_space_read_at(&(cip_read_how){ .layout = s->layout }, s->layout->file,
+                              s->block->data_off, head, sizeof head, err));
+    *yes = memcmp(head, magic, sizeof magic) == 0;
     return CIP_OK;
 }
 
-cip_status cip_asdf_framed_space(cip_layout *l, const asdf_block *b, cip_space *stored,
-                                 uint64_t raw_len, cip_space **out, cip_err *err)
+cip_status cip_asdf_lz4_space(const asdf_stored *s, uint64_t raw_len, cip_space **out, cip_err *err)
 {
-    const cip_codec *codec = cip_codec_find(memcmp(b->code, "zstd", 4) == 0 ? "zstd" : "lz4f");
-    bool frame = true;
-    if (memcmp(b->code, "blsc", 4) == 0)
-        return blosc_space(l, b, stored, raw_len, out, err);
-    if (memcmp(b->code, "bls2", 4) == 0)
-        return blosc2_space(l, b, raw_len, out, err);
-    if (b->stored <= FAR_WALK) /* a request is dearer than so many bytes, which are kept */
-        cip_space_expect(stored);
-    if (memcmp(b->code, "lz4", 4) != 0) /* with its NUL */
-        return framed(l, codec, b, stored, raw_len, out, err);
-    CIP_TRY(is_lz4_frame(l, b, &frame, err));
+    bool frame;
+    expect_walk(s);
+    CIP_TRY(is_lz4_frame(s, &frame, err));
     if (!frame)
-        return lz4_space(l, b, stored, raw_len, out, err);
-    cip_status st = framed(l, codec, b, stored, raw_len, out, err);
+        return scanned(s, raw_len, scan_lz4, out, err);
+    cip_status st = framed(*s, cip_codec_find("lz4f"), cip_lz4f_scan, raw_len, out, err);
     /* A first chunk of 66 MiB starts with the same bytes; then the frame's header is wrong. */
     if (st == CIP_ERR_CHECKSUM || st == CIP_ERR_CORRUPT || st == CIP_ERR_UNSUPPORTED ||
         st == CIP_ERR_TRUNCATED)
-        return lz4_space(l, b, stored, raw_len, out, err);
+        return scanned(s, raw_len, scan_lz4, out, err);
     return st;
 }
 

@@ -97,12 +97,11 @@ static cip_status add_extension(asdf_update *u, cip_yaml_edit *e, const asdf_blo
 {
     const asdf_standard *s;
     const cip_node *n;
-    const char *name;
     if (cip_asdf_is_raw(b))
         return CIP_OK;
     CIP_TRY(cip_asdf_standard(own_standard(u), &s, err));
-    CIP_TRY(cip_asdf_code_name(u->arena, b->code, &name, err));
-    CIP_TRY(cip_asdf_codec_extension(u->arena, s, cip_yaml_edit_root(e), name, &n, err));
+    CIP_TRY(cip_asdf_codec_extension(u->arena, s, cip_yaml_edit_root(e), cip_asdf_codec_of(b->code),
+                                     &n, err));
     return n == NULL ? CIP_OK : cip_yaml_edit_set(e, "history/extensions/-", n, err);
 }
 

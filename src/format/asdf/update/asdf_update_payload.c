@@ -85,7 +85,8 @@ static cip_status make_sum(asdf_update *u, const asdf_ublock *b, asdf_piece *p, 
 
 bool cip_asdf_update_grows(const asdf_update *u, const asdf_ublock *b)
 {
-    return memcmp(b->head.code, "lz4", 4) == 0 && !cip_asdf_update_is_chained(u, b);
+    const asdf_codec *codec = cip_asdf_codec_of(b->head.code);
+    return codec != NULL && codec->grows && !cip_asdf_update_is_chained(u, b);
 }
 
 /* Decoded bytes from `from` on. */
@@ -135,8 +136,8 @@ static cip_status choose_packing(asdf_update *u, size_t block, asdf_packing *how
 {
     const asdf_ublock *b = &u->b[block];
     const char *name;
-    if (cip_asdf_packing_of(&u->how, how, NULL) != CIP_OK ||
-        memcmp(how->code, b->head.code, sizeof how->code) != 0) {
+    if (cip_asdf_packing_of(&u->how, how, NULL) != CIP_OK || how->codec == NULL ||
+        how->codec != cip_asdf_codec_of(b->head.code)) {
         CIP_TRY(cip_asdf_code_name(u->arena, b->head.code, &name, err));
         CIP_TRY(cip_asdf_packing(name, 0, how, err));
         cip_asdf_blosc_like(u->l, &b->head, how);

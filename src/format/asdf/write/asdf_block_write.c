@@ -60,7 +60,8 @@ cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
     }
     b->head =
         (asdf_piece){ .form = b->form, .flags = flags | (b->chain != NULL ? ASDF_ENCODED : 0) };
-    memcpy(b->head.code, b->how.code, sizeof b->head.code);
+    if (b->how.codec != NULL)
+        memcpy(b->head.code, b->how.codec->code, sizeof b->head.code);
     b->in = (cip_out){ .write = write_in, .user = b };
     b->at = b->out->n;
     if (!b->bare)

@@ -36,14 +36,9 @@ struct asdf_bloscw {
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
-bool cip_asdf_is_blosc(const asdf_packing *p)
-{
-    return memcmp(p->code, "blsc", 4) == 0 || memcmp(p->code, "bls2", 4) == 0;
-}
-
 cip_status cip_asdf_blosc_packing(const char *codec, asdf_packing *p, cip_err *err)
 {
-    const bool blsc = memcmp(p->code, "blsc", 4) == 0;
+    const bool blsc = p->codec->blosc == 1;
     uint8_t meta = 0;
     p->blosc = (cip_blosc_spec){ .compcode = blsc || !cip_codec_available(cip_codec_find("zstd"))
                                                  ? CIP_BLOSC_BLOSCLZ
@@ -56,14 +51,15 @@ cip_status cip_asdf_blosc_packing(const char *codec, asdf_packing *p, cip_err *e
         p->blosc.level = p->level;
     if (p->level < 0 || p->level > 9)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a level of 1 to 9 for %s, found %d", p->name, p->level);
+                        "expected a level of 1 to 9 for %s, found %d", cip_asdf_packing_name(p),
+                        p->level);
     if (codec[0] != '\0' &&
         (cip_blosc_codec_parse(codec, &p->blosc.compcode, &meta, NULL) != CIP_OK ||
          p->blosc.compcode > CIP_BLOSC_ZSTD))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected one of the codecs blosclz, lz4, lz4hc, zlib, zstd in %s, found "
                         "'%.40s'",
-                        p->name, codec);
+                        cip_asdf_packing_name(p), codec);
     return CIP_OK;
 }
 
@@ -75,7 +71,8 @@ cip_status cip_asdf_packing_filter(const char *filter, asdf_packing *p, cip_err 
         return CIP_OK;
     if (!cip_asdf_is_blosc(p))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected the codec blsc or bls2 for filters, found %s", p->name);
+                        "expected the codec blsc or bls2 for filters, found %s",
+                        cip_asdf_packing_name(p));
     p->named = true;
     memset(p->blosc.filter, 0, sizeof p->blosc.filter);
     CIP_TRY(cip_blosc_filters_parse(filter, p->blosc.filter, p->blosc.filter_meta, err));
@@ -87,7 +84,7 @@ cip_status cip_asdf_packing_filter(const char *filter, asdf_packing *p, cip_err 
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "expected %s for %s, found %.60s",
                         p->blosc.blosc1 ? "shuffle, bitshuffle or none"
                                         : "filters that lose nothing",
-                        p->name, filter);
+                        cip_asdf_packing_name(p), filter);
     return CIP_OK;
 }
 
@@ -119,7 +116,7 @@ void cip_asdf_blosc_like(cip_layout *l, const asdf_block *b, asdf_packing *p)
     cip_b2_header frame;
     size_t n = (size_t)cip_min_u64(sizeof head, b->stored);
     const cip_bytes in = { head, n };
-    if (!cip_asdf_is_blosc(p) || memcmp(p->code, b->code, sizeof p->code) != 0 ||
+    if (!cip_asdf_is_blosc(p) || p->codec != cip_asdf_codec_of(b->code) ||
         cip_io_read(l->io, b->data_off, head, n, NULL) != CIP_OK)
         return;
     if (p->blosc.blosc1 && cip_blosc_head_parse(in, &one, NULL) == CIP_OK) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Codecs by name and code, and the framings of LZ4: that of `lz4\0` (section 2.6), pieces of 4 MiB,
- * each with its stored length in big-endian and its raw length in little-endian order before it;
- * and one LZ4 frame of independent blocks, since other readers of `lz4f` stop at its end. */
+ * Codecs as they are asked for, and the framings of LZ4: that of `lz4\0` (section 2.6), pieces of 4
+ * MiB, each with its stored length in big-endian and its raw length in little-endian order before
+ * it; and one LZ4 frame of independent blocks, since other readers of `lz4f` stop at its end. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/endian.h"
@@ -33,7 +34,7 @@ static cip_status lz4_encode(cip_mem *mem, int level, bool first, bool last, cip
     return CIP_OK;
 }
 
-static const cip_framing lz4_framing = {
+const cip_framing cip_asdf_framing_lz4 = {
     .name = "lz4",
     .piece = LZ4_PIECE,
     .empty_piece = false,
@@ -84,7 +85,7 @@ static cip_status frame_encode(cip_mem *mem, int level, bool first, bool last, c
     return CIP_OK;
 }
 
-static const cip_framing lz4f_framing = {
+const cip_framing cip_asdf_framing_lz4f = {
     .name = "lz4f",
     .piece = LZ4_PIECE,
     .empty_piece = true,
@@ -92,60 +93,49 @@ static const cip_framing lz4f_framing = {
     .encode = frame_encode,
 };
 
-typedef struct row {
-    const char *name, *codec;
-    char code[5];
-    const cip_framing *framing; /* of this folder */
-} row;
-
-static const row rows[] = {
-    { "zlib", "zlib", "zlib", NULL },  { "bzip2", "bzip2", "bzp2", NULL },
-    { "bzp2", "bzip2", "bzp2", NULL }, { "lz4", "lz4", "lz4", &lz4_framing },
-    { "zstd", "zstd", "zstd", NULL },  { "lz4f", "lz4f", "lz4f", &lz4f_framing },
-    { "blsc", "blsc", "blsc", NULL },  { "bls2", "bls2", "bls2", NULL },
-};
-
-static const row *find_row(const char *codec, const char **within)
+static bool is_name(const char *name, const char *text, size_t n)
 {
-    const size_t n = strcspn(codec, ":");
-    *within = codec[n] == ':' ? codec + n + 1 : "";
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strlen(rows[i].name) == n && memcmp(rows[i].name, codec, n) == 0)
-            return &rows[i];
-    return NULL;
+    return name != NULL && strlen(name) == n && memcmp(name, text, n) == 0;
+}
+
+static cip_status find_codec(const char *text, size_t n, const asdf_codec **out, cip_err *err)
+{
+    char names[128];
+    size_t len = 0;
+    for (const asdf_codec *c = cip_asdf_codecs; c->name != NULL; c++) {
+        *out = c;
+        if (is_name(c->name, text, n) || is_name(c->alias, text, n))
+            return CIP_OK;
+        len += (size_t)snprintf(names + len, sizeof names - len, ", %s", c->name);
+    }
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected one of the codecs none%s for ASDF, found '%.40s'", names, text);
+}
+
+/* How payloads of another codec than Blosc's are written. */
+static cip_status find_framing(asdf_packing *p, cip_err *err)
+{
+    const cip_codec *c = cip_codec_find(p->codec->codec);
+    p->framing = p->codec->framing != NULL ? p->codec->framing : cip_framing_find(p->codec->codec);
+    if (p->framing == NULL || !cip_codec_available(c))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the codec %s was left out of this build", cip_asdf_packing_name(p));
+    return c->level != NULL ? c->level(p->level, err) : CIP_OK;
 }
 
 cip_status cip_asdf_packing(const char *codec, int level, asdf_packing *out, cip_err *err)
 {
-    asdf_packing p = { .name = "none", .level = level };
-    if (codec == NULL || strcmp(codec, "none") == 0) {
-        *out = p;
-        return CIP_OK;
+    asdf_packing p = { .level = level };
+    if (codec != NULL && strcmp(codec, "none") != 0) {
+        const size_t n = strcspn(codec, ":");
+        const char *within = codec[n] == ':' ? codec + n + 1 : "";
+        CIP_TRY(find_codec(codec, n, &p.codec, err));
+        if (within[0] != '\0' && !cip_asdf_is_blosc(&p))
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %.*s:LEVEL, found '%.40s'",
+                            (int)n, codec, codec);
+        CIP_TRY(cip_asdf_is_blosc(&p) ? cip_asdf_blosc_packing(within, &p, err)
+                                      : find_framing(&p, err));
     }
-    const char *within;
-    const row *r = find_row(codec, &within);
-    if (r != NULL && within[0] != '\0' && strncmp(r->code, "bls", 3) != 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %s:LEVEL, found '%.40s'",
-                        r->name, codec);
-    if (r == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected one of the codecs none, zlib, bzp2, lz4, lz4f, zstd, blsc, bls2 "
-                        "for ASDF, found '%.40s'",
-                        codec);
-    p.name = r->codec;
-    memcpy(p.code, r->code, sizeof p.code);
-    if (cip_asdf_is_blosc(&p)) {
-        CIP_TRY(cip_asdf_blosc_packing(within, &p, err));
-        *out = p;
-        return CIP_OK;
-    }
-    p.framing = r->framing != NULL ? r->framing : cip_framing_find(p.name);
-    if (p.framing == NULL || !cip_codec_available(cip_codec_find(p.name)))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the codec %s was left out of this build", p.name);
-    const cip_codec *c = cip_codec_find(p.name);
-    if (c->level != NULL)
-        CIP_TRY(c->level(level, err));
     *out = p;
     return CIP_OK;
 }

@@ -9,7 +9,7 @@
 #include "space/read.h"
 #include "tree/edit.h"
 
-static const asdf_packing as_it_is = { .name = "none" };
+static const asdf_packing as_it_is = { .codec = NULL };
 
 /* The decoded bytes into the temporary file, as they are where the codec makes them no smaller; *p
  * says what came of it. */
@@ -151,7 +151,7 @@ static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, 
     if (tree->len == 0 || !f->header.has_standard || !cip_asdf_standard_known(f->header.standard))
         return CIP_OK;
     CIP_TRY(cip_asdf_standard(f->header.standard_text, &s, err));
-    CIP_TRY(cip_asdf_codec_extension(w->arena, s, w->layout->tree, w->how.name, &node, err));
+    CIP_TRY(cip_asdf_codec_extension(w->arena, s, w->layout->tree, w->how.codec, &node, err));
     if (node == NULL)
         return CIP_OK;
     CIP_TRY(cip_yaml_edit_new(w->env, (cip_bytes){ tree->ptr, tree->len }, &opt, &e, err));
@@ -162,7 +162,8 @@ static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, 
         st = cip_buf_add(tree, now.ptr, now.len, err);
     } else if (st != CIP_ERR_NOMEM && st != CIP_ERR_LIMIT && w->notes != NULL) {
         cip_report_add(w->notes, CIP_NOTE, CIP_OK, why.offset, 0, "history/extensions",
-                       "the codec %s is not announced: %s", w->how.name, why.text);
+                       "the codec %s is not announced: %s", cip_asdf_packing_name(&w->how),
+                       why.text);
         st = CIP_OK;
     }
     cip_yaml_edit_free(e);
@@ -172,7 +173,7 @@ static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, 
 static bool uses_codec(const asdf_recoding *w, const asdf_piece *p, size_t n)
 {
     for (size_t i = 0; i < n && w->recode && cip_asdf_packs(&w->how); i++)
-        if (memcmp(p[i].code, w->how.code, sizeof p[i].code) == 0)
+        if (cip_asdf_codec_of(p[i].code) == w->how.codec)
             return true;
     return false;
 }

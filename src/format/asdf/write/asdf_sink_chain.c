@@ -25,12 +25,12 @@ static cip_status read_chain(cip_env *env, cip_arena *a, const char *text, asdf_
  * size. */
 static cip_status early(cip_env *env, cip_arena *a, const char *encode, asdf_how *how, cip_err *err)
 {
-    bool zlib = strcmp(how->packing.name, "zlib") == 0;
+    bool zlib = strcmp(cip_asdf_packing_name(&how->packing), "zlib") == 0;
     how->chain = NULL;
     if (cip_asdf_packs(&how->packing) && !zlib)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected one of the codecs none, zlib for ASDF 0.1.0, found '%.40s'",
-                        how->packing.name);
+                        cip_asdf_packing_name(&how->packing));
     if (encode == NULL)
         return zlib ? read_chain(env, a, "[zlib]", how, err) : CIP_OK;
     const int level = how->packing.level;
@@ -77,7 +77,8 @@ static cip_status own_way(cip_env *env, cip_arena *a, const asdf_target *t, asdf
     if (!has_codec(t) && cip_asdf_packs(&how->packing))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s data have no codec, '%.40s' was asked for",
-                        t->where == CIP_WHERE_INLINE ? "inline" : "streamed", how->packing.name);
+                        t->where == CIP_WHERE_INLINE ? "inline" : "streamed",
+                        cip_asdf_packing_name(&how->packing));
     return how->standard->early ? early(env, a, encode, how, err) : CIP_OK;
 }
 

@@ -111,21 +111,18 @@ static cip_status raw_tree(asdf_writer *w, cip_arena *a, const cip_node **out, c
     return CIP_OK;
 }
 
-static const char *const extensions[] = { "lz4f", "zstd", "blsc" };
-enum { NEXTENSION = sizeof extensions / sizeof extensions[0] };
-
-/* The codecs beyond the standard, each once. */
+/* The codecs beyond the standard, each once: no more than there are arrays. */
 static cip_status add_extensions(asdf_writer *w, cip_arena *a, asdf_swap *swap, size_t *n,
                                  cip_err *err)
 {
-    for (size_t k = 0; k < NEXTENSION; k++) {
+    for (const asdf_codec *c = cip_asdf_codecs; c->name != NULL; c++) {
         bool used = false;
         for (size_t i = 0; i < w->n; i++)
             used = used || (w->target[i]->where != CIP_WHERE_INLINE && !w->target[i]->s->is_view &&
-                            strcmp(w->target[i]->how.packing.name, extensions[k]) == 0);
+                            w->target[i]->how.packing.codec == c);
         asdf_swap x = { .path = "history/extensions/-" };
         if (used)
-            CIP_TRY(cip_asdf_codec_extension(a, w->standard, w->tree, extensions[k], &x.to, err));
+            CIP_TRY(cip_asdf_codec_extension(a, w->standard, w->tree, c, &x.to, err));
         if (x.to != NULL)
             swap[(*n)++] = x;
     }
@@ -150,7 +147,7 @@ static cip_status all_text(asdf_writer *w, cip_buf *text, cip_err *err)
     size_t n = 0;
     CIP_GO(cip_asdf_head_text(w->standard, text, err));
     CIP_GO(add_comments(w, text, err));
-    CIP_GO(CIP_ARENA_NEW(&arena, &swap, w->n + NEXTENSION, err));
+    CIP_GO(CIP_ARENA_NEW(&arena, &swap, 2 * w->n, err));
     if (cip_asdf_is_rawarray(&w->spec))
         CIP_GO(raw_tree(w, &arena, &w->tree, err));
     for (size_t i = 0; i < w->n; i++) {

@@ -141,18 +141,6 @@ static cip_status history(copier *c, cip_node **out, cip_err *err)
     return cip_asdf_list_map(&top, NULL, CIP_STYLE_BLOCK, out, err);
 }
 
-typedef struct codec_row {
-    const char *codec, *class, *uri;
-} codec_row;
-
-#define CODEC_URI "asdf://asdf-format.org/compression/extensions/"
-
-static const codec_row codecs[] = {
-    { "lz4f", "asdf_compression.lz4f.extensions.LZ4FrameExtension", CODEC_URI "lz4f-1.0.0" },
-    { "zstd", "asdf_compression.zstd.extensions.ZstdExtension", CODEC_URI "zstd-1.0.0" },
-    { "blsc", "asdf_compression.blsc.extensions.BloscExtension", CODEC_URI "blsc-1.0.0" },
-};
-
 /* Whether there is a list that it can be added to, and it is not in it. */
 static bool is_missing(const cip_node *root, const char *uri)
 {
@@ -171,18 +159,18 @@ static bool is_missing(const cip_node *root, const char *uri)
     return true;
 }
 
-static cip_status extension(cip_arena *a, const codec_row *row, cip_node **out, cip_err *err)
+static cip_status extension(cip_arena *a, const asdf_codec *codec, cip_node **out, cip_err *err)
 {
     asdf_list l = { .a = a }, who = { .a = a };
     cip_node *seq, *v;
     CIP_TRY(cip_node_new_seq(a, 1, &seq, err));
-    CIP_TRY(cip_node_new_string(a, row->codec, strlen(row->codec), &v, err));
+    CIP_TRY(cip_node_new_string(a, codec->name, strlen(codec->name), &v, err));
     cip_node_set_item(seq, 0, v);
     CIP_TRY(cip_asdf_list_text(&who, "name", "cippus", err));
     CIP_TRY(cip_asdf_list_text(&who, "version", CIP_VERSION_STRING, err));
     CIP_TRY(cip_asdf_list_map(&who, ASDF_TAGS "core/software-1.0.0", CIP_STYLE_FLOW, &v, err));
-    CIP_TRY(cip_asdf_list_text(&l, "extension_class", row->class, err));
-    CIP_TRY(cip_asdf_list_text(&l, "extension_uri", row->uri, err));
+    CIP_TRY(cip_asdf_list_text(&l, "extension_class", codec->extension_class, err));
+    CIP_TRY(cip_asdf_list_text(&l, "extension_uri", codec->extension_uri, err));
     CIP_TRY(cip_asdf_list_add(&l, "software", v, err));
     CIP_TRY(cip_asdf_list_add(&l, "supported_compression", seq, err));
     return cip_asdf_list_map(&l, ASDF_TAGS "core/extension_metadata-1.0.0", CIP_STYLE_BLOCK, out,
@@ -190,12 +178,12 @@ static cip_status extension(cip_arena *a, const codec_row *row, cip_node **out, 
 }
 
 cip_status cip_asdf_codec_extension(cip_arena *a, const asdf_standard *s, const cip_node *root,
-                                    const char *codec, const cip_node **out, cip_err *err)
+                                    const asdf_codec *codec, const cip_node **out, cip_err *err)
 {
     cip_node *n = NULL;
-    for (size_t i = 0; i < sizeof codecs / sizeof codecs[0] && s->metadata; i++)
-        if (strcmp(codecs[i].codec, codec) == 0 && is_missing(root, codecs[i].uri))
-            CIP_TRY(extension(a, &codecs[i], &n, err));
+    if (s->metadata && codec != NULL && codec->extension_uri != NULL &&
+        is_missing(root, codec->extension_uri))
+        CIP_TRY(extension(a, codec, &n, err));
     *out = n;
     return CIP_OK;
 }

@@ -82,8 +82,7 @@ cip_status cip_asdf_integer_node(cip_arena *a, const asdf_standard *s, const cip
  */
 
 typedef struct asdf_packing {
-    const char *name;
-    uint8_t code[4];
+    const asdf_codec *codec;    /* NULL: none */
     const cip_framing *framing; /* NULL: as it is, or: */
     cip_blosc_spec blosc;       /* of blsc and bls2, without typesize */
     uint64_t typesize;          /* bytes of an element, for these; 0: not known */
@@ -103,7 +102,13 @@ cip_status cip_asdf_packing_of(const cip_spec *spec, asdf_packing *out, cip_err 
 /* Whether payloads are stored in another way than they are. */
 static inline bool cip_asdf_packs(const asdf_packing *p)
 {
-    return p->code[0] != 0;
+    return p->codec != NULL;
+}
+
+/* As messages call it. */
+static inline const char *cip_asdf_packing_name(const asdf_packing *p)
+{
+    return p->codec == NULL ? "none" : p->codec->alias != NULL ? p->codec->alias : p->codec->name;
 }
 
 typedef enum asdf_sum { ASDF_SUM_STORED = 0, ASDF_SUM_DECODED, ASDF_SUM_NONE } asdf_sum;
@@ -115,7 +120,10 @@ cip_status cip_asdf_sum_of(const asdf_standard *s, const char *text, asdf_sum *o
 /* --- asdf_blosc_write.c: payloads of blsc and bls2 ----------------------------------------------
  */
 
-bool cip_asdf_is_blosc(const asdf_packing *p);
+static inline bool cip_asdf_is_blosc(const asdf_packing *p)
+{
+    return p->codec != NULL && p->codec->blosc != 0;
+}
 /* Bytes of an element of an array that lies in the block; 0: there is none. */
 uint64_t cip_asdf_block_item(const cip_layout *l, size_t block);
 /* Codec and filters as a block has them that is stored so, as far as its payload says; others
@@ -206,9 +214,9 @@ typedef struct asdf_swap {
 cip_status cip_asdf_software(cip_arena *a, bool early, cip_style style, cip_node **out,
                              cip_err *err);
 /* What says that a codec beyond the standard is needed, for history/extensions; *out is NULL when
- * the codec is none of those, or `root` says it already or has no place for it. */
+ * the codec (may be NULL) is none of those, or `root` says it already or has no place for it. */
 cip_status cip_asdf_codec_extension(cip_arena *a, const asdf_standard *s, const cip_node *root,
-                                    const char *codec, const cip_node **out, cip_err *err);
+                                    const asdf_codec *codec, const cip_node **out, cip_err *err);
 /* The tree as it is written, as text from `%YAML` to the end marker: tags of the standard, swaps,
  * software and extensions where there are none. `root` may be NULL. */
 cip_status cip_asdf_tree_text(cip_env *env, const asdf_standard *s, const cip_node *root,
