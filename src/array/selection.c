@@ -318,7 +318,7 @@ static cip_status take_whole(taker *t, int32_t n)
     return CIP_OK;
 }
 
-static cip_status take(taker *t, const cip_slice *s, int32_t missing)
+static cip_status take_slice(taker *t, const cip_slice *s, int32_t missing)
 {
     switch (s->what) {
     case CIP_SLICE_ALL:
@@ -342,7 +342,7 @@ cip_status cip_view_select(const cip_nd *in, const cip_selection *sel, cip_nd *o
     CIP_TRY(count_axes(in, sel, &named, err));
     t.out = (cip_nd){ .off = in->off, .itemsize = in->itemsize };
     for (uint32_t i = 0; i < sel->n; i++)
-        CIP_TRY(take(&t, &sel->item[i], in->ndim - named));
+        CIP_TRY(take_slice(&t, &sel->item[i], in->ndim - named));
     CIP_TRY(take_whole(&t, in->ndim - t.next)); /* what nobody named */
     *out = t.out;
     if (axis != NULL)

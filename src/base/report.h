@@ -75,6 +75,9 @@ void cip_report_expect(cip_report *r, uint64_t nbytes);
 /* Tells that nbytes more have been looked at; true when the caller wants no more. `total` becomes 0
  * (unknown) where it turns out too small. r NULL: nobody is told. */
 bool cip_report_progress(cip_report *r, uint64_t nbytes);
+/* The same of bytes that are read for nothing but that, for cip_space_stream; `report`: a
+ * cip_report. */
+int cip_report_read(void *report, const uint8_t *p, size_t n);
 
 /* How many are kept; those behind the n-th are taken back. */
 size_t cip_report_kept(cip_report *r);

@@ -313,7 +313,7 @@ static cip_status check(const cip_quantize_values *v, const cip_quantize_steps *
 }
 
 /* The values that count, and between what they lie. */
-static cip_status take(const lines *l, double *x, uint64_t *n, range *r, cip_err *err)
+static cip_status gather_finite(const lines *l, double *x, uint64_t *n, range *r, cip_err *err)
 {
     *n = 0;
     *r = (range){ DBL_MAX, -DBL_MAX };
@@ -354,7 +354,7 @@ cip_status cip_quantize_encode(cip_mem *mem, const cip_quantize_values *v,
     const lines l = lines_of(v, nelem);
     plan p = { .head = { .n = nelem } };
     CIP_GO(CIP_NEW(mem, &x, 2 * (size_t)nelem, err));
-    CIP_GO(take(&l, x, &n, &r, err));
+    CIP_GO(gather_finite(&l, x, &n, &r, err));
     if (n != 0 && r.min < r.max) {
         CIP_GO(make_plan(&l, how, x, n, &r, x + nelem, &p, err));
         quantize(&p, x, n, v->wide, &far);

@@ -51,7 +51,7 @@ static void drop_kept(keeper *k)
     }
 }
 
-static void *take(keeper *k, size_t len)
+static void *take_kept(keeper *k, size_t len)
 {
     for (size_t i = 0; i < NKEPT; i++) {
         void *ptr = k->kept[i].ptr;
@@ -72,7 +72,7 @@ static void *keeper_resize(void *user, void *ptr, size_t old_size, size_t new_si
             keep(k, ptr, old_size);
         return NULL;
     }
-    void *p = ptr == NULL ? take(k, new_size) : NULL;
+    void *p = ptr == NULL ? take_kept(k, new_size) : NULL;
     if (p != NULL)
         return p;
     if (k->mem.used + new_size > k->limit)

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A lock file has to be found before the file is read, so before its format is known: each format
+ * is asked what its lock file would be called, and the first one that is there is it. */
 #include "core/foreign_lock.h"
 
 #include <limits.h>

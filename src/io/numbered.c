@@ -56,7 +56,8 @@ static cip_status open_number(const numbered_io *f, uint64_t i, cip_io **out, ci
 }
 
 /* Under the lock. *slot NULL: `io` is the caller's alone to close. */
-static cip_status take(numbered_io *f, uint64_t i, open_member **slot, cip_io **io, cip_err *err)
+static cip_status take_member(numbered_io *f, uint64_t i, open_member **slot, cip_io **io,
+                              cip_err *err)
 {
     open_member *m = find_slot(f, i);
     if (m == NULL) {
@@ -81,7 +82,7 @@ static cip_status acquire(numbered_io *f, uint64_t i, open_member **slot, cip_io
     *slot = NULL;
     *io = NULL;
     pthread_mutex_lock(&f->lock);
-    cip_status st = take(f, i, slot, io, err);
+    cip_status st = take_member(f, i, slot, io, err);
     pthread_mutex_unlock(&f->lock);
     return st;
 }

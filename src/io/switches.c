@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A reader looks at the writer's byte, then at the attribute, then at the file. Where an update
+ * came between these looks they are repeated, TRIES times at most; what cannot be told then counts
+ * as a change by another program. */
 #include "io/switches.h"
 
 #include <sys/xattr.h>

@@ -73,7 +73,7 @@ static void keep(cip_far *a, const piece *p)
 }
 
 /* Whether the bytes are kept; they go to dst, if there is one. */
-static bool take(cip_far *a, uint64_t off, uint64_t len, void *dst)
+static bool find_kept(cip_far *a, uint64_t off, uint64_t len, void *dst)
 {
     bool found = false;
     pthread_mutex_lock(&a->lock);
@@ -169,7 +169,7 @@ cip_status cip_far_read(cip_far *a, const cip_range *r, size_t n, cip_err *err)
     cip_range left[CIP_FAR_RANGES];
     size_t nleft = 0;
     if (n == 1 && r->nbytes <= a->tune->far_join && r->offset < a->io->size &&
-        !take(a, r->offset, r->nbytes, NULL)) {
+        !find_kept(a, r->offset, r->nbytes, NULL)) {
         cip_need need = around(a, r);
         cip_far_expect(a, &need, 1);
     }
@@ -196,7 +196,7 @@ static size_t join(cip_far *a, cip_need *at, size_t n)
     qsort(at, n, sizeof *at, by_offset);
     for (size_t i = 0; i < n; i++) {
         cip_need *last = m != 0 ? &at[m - 1] : NULL;
-        if (at[i].len == 0 || take(a, at[i].off, at[i].len, NULL))
+        if (at[i].len == 0 || find_kept(a, at[i].off, at[i].len, NULL))
             continue;
         uint64_t end = at[i].off + at[i].len, more = at[i].len;
         bool near = last != NULL && at[i].off <= last->off + last->len + a->tune->far_gap;

@@ -60,7 +60,7 @@ typedef struct taker {
     cip_status st;
 } taker;
 
-static int take(void *user, const uint8_t *p, size_t n)
+static int write_piece(void *user, const uint8_t *p, size_t n)
 {
     taker *t = user;
     t->st = cip_out_write(t->out, p, n, t->err);
@@ -72,7 +72,7 @@ cip_status cip_space_write_out(const cip_read_how *how, cip_space *s, cip_out *o
     enum { OUT_PIECE = 1 << 20 };
     cip_err why = CIP_ERR_INIT;
     taker t = { out, err, CIP_OK };
-    cip_status st = cip_space_stream(how, s, OUT_PIECE, take, &t, &why);
+    cip_status st = cip_space_stream(how, s, OUT_PIECE, write_piece, &t, &why);
     if (t.st != CIP_OK)
         return t.st;
     return cip_err_give(err, &why, st);

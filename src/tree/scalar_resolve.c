@@ -25,7 +25,7 @@ static bool at(const text *t, char c)
     return *t->p == c;
 }
 
-static bool take(text *t, char c)
+static bool take_char(text *t, char c)
 {
     bool found = at(t, c);
     t->p += found;
@@ -127,9 +127,9 @@ static bool resolve_int(cip_node *node, text t)
 {
     magnitude m = { 0 };
     bool negative = take_sign(&t);
-    bool zero = take(&t, '0');
+    bool zero = take_char(&t, '0');
     if (zero) {
-        unsigned base = take(&t, 'b') ? 2 : take(&t, 'x') ? 16 : 8;
+        unsigned base = take_char(&t, 'b') ? 2 : take_char(&t, 'x') ? 16 : 8;
         /* the zero is itself an octal digit */
         if (!take_based(&t, base, &m) && (base != 8 || t.p < t.end))
             return false;
@@ -176,7 +176,7 @@ static bool resolve_sixtieths(cip_node *node, text whole, text t, bool negative)
         if (!take_sixtieth(&t, &part))
             return false;
     }
-    if (!take(&t, '.'))
+    if (!take_char(&t, '.'))
         return false;
     skip_digits(&t);
     if (t.p < t.end)
@@ -221,11 +221,11 @@ static bool resolve_float(cip_node *node, text t)
         skip_digits(&t);
         if (at(&t, ':'))
             return resolve_sixtieths(node, unsigned_part, t, negative);
-        if (!take(&t, '.'))
+        if (!take_char(&t, '.'))
             return false;
     }
     skip_digits(&t);
-    if (take(&t, 'e') || take(&t, 'E')) {
+    if (take_char(&t, 'e') || take_char(&t, 'E')) {
         if (!at(&t, '-') && !at(&t, '+'))
             return false;
         t.p++;
@@ -250,13 +250,13 @@ static bool take_zone(text *t)
         return true;
     while (at(t, ' ') || at(t, '\t'))
         t->p++;
-    if (take(t, 'Z'))
+    if (take_char(t, 'Z'))
         return true;
-    if (!take(t, '-') && !take(t, '+'))
+    if (!take_char(t, '-') && !take_char(t, '+'))
         return false;
     if (!take_between(t, 1, 2))
         return false;
-    return !take(t, ':') || take_between(t, 2, 2);
+    return !take_char(t, ':') || take_between(t, 2, 2);
 }
 
 /* [0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]
@@ -265,22 +265,22 @@ static bool take_zone(text *t)
 static bool resolve_timestamp(text t)
 {
     const char *start = t.p;
-    if (!take_between(&t, 4, 4) || !take(&t, '-') || !take_between(&t, 1, 2) || !take(&t, '-') ||
-        !take_between(&t, 1, 2))
+    if (!take_between(&t, 4, 4) || !take_char(&t, '-') || !take_between(&t, 1, 2) ||
+        !take_char(&t, '-') || !take_between(&t, 1, 2))
         return false;
     if (t.p == t.end)
         return t.p - start == 10;
-    if (!take(&t, 'T') && !take(&t, 't')) {
+    if (!take_char(&t, 'T') && !take_char(&t, 't')) {
         const char *blank = t.p;
         while (at(&t, ' ') || at(&t, '\t'))
             t.p++;
         if (t.p == blank)
             return false;
     }
-    if (!take_between(&t, 1, 2) || !take(&t, ':') || !take_between(&t, 2, 2) || !take(&t, ':') ||
-        !take_between(&t, 2, 2))
+    if (!take_between(&t, 1, 2) || !take_char(&t, ':') || !take_between(&t, 2, 2) ||
+        !take_char(&t, ':') || !take_between(&t, 2, 2))
         return false;
-    if (take(&t, '.'))
+    if (take_char(&t, '.'))
         take_digits(&t, SIZE_MAX);
     return take_zone(&t) && t.p == t.end;
 }
@@ -388,12 +388,12 @@ static bool resolve_loose_float(cip_node *node, text t)
     take_sign(&t);
     const char *start = t.p;
     skip_digits(&t);
-    take(&t, '.');
+    take_char(&t, '.');
     skip_digits(&t);
     bool digit = false;
     for (const char *p = start; p < t.p; p++)
         digit |= is_digit(*p);
-    if (digit && (take(&t, 'e') || take(&t, 'E'))) {
+    if (digit && (take_char(&t, 'e') || take_char(&t, 'E'))) {
         take_sign(&t);
         if (take_digits(&t, SIZE_MAX) == 0)
             return false;

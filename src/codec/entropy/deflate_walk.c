@@ -47,7 +47,7 @@ static uint64_t load(const walk *w)
     return v >> (w->pos & 7);
 }
 
-static unsigned take(walk *w, unsigned n)
+static unsigned take_bits(walk *w, unsigned n)
 {
     unsigned v = (unsigned)(load(w) & ((1u << n) - 1));
     w->pos += n;
@@ -183,7 +183,9 @@ static bool read_lengths(walk *w, const code *pre, unsigned n)
             return false;
         if (symbol == 16)
             value = w->len[i - 1];
-        again = symbol == 16 ? 3 + take(w, 2) : symbol == 17 ? 3 + take(w, 3) : 11 + take(w, 7);
+        again = symbol == 16   ? 3 + take_bits(w, 2)
+                : symbol == 17 ? 3 + take_bits(w, 3)
+                               : 11 + take_bits(w, 7);
         if (again > n - i)
             return false;
         memset(w->len + i, (int)value, again);
@@ -198,9 +200,9 @@ static bool dynamic_codes(walk *w)
                                        11, 4,  12, 3, 13, 2, 14, 1, 15 };
     uint8_t len[19] = { 0 };
     code pre;
-    unsigned nlit = 257 + take(w, 5), noff = 1 + take(w, 5), npre = 4 + take(w, 4);
+    unsigned nlit = 257 + take_bits(w, 5), noff = 1 + take_bits(w, 5), npre = 4 + take_bits(w, 4);
     for (unsigned i = 0; i < npre; i++)
-        len[order[i]] = (uint8_t)take(w, 3);
+        len[order[i]] = (uint8_t)take_bits(w, 3);
     return nlit <= LITLEN_MAX && code_make(&pre, len, 19) && read_lengths(w, &pre, nlit + noff) &&
            tables(w, nlit, noff);
 }
@@ -300,7 +302,7 @@ static bool walk_blocks(walk *w, uint64_t *last, uint64_t *end)
 {
     for (;;) {
         uint64_t at = w->pos;
-        unsigned head = take(w, 3), type = head >> 1;
+        unsigned head = take_bits(w, 3), type = head >> 1;
         if (w->pos > 8 * (uint64_t)w->in.len)
             return false;
         bool good = type == 0   ? stored(w)

@@ -8,13 +8,6 @@
 #include "core/handle.h"
 #include "base/sized.h"
 
-/* Reading is all that is wanted. */
-static int count_bytes(void *user, const uint8_t *p, size_t n)
-{
-    (void)p;
-    return cip_report_progress(user, n);
-}
-
 /* Whether the array can be read and its elements all lie in its space. */
 static void check_array(const cip_array *a, cip_report *rep)
 {
@@ -65,7 +58,7 @@ static void read_array(cip_file *f, const cip_array *a, cip_strmap *seen, cip_re
     cip_status st = check_amount(f, a->space, &err);
     bool too_much = st == CIP_ERR_LIMIT;
     if (st == CIP_OK)
-        st = cip_space_stream(&how, a->space, 1 << 20, count_bytes, rep, &err);
+        st = cip_space_stream(&how, a->space, 1 << 20, cip_report_read, rep, &err);
     if (st == CIP_OK || cip_report_status(rep, NULL) != CIP_OK)
         return;
     cip_fail_in(&err, st, "%s", a->path);

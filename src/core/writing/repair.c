@@ -113,12 +113,6 @@ static void tell_whole(repair *r, const damaged *d, const cip_err *why)
 
 /* --- looking at arrays ------------------------------------------------------------------------ */
 
-static int count_bytes(void *user, const uint8_t *p, size_t n)
-{
-    (void)p;
-    return cip_report_progress(user, n);
-}
-
 /* An array in no chunks of its own is read from end to end: it is whole, or lost. */
 static cip_status look_at_all(repair *r, const cip_array *a, cip_err *err)
 {
@@ -129,7 +123,7 @@ static cip_status look_at_all(repair *r, const cip_array *a, cip_err *err)
     if (r->f->env.limits.max_elements == 0 && !cip_layout_expects(s->layout, s->len))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%" PRIu64 " bytes out of %s", s->len,
                         cip_layout_kind(s->layout, kind));
-    return cip_space_stream(&how, s, 1 << 20, count_bytes, &r->rep, err);
+    return cip_space_stream(&how, s, 1 << 20, cip_report_read, &r->rep, err);
 }
 
 static cip_status look_at_chunk(repair *r, const damaged *d, uint64_t i, cip_chunk *c, cip_err *err)

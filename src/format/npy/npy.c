@@ -155,12 +155,6 @@ static cip_status open_file(cip_layout *l, cip_err *err)
 
 /* --- verify --------------------------------------------------------------------------------- */
 
-static int take(void *user, const uint8_t *bytes, size_t n)
-{
-    (void)bytes;
-    return cip_report_progress(user, n);
-}
-
 static cip_status verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
     const cip_npy_preamble *p = l->own;
@@ -175,7 +169,7 @@ static cip_status verify(cip_layout *l, bool deep, cip_report *report, cip_err *
     if (end != l->io->size)
         cip_report_add(report, CIP_NOTE, CIP_OK, end, l->io->size - end, NULL,
                        "%" PRIu64 " bytes behind the array", l->io->size - end);
-    cip_status st = cip_space_stream(&how, l->file, PIECE, take, report, &why);
+    cip_status st = cip_space_stream(&how, l->file, PIECE, cip_report_read, report, &why);
     CIP_TRY(cip_report_outcome(report, st, &why, err));
     return cip_report_status(report, err);
 }

@@ -25,12 +25,6 @@ static void add_notes(const cip_layout *l, const cip_ra_header *h, cip_report *r
                        "%" PRIu64 " bytes behind the data, which most tools drop", tail);
 }
 
-static int take(void *user, const uint8_t *p, size_t n)
-{
-    (void)p;
-    return cip_report_progress(user, n);
-}
-
 cip_status cip_ra_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
     const cip_ra_header *h = l->own;
@@ -39,7 +33,7 @@ cip_status cip_ra_verify(cip_layout *l, bool deep, cip_report *report, cip_err *
     cip_err why = CIP_ERR_INIT;
     (void)deep;
     add_notes(l, h, report);
-    cip_status st = cip_space_stream(&how, l->file, PIECE, take, report, &why);
+    cip_status st = cip_space_stream(&how, l->file, PIECE, cip_report_read, report, &why);
     CIP_TRY(cip_report_outcome(report, st, &why, err));
     if (a->storage.kind == CIP_STORAGE_NESTED)
         CIP_TRY(cip_ra_nested_verify(l, h, a->space, report, err));

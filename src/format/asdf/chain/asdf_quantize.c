@@ -107,7 +107,7 @@ static cip_status add(walk *w, const entry *e, cip_err *err)
 }
 
 /* The chunk at w->pos. */
-static cip_status take(walk *w, cip_err *err)
+static cip_status take_chunk(walk *w, cip_err *err)
 {
     cip_quantize_head h;
     cip_bytes in;
@@ -141,7 +141,7 @@ static cip_status take_all(walk *w, uint64_t want, cip_err *err)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected %" PRIu64 " quantized values, found %" PRIu64,
                             want / w->width, w->raw_len / w->width);
-        CIP_TRY(take(w, err));
+        CIP_TRY(take_chunk(w, err));
     }
     uint64_t left = w->below->len - w->pos;
     if (left != 0 && left < CIP_QUANTIZE_HEAD)

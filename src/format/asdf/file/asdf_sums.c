@@ -18,14 +18,14 @@ static asdf_plain plain_of(const asdf_file *f, size_t i)
 }
 
 /* Where streamed bytes go. */
-typedef struct feed {
+typedef struct digest {
     cip_sum *sum;     /* or NULL */
     cip_report *told; /* or NULL */
-} feed;
+} digest;
 
-static int take(void *user, const uint8_t *p, size_t n)
+static int sum_piece(void *user, const uint8_t *p, size_t n)
 {
-    const feed *x = user;
+    const digest *x = user;
     if (x->sum != NULL)
         cip_sum_add(x->sum, p, n);
     return cip_report_progress(x->told, n);
@@ -42,9 +42,9 @@ bool cip_asdf_has_half_sum(const asdf_file *f, size_t i)
 cip_status cip_asdf_md5(const cip_read_how *how, cip_space *s, cip_report *told, uint8_t *out,
                         cip_err *err)
 {
-    feed x = { .told = told };
+    digest x = { .told = told };
     CIP_TRY(cip_sum_new(&how->layout->env->mem, CIP_SUM_MD5, &x.sum, err));
-    cip_status st = cip_space_stream(how, s, PIECE, take, &x, err);
+    cip_status st = cip_space_stream(how, s, PIECE, sum_piece, &x, err);
     cip_sum_take(x.sum, out);
     cip_sum_free(x.sum);
     return st;
@@ -65,11 +65,11 @@ static void hash_half(const asdf_file *f, size_t i, cip_report *told, asdf_summe
 }
 
 /* Streams a space through a checksum (NULL: just decodes it), which is left in `got`. */
-static cip_status stream(const asdf_file *f, cip_space *s, const feed *x, uint8_t *got,
+static cip_status stream(const asdf_file *f, cip_space *s, const digest *x, uint8_t *got,
                          cip_err *err)
 {
     const cip_read_how how = { .layout = f->layout };
-    CIP_TRY(cip_space_stream(&how, s, PIECE, take, (void *)x, err));
+    CIP_TRY(cip_space_stream(&how, s, PIECE, sum_piece, (void *)x, err));
     if (x->sum != NULL)
         cip_sum_take(x->sum, got);
     return CIP_OK;
@@ -83,7 +83,7 @@ cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *
     const uint8_t *want = b->info.checksum_value;
     uint8_t got[CIP_SUM_MAX];
     bool has_sum = b->sum_id != CIP_SUM_NONE && f->blocks.at[i].state == CIP_OK;
-    feed x = { .told = how->told };
+    digest x = { .told = how->told };
     o->sum_right = !has_sum;
     if (cip_asdf_has_half_sum(f, i))
         hash_half(f, i, how->told, o);
@@ -95,7 +95,7 @@ cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *
     bool try_legacy = o->stored == CIP_OK && !o->sum_right && plain.data != plain.stored;
     bool expected = cip_layout_expects(f->layout, b->info.decoded_nbytes); /* or core tells */
     if (plain.data != NULL && expected && (how->deep || try_legacy)) {
-        const feed data = { .sum = try_legacy ? x.sum : NULL, .told = how->told };
+        const digest data = { .sum = try_legacy ? x.sum : NULL, .told = how->told };
         o->decoded = stream(f, plain.data, &data, got, &o->err);
         o->sum_legacy =
             try_legacy && o->decoded == CIP_OK && memcmp(got, want, ASDF_CHECKSUM_LEN) == 0;

@@ -81,7 +81,7 @@ cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
 /* --- the one of three that takes the bytes ------------------------------------------------------
  */
 
-static cip_status take(asdf_blockw *b, const void *p, size_t n, cip_err *err)
+static cip_status write_encoded(asdf_blockw *b, const void *p, size_t n, cip_err *err)
 {
     if (b->chained != NULL)
         return cip_asdf_chainw_write(b->chained, p, n, err);
@@ -108,7 +108,7 @@ cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_er
 {
     if (b->decoded != NULL)
         cip_sum_add(b->decoded, p, n);
-    CIP_TRY(take(b, p, n, err));
+    CIP_TRY(write_encoded(b, p, n, err));
     return cip_report_progress(b->told, n) ? cip_report_status(b->told, err) : CIP_OK;
 }
 
