@@ -49,8 +49,7 @@ static void print_text(const char *path, const cip_recover_info *i, int what)
     putchar('\n');
 }
 
-/* --- a folder ----------------------------------------------------------------------------------
- */
+/* --- a folder --------------------------------------------------------------------------------- */
 
 typedef struct listing {
     const opts *o;

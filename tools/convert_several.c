@@ -30,8 +30,7 @@ static int wrong_use(const char *what)
     return EXIT_USAGE;
 }
 
-/* --- names -------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* The file's name without folder and extension, as a step of a path. */
 static void add_stem(strbuf *out, const char *path)
@@ -99,8 +98,7 @@ static int take_name(several *s, char *name, const char *input)
     return EXIT_FINE;
 }
 
-/* --- what is left out --------------------------------------------------------------------------
- */
+/* --- what is left out ------------------------------------------------------------------------- */
 
 typedef struct search {
     const cip_file *f;
@@ -137,8 +135,7 @@ static void tell_rest(several *t, const cip_file *f, const char *input)
     }
 }
 
-/* --- the work ----------------------------------------------------------------------------------
- */
+/* --- the work --------------------------------------------------------------------------------- */
 
 static int put_arrays(several *s, int input, const cip_file *f)
 {

@@ -63,8 +63,7 @@ int points_read(const char *path, int ndim, const opts *o, points *p);
 /* What --max-memory allows. */
 uint64_t most_bytes(const opts *o);
 
-/* --- parts (input_npy.c, input_raw.c, input_csv.c) ----------------------------------------------
- */
+/* --- parts (input_npy.c, input_raw.c, input_csv.c) -------------------------------------------- */
 
 void text_add(strbuf *t, const void *bytes, size_t n);
 void text_addf(strbuf *t, const char *fmt, ...) CIP_PRINTF(2, 3);

@@ -17,8 +17,7 @@ static const double by_median = 0.6052697;
 /* sqrt(pi / 2) / sqrt(6): the same from the mean */
 static const double by_mean = 0.5116634;
 
-/* --- values -------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static double load(const cip_quantize_values *v, uint64_t i)
 {
@@ -76,8 +75,7 @@ static uint64_t valid_in(const lines *l, uint64_t i)
     return l->valid;
 }
 
-/* --- noise --------------------------------------------------------------------------------------
- */
+/* --- noise ------------------------------------------------------------------------------------ */
 
 /* The k-th smallest (Hoare's quickselect); d is put in another order. Pivots are drawn, so that no
  * order of natural data is a slow one. */
@@ -145,8 +143,7 @@ static double noise(const lines *l, const double *x, uint64_t n, double *d)
     return noise_of(d, m);
 }
 
-/* --- steps --------------------------------------------------------------------------------------
- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 typedef struct range {
     double min, max;
@@ -241,8 +238,7 @@ static void quantize(plan *p, double *x, uint64_t n, bool wide, double *worst)
         p->head.bits = bits_for(least, most);
 }
 
-/* --- packing ------------------------------------------------------------------------------------
- */
+/* --- packing ---------------------------------------------------------------------------------- */
 
 typedef struct packer {
     uint8_t *at;
@@ -281,8 +277,7 @@ static void pack_all(const lines *l, const double *x, const cip_quantize_head *h
     }
 }
 
-/* --- a chunk ------------------------------------------------------------------------------------
- */
+/* --- a chunk ---------------------------------------------------------------------------------- */
 
 size_t cip_quantize_bound(uint64_t n)
 {

@@ -8,8 +8,7 @@
 #include "base/endian.h"
 #include "codec/quantize_encode.h"
 
-/* --- values and what becomes of them ------------------------------------------------------------
- */
+/* --- values and what becomes of them ---------------------------------------------------------- */
 
 static uint32_t seed;
 
@@ -116,8 +115,7 @@ static void check_worst(const chunk *c, const double *x, bool wide)
 
 static const cip_quantize_steps fine = { .quality = 4 };
 
-/* --- quality ------------------------------------------------------------------------------------
- */
+/* --- quality ---------------------------------------------------------------------------------- */
 
 static void the_step_is_a_quarter_of_the_noise(void **state)
 {
@@ -251,8 +249,7 @@ static void the_ends_of_the_numbers_can_be_quantized(void **state)
             }
 }
 
-/* --- bits ---------------------------------------------------------------------------------------
- */
+/* --- bits ------------------------------------------------------------------------------------- */
 
 static void every_number_of_bits_is_used(void **state)
 {
@@ -300,8 +297,7 @@ static void smallest_widths_are_found(void **state)
     }
 }
 
-/* --- padding ------------------------------------------------------------------------------------
- */
+/* --- padding ---------------------------------------------------------------------------------- */
 
 static void padding_counts_for_nothing(void **state)
 {
@@ -342,8 +338,7 @@ static void a_chunk_may_be_empty_or_of_no_axes(void **state)
     free(c.bytes);
 }
 
-/* --- what is refused ----------------------------------------------------------------------------
- */
+/* --- what is refused -------------------------------------------------------------------------- */
 
 static cip_status attempt(const cip_quantize_values *v, const cip_quantize_steps *how, size_t cap,
                           cip_err *err)

@@ -6,8 +6,7 @@
 #include "core/handle.h"
 #include "tree/value.h"
 
-/* --- patterns ----------------------------------------------------------------------------------
- */
+/* --- patterns --------------------------------------------------------------------------------- */
 
 /* A place in the pattern behind a star, and how far in the text the star reaches. */
 typedef struct star {
@@ -75,8 +74,7 @@ bool cip_path_fits_above(const char *pattern, const char *path)
     return false;
 }
 
-/* --- quantities --------------------------------------------------------------------------------
- */
+/* --- quantities ------------------------------------------------------------------------------- */
 
 static const char value_step[] = "/value";
 
@@ -115,8 +113,7 @@ const cip_node *cip_array_parent(const cip_file *f, const cip_array *a)
     return value_of_quantity(at) != NULL && at != cip_array_node(a) ? at : parent;
 }
 
-/* --- finding -----------------------------------------------------------------------------------
- */
+/* --- finding ---------------------------------------------------------------------------------- */
 
 const cip_array *cip_file_next_array(const cip_file *f, const char *pattern, size_t *at)
 {

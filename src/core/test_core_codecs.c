@@ -210,8 +210,7 @@ static void running_out_of_memory_leaks_nothing(void **state)
     assert_memory_equal(out, "abc", 3);
 }
 
-/* --- what a file claims ------------------------------------------------------------------------
- */
+/* --- what a file claims ----------------------------------------------------------------------- */
 
 static int take_finding(void *user, const cip_finding *f)
 {

@@ -279,8 +279,7 @@ static void memory_that_runs_out_leaves_the_handle_as_it_was(void **state)
     }
 }
 
-/* --- threads ----------------------------------------------------------------------------------
- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 typedef struct reader {
     const cip_array *array;

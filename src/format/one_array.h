@@ -161,8 +161,7 @@ static inline bool cip_json_holds(cip_env *env, const cip_node *node, bool nan, 
     return st == CIP_OK && f.fits;
 }
 
-/* --- types as numpy's users store them -----------------------------------------------------------
- */
+/* --- types as numpy's users store them -------------------------------------------------------- */
 
 /* Whether it or a field of it is opaque with a name of its own, which numpy does not keep. */
 static inline bool cip_numpy_loses_name(const cip_dtype *d)

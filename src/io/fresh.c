@@ -13,8 +13,7 @@
 #include "base/strmap.h"
 #include "cippus/write.h"
 
-/* --- what a signal handler removes --------------------------------------------------------------
- */
+/* --- what a signal handler removes ------------------------------------------------------------ */
 
 enum { SLOTS = 64, FREE = 0, FILLING = 1, ARMED = 2 };
 
@@ -54,8 +53,7 @@ void cip_remove_unfinished(void)
             unlinkat(slot[i].dir, slot[i].name, 0);
 }
 
-/* --- opening ------------------------------------------------------------------------------------
- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 /* A name that nobody has, or the one that is wanted. */
 static void choose_name(cip_fresh *f, const char *name)
@@ -121,8 +119,7 @@ cip_status cip_fresh_open(const cip_place *p, const char *name, mode_t mode, cip
     return CIP_OK;
 }
 
-/* --- taking its place ---------------------------------------------------------------------------
- */
+/* --- taking its place ------------------------------------------------------------------------- */
 
 static cip_status fail_link(const char *name, int errnum, cip_err *err)
 {

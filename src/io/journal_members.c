@@ -38,8 +38,7 @@ static cip_status open_known(cip_io *file, const char *name, uint64_t inode, cip
     return CIP_OK;
 }
 
-/* --- whether they fit -------------------------------------------------------------------------
- */
+/* --- whether they fit ------------------------------------------------------------------------- */
 
 static cip_status fail_member(const char *name, cip_err *err)
 {
@@ -102,8 +101,7 @@ cip_status cip_journal_check_members(cip_io *file, const cip_patch *p, uint8_t *
     return CIP_OK;
 }
 
-/* --- as they are afterwards -------------------------------------------------------------------
- */
+/* --- as they are afterwards ------------------------------------------------------------------- */
 
 /* The last operation that decides what the name means, or NULL. */
 static const cip_patch_op *find_naming(const cip_patch *patch, const char *name)

@@ -43,8 +43,7 @@ typedef struct room {
     uint8_t *raw;
 } room;
 
-/* --- places -------------------------------------------------------------------------------------
- */
+/* --- places ----------------------------------------------------------------------------------- */
 
 /* The box within `all`, both as chunks see them: where its elements are in those of `all`. */
 static void view_in(const cip_boxes *b, const box *all, const int64_t *start, const int64_t *stop,
@@ -113,8 +112,7 @@ static cip_status fetch(const cip_boxes *b, uint64_t off, uint8_t *p, size_t n, 
     return cip_io_read(b->of.waiting, off, p, n, err);
 }
 
-/* --- a chunk ------------------------------------------------------------------------------------
- */
+/* --- a chunk ---------------------------------------------------------------------------------- */
 
 static cip_status get_room(const cip_boxes *b, room *r, cip_err *err)
 {
@@ -170,8 +168,7 @@ static cip_status make(cip_boxes *b, const int64_t *coord, const cip_nd *from, c
     return b->of.store(b->of.user, at.i, 1, &made, err);
 }
 
-/* --- boxes --------------------------------------------------------------------------------------
- */
+/* --- boxes ------------------------------------------------------------------------------------ */
 
 /* Whether any chunk is all in the box. */
 static bool covers_any(const cip_boxes *b, const box *x)
@@ -260,8 +257,7 @@ cip_status cip_boxes_write(cip_boxes *b, const int64_t *start, const int64_t *st
     return st;
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static cip_status finish_chunk(cip_boxes *b, const int64_t *coord, cip_err *err)
 {
@@ -307,8 +303,7 @@ cip_status cip_boxes_finish(cip_boxes *b, cip_err *err)
     return cip_pool_run(b->of.env->pool, (size_t)b->total, finish_job, b, err);
 }
 
-/* --- beginning ----------------------------------------------------------------------------------
- */
+/* --- beginning -------------------------------------------------------------------------------- */
 
 bool cip_boxes_can(const cip_array_form *form)
 {

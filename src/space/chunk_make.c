@@ -16,8 +16,7 @@
 #include "space/box_runs.h"
 #include "space/grid.h"
 
-/* --- sizes --------------------------------------------------------------------------------------
- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 static bool has_shape_of_its_own(const cip_grid *g)
 {
@@ -81,8 +80,7 @@ cip_status cip_chunk_maker_init(cip_chunk_maker *m, cip_mem *mem, const cip_arra
     return size_steps(m, err);
 }
 
-/* --- special chunks -----------------------------------------------------------------------------
- */
+/* --- special chunks --------------------------------------------------------------------------- */
 
 /* Whether p[0..n) is its first `each` bytes over and over. */
 static bool repeats(const uint8_t *p, size_t n, size_t each)
@@ -152,8 +150,7 @@ static cip_chunk_state find_special(const cip_chunk_maker *m, const cip_chunk_wo
     return all ? state : CIP_CHUNK_DATA;
 }
 
-/* --- arranging ----------------------------------------------------------------------------------
- */
+/* --- arranging -------------------------------------------------------------------------------- */
 
 /* Elements to where the stored chunk has them, block by block (a
  * chunk without inner blocks is one); zeros where it reaches over the array's edge. */
@@ -185,8 +182,7 @@ static void arrange(const cip_chunk_maker *m, const cip_chunk_work *w, const cip
     } while (k >= 0);
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static cip_status encode(const cip_chunk_maker *m, cip_chunk_work *w, bool own, cip_chunk_in *out,
                          cip_err *err)

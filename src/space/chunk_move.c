@@ -11,8 +11,7 @@
 #include "space/chunk_make.h"
 #include "space/reader.h"
 
-/* --- the same form ------------------------------------------------------------------------------
- */
+/* --- the same form ---------------------------------------------------------------------------- */
 
 static bool same_lengths(int32_t n, const int64_t *a, const int64_t *b)
 {
@@ -132,8 +131,7 @@ const cip_grid *cip_chunk_grid(const cip_array *a)
     return whole ? l.s->grid : NULL;
 }
 
-/* --- one chunk ----------------------------------------------------------------------------------
- */
+/* --- one chunk -------------------------------------------------------------------------------- */
 
 typedef struct move {
     const cip_chunk_mover *m;

@@ -54,8 +54,7 @@ struct cip_chunker {
     cip_tiler *tiler;
 };
 
-/* --- handing on ---------------------------------------------------------------------------------
- */
+/* --- handing on ------------------------------------------------------------------------------- */
 
 static bool joins(const cip_array_form *f, const cip_chunk_in *a, const cip_chunk_in *b)
 {
@@ -133,8 +132,7 @@ static cip_status ready(cip_chunker *c, uint64_t i, cip_err *err)
     return c->nready == c->nslot ? run_batch(c, err) : CIP_OK;
 }
 
-/* --- room ---------------------------------------------------------------------------------------
- */
+/* --- room ------------------------------------------------------------------------------------- */
 
 static void put_room(cip_chunker *c)
 {
@@ -214,8 +212,7 @@ static cip_status choose_room(cip_chunker *c, uint64_t nchunk, bool with_raw, ci
     }
 }
 
-/* --- cutting ------------------------------------------------------------------------------------
- */
+/* --- cutting ---------------------------------------------------------------------------------- */
 
 /* The tile in the next slot: which chunk it is. */
 static cip_status take_chunk(cip_chunker *c, uint64_t index, const int64_t *valid, cip_err *err)
@@ -313,8 +310,7 @@ static cip_status cut_tiles(cip_chunker *c, cip_bytes in, cip_err *err)
     return CIP_OK;
 }
 
-/* --- all ----------------------------------------------------------------------------------------
- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static uint64_t count_chunks(const cip_chunker *c)
 {

@@ -49,8 +49,7 @@ struct cip_encoder {
     void *state;            /* of a framing that encodes in order, once there is a second piece */
 };
 
-/* --- writing ------------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* Shifts n bits of p behind the carried ones, in place; *n becomes whole bytes. */
 static void join_bits(cip_encoder *e, uint8_t *p, size_t *n)
@@ -98,8 +97,7 @@ static cip_status write_batch(cip_encoder *e, batch *b, cip_err *err)
     return CIP_OK;
 }
 
-/* --- a batch ------------------------------------------------------------------------------------
- */
+/* --- a batch ---------------------------------------------------------------------------------- */
 
 static void encode_one(void *arg, size_t i)
 {
@@ -136,8 +134,7 @@ static cip_status run_batch(cip_encoder *e, const uint8_t *p, size_t nbytes, siz
     return CIP_OK;
 }
 
-/* --- the whole -----------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static void put_buffers(cip_encoder *e)
 {
@@ -240,8 +237,7 @@ void cip_encoder_expect(cip_encoder *e, uint64_t total)
     e->total = total;
 }
 
-/* --- in order -----------------------------------------------------------------------------------
- */
+/* --- in order --------------------------------------------------------------------------------- */
 
 static cip_status step_on(cip_encoder *e, const uint8_t *p, size_t n, bool last, cip_err *err)
 {
@@ -275,8 +271,7 @@ static cip_status write_in_order(cip_encoder *e, const uint8_t *p, size_t n, cip
     return step_on(e, p, n, false, err);
 }
 
-/* --- all ----------------------------------------------------------------------------------------
- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 cip_status cip_encoder_write(cip_encoder *e, const void *p, size_t n, cip_err *err)
 {

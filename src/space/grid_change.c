@@ -34,8 +34,7 @@ typedef struct changing {
     cip_grid_part run; /* not told yet; of no kind: none */
 } changing;
 
-/* --- telling ------------------------------------------------------------------------------------
- */
+/* --- telling ---------------------------------------------------------------------------------- */
 
 static cip_status flush(changing *g, cip_err *err)
 {
@@ -60,8 +59,7 @@ static cip_status tell_run(changing *g, cip_grid_part_kind kind, uint64_t i, uin
     return CIP_OK;
 }
 
-/* --- a chunk ------------------------------------------------------------------------------------
- */
+/* --- a chunk ---------------------------------------------------------------------------------- */
 
 static int64_t min_i64(int64_t a, int64_t b)
 {
@@ -198,8 +196,7 @@ static cip_status tell_chunk(changing *g, const place *p, bool written, const ci
     return g->fn(g->user, &part, err);
 }
 
-/* --- all chunks ---------------------------------------------------------------------------------
- */
+/* --- all chunks ------------------------------------------------------------------------------- */
 
 /* The number along axis k of the chunk that this one was; -1: it is mixed, or new in the midst. */
 static int64_t was_at(const changing *g, int32_t k, int64_t c)
@@ -299,8 +296,7 @@ static cip_status walk(changing *g, int32_t k, const place *above, cip_err *err)
     return CIP_OK;
 }
 
-/* --- beginning ----------------------------------------------------------------------------------
- */
+/* --- beginning -------------------------------------------------------------------------------- */
 
 static cip_status spool_feed(changing *g, const cip_nd *packed, uint64_t nelem, cip_err *err)
 {

@@ -45,8 +45,7 @@ static inline bool cip_is_damage(cip_status st)
     return st == CIP_ERR_CORRUPT || st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM;
 }
 
-/* --- spans: wants[].off + shift (modulo 2^64) are positions in s --------------------------------
- */
+/* --- spans: wants[].off + shift (modulo 2^64) are positions in s ------------------------------ */
 
 cip_status cip_rd_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
                         size_t n, cip_err *err);
@@ -80,8 +79,7 @@ size_t cip_records_column(const cip_space *s, const cip_nd *v, cip_nd *out);
 cip_status cip_seq_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
                          size_t n, cip_err *err);
 
-/* --- one chunk ----------------------------------------------------------------------------------
- */
+/* --- one chunk -------------------------------------------------------------------------------- */
 
 /* Decoded bytes at hand. */
 typedef struct cip_pinned {
@@ -204,8 +202,7 @@ void cip_pinned_drop(const cip_rd *rd, cip_pinned *h);
 /* Names the chunk in an error. */
 cip_status cip_chunk_fail_in(cip_err *err, cip_status st, const cip_space *s, uint64_t i);
 
-/* --- decoding in order --------------------------------------------------------------------------
- */
+/* --- decoding in order ------------------------------------------------------------------------ */
 
 /* A decoder somewhere in an extent. One thread at a time. */
 typedef struct cip_seq cip_seq;
@@ -245,8 +242,7 @@ void cip_decoders_give(cip_decoders *d, uint64_t id, cip_seq *q);
  * knows how to read on. */
 cip_status cip_seq_pin(cip_rd *rd, cip_space *s, uint64_t end, cip_pinned *h, cip_err *err);
 
-/* --- elements -----------------------------------------------------------------------------------
- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 /* Elements from a space to memory: all that the jobs of one gather share. */
 typedef struct cip_gather {

@@ -119,8 +119,7 @@ const cip_checkpoint *cip_ahead_checkpoint(const cip_ahead *a, size_t i)
     return i <= a->n ? &a->checkpoint[a->n - i] : NULL;
 }
 
-/* --- a batch ------------------------------------------------------------------------------------
- */
+/* --- a batch ---------------------------------------------------------------------------------- */
 
 typedef struct batch {
     cip_ahead *a;

@@ -21,8 +21,7 @@ enum { SAMPLE = 400, ALL = 20000, THREADS = 8, MOST = 64 };
 
 static uint64_t now; /* the seed, to be named */
 
-/* --- an array and its boxes --------------------------------------------------------------------
- */
+/* --- an array and its boxes ------------------------------------------------------------------- */
 
 typedef struct box {
     int64_t start[CIP_MAX_NDIM], stop[CIP_MAX_NDIM];
@@ -134,8 +133,7 @@ static void begin(subject *s, uint64_t seed)
         }
 }
 
-/* --- storing -----------------------------------------------------------------------------------
- */
+/* --- storing ---------------------------------------------------------------------------------- */
 
 typedef struct target {
     fake_stored stored;
@@ -238,8 +236,7 @@ static void pick(subject *s, target *t, fake_stored *like)
     pthread_mutex_init(&t->lock, NULL);
 }
 
-/* --- tests -------------------------------------------------------------------------------------
- */
+/* --- tests ------------------------------------------------------------------------------------ */
 
 static void boxes_in_any_order_from_threads_give_the_chunks_of_the_array(void **state)
 {

@@ -396,8 +396,7 @@ static void memory_is_bounded(void **state)
     cip_pool_free(pool);
 }
 
-/* --- sums ---------------------------------------------------------------------------------------
- */
+/* --- sums ------------------------------------------------------------------------------------- */
 
 static void sums_are_those_of_all_that_went_out(void **state)
 {

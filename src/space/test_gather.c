@@ -83,8 +83,7 @@ static size_t reads_of(const cip_nd *v)
     return io.reads;
 }
 
-/* --- how a file is read ------------------------------------------------------------------------
- */
+/* --- how a file is read ----------------------------------------------------------------------- */
 
 static void a_contiguous_copy_is_one_request(void **state)
 {
@@ -195,8 +194,7 @@ static void elements_larger_than_a_stage_are_read(void **state)
     assert_memory_equal(out + 2100000, bytes + 1500005, 700000);
 }
 
-/* --- errors ------------------------------------------------------------------------------------
- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 static void a_failing_read_fails_the_gather(void **state)
 {
@@ -310,8 +308,7 @@ static void elements_of_no_bytes_are_fine_everywhere(void **state)
     assert_int_equal(gather_as(s, &v, d, d, NULL, NULL), CIP_OK);
 }
 
-/* --- what is counted ---------------------------------------------------------------------------
- */
+/* --- what is counted -------------------------------------------------------------------------- */
 
 static void overflows_do_not_depend_on_the_way(void **state)
 {
@@ -351,8 +348,7 @@ static void stats_are_added_to_those_before(void **state)
     assert_int_equal(st.first, 0);
 }
 
-/* --- points ------------------------------------------------------------------------------------
- */
+/* --- points ----------------------------------------------------------------------------------- */
 
 static void points_may_come_in_any_order_and_again(void **state)
 {
@@ -409,8 +405,7 @@ static void the_first_point_to_overflow_is_that_of_the_list(void **state)
     assert_int_equal(st.first, 1);
 }
 
-/* --- streams -----------------------------------------------------------------------------------
- */
+/* --- streams ---------------------------------------------------------------------------------- */
 
 typedef struct taken {
     size_t n, calls, most, stop_at;

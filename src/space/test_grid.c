@@ -52,8 +52,7 @@ static void chunks_are_numbered_and_shaped_as_stored(void **state)
     assert_int_equal(c.raw_len, 2);
 }
 
-/* --- which chunks are asked for ----------------------------------------------------------------
- */
+/* --- which chunks are asked for --------------------------------------------------------------- */
 
 static unsigned asked; /* bit i: chunk i */
 static int nasked;
@@ -230,8 +229,7 @@ static void a_reshaped_axis_may_be_walked_by_two(void **state)
     assert_int_equal(gather(space(&g), &v, NULL), CIP_OK);
 }
 
-/* --- errors ------------------------------------------------------------------------------------
- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 static void a_chunk_of_another_length_is_corrupt(void **state)
 {
@@ -283,8 +281,7 @@ static void an_index_that_fails_fails_the_read(void **state)
     assert_int_equal(cip_space_read_at(&f.how, s, 10, b, 10, NULL), CIP_ERR_TRUNCATED);
 }
 
-/* --- spans -------------------------------------------------------------------------------------
- */
+/* --- spans ------------------------------------------------------------------------------------ */
 
 static void spans_of_any_cut_are_right(void **state)
 {
@@ -334,8 +331,7 @@ static void an_array_of_no_elements_has_no_bytes(void **state)
     assert_int_equal(nasked, 0);
 }
 
-/* --- chunks of blocks --------------------------------------------------------------------------
- */
+/* --- chunks of blocks ------------------------------------------------------------------------- */
 
 enum { BLOCK = 6, NBLOCK = 8 }; /* a chunk of 8 x 6 bytes in blocks of 2 x 3 */
 

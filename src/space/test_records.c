@@ -109,8 +109,7 @@ static void views_of_fields_are_read(void **state)
     fake_close(&b.f);
 }
 
-/* --- written -----------------------------------------------------------------------------------
- */
+/* --- written ---------------------------------------------------------------------------------- */
 
 static cip_status next_random(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
 {

@@ -20,8 +20,7 @@ static cip_pool *pool;
 static uint8_t *raw;
 static size_t nraw;
 
-/* --- bzip2 that tells what it did ---------------------------------------------------------------
- */
+/* --- bzip2 that tells what it did ------------------------------------------------------------- */
 
 static _Atomic int ntried, ngood;
 static int nresumed;
@@ -137,8 +136,7 @@ static void assert_reads(cip_space *s, uint64_t off, size_t n)
 
 enum { MANY = 950000 }; /* ten blocks */
 
-/* --- sound data ---------------------------------------------------------------------------------
- */
+/* --- sound data ------------------------------------------------------------------------------- */
 
 static int take(void *user, const uint8_t *p, size_t n)
 {
@@ -293,8 +291,7 @@ static void windows_equal_those_of_one_thread(void **state)
     free(raw);
 }
 
-/* --- data that do not split ---------------------------------------------------------------------
- */
+/* --- data that do not split ------------------------------------------------------------------- */
 
 static void false_places_are_decoded_in_order(void **state)
 {
@@ -379,8 +376,7 @@ static void tiny_pieces_are_seldom_tried(void **state)
     free(raw);
 }
 
-/* --- bad data -----------------------------------------------------------------------------------
- */
+/* --- bad data --------------------------------------------------------------------------------- */
 
 /* What a read says with threads is what it says without. */
 static void assert_same(const uint8_t *coded, size_t len, uint64_t total, uint64_t off, size_t n)

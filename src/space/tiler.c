@@ -39,8 +39,7 @@ struct cip_tiler {
     uint64_t index;
 };
 
-/* --- sizes --------------------------------------------------------------------------------------
- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 static cip_status check(const cip_tiling *t, cip_err *err)
 {
@@ -152,8 +151,7 @@ done:
     return st;
 }
 
-/* --- a part -------------------------------------------------------------------------------------
- */
+/* --- a part ----------------------------------------------------------------------------------- */
 
 typedef struct part {
     const uint8_t *at;
@@ -271,8 +269,7 @@ static cip_status cut_row(cip_tiler *t, const uint8_t *row, bool callers, cip_er
     return CIP_OK;
 }
 
-/* --- bytes --------------------------------------------------------------------------------------
- */
+/* --- bytes ------------------------------------------------------------------------------------ */
 
 /* Where a row is collected that does not come in one piece. */
 static cip_status get_part(cip_tiler *t, cip_err *err)

@@ -7,8 +7,7 @@
 #include "base/report.h"
 #include "tree/yaml.h"
 
-/* --- text (design section 5) -------------------------------------------------------------------
- */
+/* --- text (design section 5) ------------------------------------------------------------------ */
 
 typedef struct cip_yaml_edit cip_yaml_edit;
 
@@ -65,8 +64,7 @@ bool cip_yaml_edit_has_comments(const cip_yaml_edit *e);
 const char *cip_yaml_edit_anchor_twice(const cip_yaml_edit *e);
 void cip_yaml_edit_free(cip_yaml_edit *e);
 
-/* --- values --------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 /* One value written as YAML ("{a: [1, 2]}", "!core/complex-1.0.0 1+2j"), in the arena. Tags with
  * the handle `!` get `prefix` (may be NULL). CORRUPT. */

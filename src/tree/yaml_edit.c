@@ -257,8 +257,7 @@ cip_status cip_yaml_edit_set(cip_yaml_edit *e, const char *path, const cip_node 
     return set_now(e, path, value, err);
 }
 
-/* --- the queue --------------------------------------------------------------------------------
- */
+/* --- the queue -------------------------------------------------------------------------------- */
 
 /* What a step in double quotes names depends on the keys that wait to be inserted. */
 static bool has_quotes(const char *path)

@@ -53,8 +53,7 @@ static size_t column_of(const cip_yaml_text *t, size_t at)
     return at - cip_span_line(t, at);
 }
 
-/* --- another key where it stands ---------------------------------------------------------------
- */
+/* --- another key where it stands -------------------------------------------------------------- */
 
 static cip_status rename_key(moving *m, cip_err *err)
 {
@@ -76,8 +75,7 @@ static cip_status rename_key(moving *m, cip_err *err)
     return cip_change_hoist(m->c, key, m->from.child, err);
 }
 
-/* --- the node's own text -------------------------------------------------------------------------
- */
+/* --- the node's own text ---------------------------------------------------------------------- */
 
 /* Lines behind the first are moved by `shift` columns: to the left as far as they are blank. */
 static cip_status put_shifted(cip_buf *out, const uint8_t *p, size_t n, int64_t shift, cip_err *err)
@@ -161,8 +159,7 @@ static cip_status put_node(moving *m, bool flow, size_t now, bool dash, cip_err 
     return put_in_flow(m, was_flow, &m->entry, err);
 }
 
-/* --- the entry at the new place ----------------------------------------------------------------
- */
+/* --- the entry at the new place --------------------------------------------------------------- */
 
 /* The keys of the made parents and of the node, up to where its text starts. *column: of the last
  * one. */
@@ -264,8 +261,7 @@ static cip_status move_entry(moving *m, cip_err *err)
                                       : cip_change_hoist(m->c, m->from.key, m->from.child, err);
 }
 
-/* --- paths -------------------------------------------------------------------------------------
- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 /* What stands at the new path must be nothing, and not within what moves. */
 /* Whether a node is met below another: by an alias, too. */

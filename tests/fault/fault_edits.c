@@ -235,8 +235,7 @@ static cip_status defrag(cip_edit *e, cip_err *err)
     return cip_edit_defrag(e, NULL, NULL, err);
 }
 
-/* --- a RawArray of 500 numbers with metadata behind them ----------------------------------------
- */
+/* --- a RawArray of 500 numbers with metadata behind them -------------------------------------- */
 
 static cip_status ra_put(cip_edit *e, cip_err *err)
 {
@@ -376,8 +375,7 @@ void fault_make_frame_with_holes(const char *dir)
     must(fault_edit_ra_insert(beside(dir, "a.b2nd"), CIP_LEVEL_PROCESS, 1, &err), &err);
 }
 
-/* --- updates of a frame by turns ---------------------------------------------------------------
- */
+/* --- updates of a frame by turns -------------------------------------------------------------- */
 
 static cip_status put_other(cip_edit *e, cip_err *err)
 {

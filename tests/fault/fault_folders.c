@@ -67,8 +67,7 @@ void fault_make_bcolz_table(const char *dir)
         abort();
 }
 
-/* --- superchunks --------------------------------------------------------------------------------
- */
+/* --- superchunks ------------------------------------------------------------------------------ */
 
 const char *const fault_wells[] = { "meta/storage",
                                     "meta/sizes",
@@ -175,8 +174,7 @@ static cip_status insert_records(cip_edit *e, cip_err *err)
     return cip_edit_insert(e, "", 0, 100, v, sizeof v, err);
 }
 
-/* --- attributes, columns ------------------------------------------------------------------------
- */
+/* --- attributes, columns ---------------------------------------------------------------------- */
 
 static cip_status set_unit(cip_edit *e, cip_err *err)
 {

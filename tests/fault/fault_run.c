@@ -68,8 +68,7 @@ bool fault_digest(const char *path, uint64_t *digest, char *why)
     return st == CIP_OK;
 }
 
-/* --- members, whatever format they are of ------------------------------------------------------
- */
+/* --- members, whatever format they are of ----------------------------------------------------- */
 
 static cip_status hash_io(cip_io *io, uint64_t *h, cip_err *err)
 {

@@ -88,8 +88,7 @@ static inline uint8_t *pick_elements(model *m, uint64_t n)
     return out;
 }
 
-/* --- files --------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static inline cip_array *add_array(fake *f, const char *path, const fake_stored *s, int32_t ndim,
                                    const int64_t *shape)
@@ -171,8 +170,7 @@ static inline void pick_array(model *m)
     fake_same_form(&m->many.f, &m->one.stored, &m->many.stored);
 }
 
-/* --- what comes of it ---------------------------------------------------------------------------
- */
+/* --- what comes of it ------------------------------------------------------------------------- */
 
 static inline void compare(model *m, world *w, cip_space *s)
 {
@@ -201,8 +199,7 @@ static inline void compare_stored(const fake_stored *a, const fake_stored *b)
     }
 }
 
-/* --- in members ---------------------------------------------------------------------------------
- */
+/* --- in members ------------------------------------------------------------------------------- */
 
 static inline int count_name(void *user, const char *name, bool is_folder)
 {

@@ -22,8 +22,7 @@ static int name_seed(void **state)
 
 enum { SAMPLE = 600, ALL = 12500, EDITS = 4, UPDATES = 2 };
 
-/* --- changes ------------------------------------------------------------------------------------
- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
 /* Steps along each axis. */
 typedef struct box {
@@ -314,8 +313,7 @@ static void move_chunk(model *m, const char *path)
     FAKE_MUST(cip_chunk_write(&m->many.e, path, i, false, bytes, len, err));
 }
 
-/* --- all of it ----------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static void update(model *m, const char *path)
 {
@@ -378,8 +376,7 @@ static void changed_arrays_read_as_the_model(void **state)
     cip_pool_free(pool);
 }
 
-/* --- some of them -------------------------------------------------------------------------------
- */
+/* --- some of them ----------------------------------------------------------------------------- */
 
 /* 12 x 4 bytes in chunks of 3 x 2, through the key. */
 static void small_open(model *m, uint32_t caps, const cip_allocator *alloc)

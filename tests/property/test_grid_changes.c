@@ -86,8 +86,7 @@ static void subject_open(subject *t, uint64_t seed, const cip_allocator *from)
     }
 }
 
-/* --- a random change ----------------------------------------------------------------------------
- */
+/* --- a random change -------------------------------------------------------------------------- */
 
 static void pick_shape(edit *e)
 {
@@ -212,8 +211,7 @@ static cip_status next(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
     return CIP_OK;
 }
 
-/* --- what comes out -----------------------------------------------------------------------------
- */
+/* --- what comes out --------------------------------------------------------------------------- */
 
 /* A chunk's elements as the grid stores them, padding of any value, to the file. */
 static void store_elems(edit *e, const cip_grid_part *p)
@@ -323,8 +321,7 @@ static void changed_grids_read_as_the_model(void **state)
     }
 }
 
-/* --- some of them -------------------------------------------------------------------------------
- */
+/* --- some of them ----------------------------------------------------------------------------- */
 
 typedef struct told {
     size_t n;

@@ -279,8 +279,7 @@ static void blosc_chunks_become_one(void **state)
     scratch_close(&dir);
 }
 
-/* --- into the midst of an array ----------------------------------------------------------------
- */
+/* --- into the midst of an array --------------------------------------------------------------- */
 
 enum { EACH = 16, CHUNKS = 9 }; /* elements of a chunk, and chunks */
 

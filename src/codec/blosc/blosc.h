@@ -140,9 +140,7 @@ cip_status cip_blosc_encode_special(const cip_blosc_spec *p, cip_blosc_special s
 cip_status cip_blosc_encode_vl(cip_mem *mem, const cip_blosc_spec *p, const cip_bytes *blocks,
                                uint32_t nblock, uint8_t *dst, size_t cap, size_t *n, cip_err *err);
 
-/* --- names (blosc_text.c)
- * -------------------------------------------------------------------------
- */
+/* --- names (blosc_text.c) --------------------------------------------------------------------- */
 
 /* The number of a codec, or of a filter, by its name; -1: there is none. */
 int cip_blosc_codec_id(const char *name);
@@ -161,8 +159,7 @@ void cip_blosc_filters_print(const uint8_t filter[CIP_BLOSC_FILTERS],
                              const uint8_t meta[CIP_BLOSC_FILTERS],
                              char text[CIP_BLOSC_FILTERS_TEXT]);
 
-/* --- BloscLZ (blosclz.c) ------------------------------------------------------------------------
- */
+/* --- BloscLZ (blosclz.c) ---------------------------------------------------------------------- */
 
 /* Decodes one stream to at most cap bytes; *n: how many. CORRUPT; never reads or writes beyond. */
 cip_status cip_blosclz_decode(cip_bytes src, uint8_t *dst, size_t cap, size_t *n, cip_err *err);
@@ -171,8 +168,7 @@ enum { CIP_BLOSCLZ_TABLE = 1 << 14 };
 void cip_blosclz_encode(int level, cip_bytes src, uint32_t *table, uint8_t *dst, size_t cap,
                         size_t *n);
 
-/* --- filters (filter/blosc_filters.c): one block ------------------------------------------------
- */
+/* --- filters (filter/blosc_filters.c): one block ---------------------------------------------- */
 
 /* What a filter knows of the block it works on. */
 typedef struct cip_filter_env {

@@ -6,8 +6,7 @@
 
 #include "codec/blosc/blosc.h"
 
-/* --- streams through codecs (blosc_lib.c) ------------------------------------------------------
- */
+/* --- streams through codecs (blosc_lib.c) ----------------------------------------------------- */
 
 typedef struct cip_blosc_lib cip_blosc_lib;
 /* To exactly n bytes, else CORRUPT. */
@@ -36,8 +35,7 @@ cip_blosc_stream_fn cip_blosc_zfp_decode;
 /* blosc_ndlz.c: one plane of bytes in cells of 4 x 4 or 8 x 8 (`side`). */
 cip_status cip_ndlz_decode(int side, cip_bytes src, uint8_t *dst, size_t n, cip_err *err);
 
-/* --- where the blocks lie (blosc_table.c) ------------------------------------------------------
- */
+/* --- where the blocks lie (blosc_table.c) ----------------------------------------------------- */
 
 /* A chunk's table of blocks: each begins where its entry says and ends where the next one in the
  * chunk begins. The entries may be in any order (not those of VL chunks). */
@@ -57,8 +55,7 @@ cip_need cip_blosc_table_block(const cip_blosc_table *t, uint32_t j);
 /* Where the first block begins. */
 uint32_t cip_blosc_table_first(const cip_blosc_table *t);
 
-/* --- one block (blosc_block.c) -----------------------------------------------------------------
- */
+/* --- one block (blosc_block.c) ---------------------------------------------------------------- */
 
 typedef struct cip_blosc_blocks {
     const cip_codec_env *env;
@@ -89,8 +86,7 @@ cip_status cip_blosc_block_part(cip_blosc_blocks *b, const cip_blosc_block *bloc
  */
 cip_status cip_blosc_vl_len(cip_bytes stored, uint64_t left, size_t *n, cip_err *err);
 
-/* --- chunks without blocks (blosc_special.c) ---------------------------------------------------
- */
+/* --- chunks without blocks (blosc_special.c) -------------------------------------------------- */
 
 /* Raw bytes `off` to off + n of a special chunk, whose stored bytes are all at hand. */
 void cip_blosc_special_fill(const cip_blosc_head *h, const uint8_t *chunk, uint64_t off,

@@ -132,8 +132,7 @@ cip_status cip_blosc_zfp_decode(const cip_blosc_lib *lib, cip_bytes src, uint8_t
     return st;
 }
 
-/* --- encoding ---------------------------------------------------------------------------------
- */
+/* --- encoding --------------------------------------------------------------------------------- */
 
 /* zfp has no word for NaN and infinities. */
 static bool all_finite(cip_bytes src, size_t typesize, bool big)

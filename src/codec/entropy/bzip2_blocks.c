@@ -74,8 +74,7 @@ bool cip_bzip2_find(const cip_bzip2_finder *f, cip_bytes in, uint64_t *at, cip_b
     return false;
 }
 
-/* --- decoders that begin inside a byte ---------------------------------------------------------
- */
+/* --- decoders that begin inside a byte -------------------------------------------------------- */
 
 /* Blocks of a few bytes, as libbz2 makes them, by the number of their bits modulo 8. */
 static const struct filler {
@@ -153,8 +152,7 @@ int cip_bzip2_start(bz_stream *z, cip_lib_mem *lib, const cip_bzip2_lead *lead)
     return code == BZ_OK ? BZ_DATA_ERROR : code;
 }
 
-/* --- one block ----------------------------------------------------------------------------------
- */
+/* --- one block -------------------------------------------------------------------------------- */
 
 /* What follows the whole bytes: the last bits of the block, the end of the stream. */
 static size_t make_tail(unsigned bit, unsigned last, uint32_t sum, uint8_t tail[11])

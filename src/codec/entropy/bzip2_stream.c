@@ -118,8 +118,7 @@ static cip_status start(bzip2_state *s, cip_err *err)
     return s->started ? CIP_OK : bzip2_fail(s, code, err);
 }
 
-/* --- what z may have ----------------------------------------------------------------------------
- */
+/* --- what z may have -------------------------------------------------------------------------- */
 
 /* As many of n bytes as there is room for behind those that are left; one that was given stays. */
 static size_t fill(bzip2_state *s, const uint8_t *in, size_t n)
@@ -247,9 +246,7 @@ static cip_status bzip2_step(void *state, const uint8_t *in, size_t *in_len, boo
     return cip_step_end(d, in_len, out_len, end, err);
 }
 
-/* --- checkpoints and pieces
- * ---------------------------------------------------------------------------
- */
+/* --- checkpoints and pieces ------------------------------------------------------------------- */
 
 static void make_window(uint8_t *window, unsigned level, uint32_t sum)
 {

@@ -80,8 +80,7 @@ cip_status cip_differ_progress(cip_differ *d, uint64_t done, cip_err *err)
     return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
 }
 
-/* --- arrays by their paths ----------------------------------------------------------------------
- */
+/* --- arrays by their paths -------------------------------------------------------------------- */
 
 /* A quantity's path leads to the array of its value, which is listed by its own path as well. */
 static bool is_quantity(const cip_file *f, const cip_array *a, cip_buf *path)
@@ -157,8 +156,7 @@ static cip_status compare_files(cip_differ *d, cip_err *err)
     return compare_lists(d, true, err);
 }
 
-/* --- one node, array or field ------------------------------------------------------------------
- */
+/* --- one node, array or field ----------------------------------------------------------------- */
 
 /* What a path names: an array, perhaps with a field, or a node (a quantity too, for its unit). A
  * file that is one array, without a path, has it by any path that names nothing else. */
@@ -203,8 +201,7 @@ static cip_status compare_paths(cip_differ *d, cip_err *err)
                            b.array != NULL ? "an array" : "no array");
 }
 
-/* --- the call ----------------------------------------------------------------------------------
- */
+/* --- the call --------------------------------------------------------------------------------- */
 
 static cip_status check_options(const cip_diff_options *o, cip_err *err)
 {

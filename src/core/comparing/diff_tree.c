@@ -57,8 +57,7 @@ static cip_status visited(walker *w, uint64_t n, cip_err *err)
                     "expected at most %" PRIu64 " nodes, aliases counted, found more", most);
 }
 
-/* --- telling -----------------------------------------------------------------------------------
- */
+/* --- telling ---------------------------------------------------------------------------------- */
 
 enum { SHOWN = 60 };
 
@@ -92,8 +91,7 @@ static cip_status tell_pair(const walker *w, cip_diff_kind kind, const cip_node 
     return cip_differ_tell(w->d, &what, err, "%s and %s", text_a, text_b);
 }
 
-/* --- nodes -------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static bool is_passed_over(const walker *w)
 {
@@ -173,8 +171,7 @@ static cip_status compare_scalars(const walker *w, const cip_node *a, const cip_
     return tell_pair(w, CIP_DIFF_VALUE, a, b, err);
 }
 
-/* --- arrays in the tree ------------------------------------------------------------------------
- */
+/* --- arrays in the tree ----------------------------------------------------------------------- */
 
 static bool is_listed(const cip_file *f, const char *path)
 {
@@ -191,8 +188,7 @@ static cip_status compare_array_nodes(const walker *w, const cip_array *a, const
     return cip_differ_arrays(w->d, path, (cip_diff_side){ a, "" }, (cip_diff_side){ b, "" }, err);
 }
 
-/* --- the walk ----------------------------------------------------------------------------------
- */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 static bool is_inside_itself(const walker *w, const cip_node *a, const cip_node *b)
 {

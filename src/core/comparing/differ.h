@@ -45,8 +45,7 @@ cip_status cip_differ_lacks(cip_differ *d, const char *path, cip_lacking what, c
 cip_status cip_differ_arrays(cip_differ *d, const char *path, cip_diff_side a, cip_diff_side b,
                              cip_err *err);
 
-/* --- elements (diff_elems.c) --------------------------------------------------------------------
- */
+/* --- elements (diff_elems.c) ------------------------------------------------------------------ */
 
 typedef enum cip_likeness {
     CIP_UNLIKE, /* elements of types that are not compared */

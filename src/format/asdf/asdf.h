@@ -299,8 +299,7 @@ static inline asdf_file *cip_asdf_of(const cip_layout *l)
 enum { ASDF_OPEN_TREE = 1, ASDF_OPEN_ARRAYS = 2 };
 cip_status cip_asdf_open(cip_layout *l, uint32_t parts, cip_err *err);
 
-/* --- asdf_tree.c -------------------------------------------------------------------------------
- */
+/* --- asdf_tree.c ------------------------------------------------------------------------------ */
 
 /* How a tree ends. */
 typedef enum asdf_end {
@@ -316,14 +315,12 @@ asdf_end cip_asdf_tree_end(cip_bytes text, size_t from, bool whole, size_t *end)
 /* Reads header, comments and tree. */
 cip_status cip_asdf_text_read(asdf_file *f, cip_window *w, uint32_t parts, cip_err *err);
 
-/* --- asdf_arrays.c -----------------------------------------------------------------------------
- */
+/* --- asdf_arrays.c ---------------------------------------------------------------------------- */
 
 /* Lists all arrays of the tree, each once for every path that reaches it. */
 cip_status cip_asdf_list_arrays(asdf_file *f, cip_err *err);
 
-/* --- asdf_codec.c: a block's bytes as spaces ---------------------------------------------------
- */
+/* --- asdf_codec.c: a block's bytes as spaces -------------------------------------------------- */
 
 /* Fills layout->block from f->blocks. */
 cip_status cip_asdf_make_blocks(asdf_file *f, cip_err *err);
@@ -335,8 +332,7 @@ cip_status cip_asdf_check_numbers(const asdf_file *f, cip_err *err);
 /* The decoded length when it is known without decoding. */
 bool cip_asdf_decoded_len(const asdf_block *b, uint64_t *len);
 
-/* --- asdf_code_table.c: what codecs there are --------------------------------------------------
- */
+/* --- asdf_code_table.c: what codecs there are ------------------------------------------------- */
 
 typedef struct asdf_codec asdf_codec;
 
@@ -370,8 +366,7 @@ extern const asdf_codec cip_asdf_codecs[];
 const asdf_codec *cip_asdf_codec_of(const uint8_t code[4]);
 extern const cip_framing cip_asdf_framing_lz4, cip_asdf_framing_lz4f; /* of asdf_framing.c */
 
-/* --- asdf_lz4.c: chunks where the framing of the payload has some ------------------------------
- */
+/* --- asdf_lz4.c: chunks where the framing of the payload has some ----------------------------- */
 
 asdf_space_fn cip_asdf_lz4_space, cip_asdf_lz4f_space, cip_asdf_zstd_space, cip_asdf_blsc_space,
     cip_asdf_bls2_space;
@@ -379,8 +374,7 @@ asdf_space_fn cip_asdf_lz4_space, cip_asdf_lz4f_space, cip_asdf_zstd_space, cip_
 cip_status cip_asdf_count_decoded(cip_layout *l, const cip_codec *codec, cip_space *stored,
                                   uint64_t max, uint64_t *len, cip_err *err);
 
-/* --- asdf_datatype.c, asdf_ndarray.c, asdf_inline.c, asdf_mask.c -------------------------------
- */
+/* --- asdf_datatype.c, asdf_ndarray.c, asdf_inline.c, asdf_mask.c ------------------------------ */
 
 /* The dtype of a `datatype` node (section 4.2). */
 cip_status cip_asdf_datatype(asdf_file *f, const cip_node *node, bool big, const cip_dtype **out,
@@ -430,8 +424,7 @@ cip_status cip_asdf_inline_in_fields(asdf_file *f, const asdf_inline *in, cip_sp
 /* Whether a list is one record of `d`: as many items as fields, each of a fitting depth. */
 bool cip_asdf_is_record(const cip_dtype *d, const cip_node *list, int depth);
 
-/* --- asdf_element.c: one inline value -----------------------------------------------------------
- */
+/* --- asdf_element.c: one inline value --------------------------------------------------------- */
 
 /* One value as an element of `d`; a null is zeros, in a float field of a record NaN. RANGE or TYPE
  * when it is none. */
@@ -447,16 +440,14 @@ void cip_asdf_nulls_in_fields(const cip_dtype *d, const cip_node *list, uint8_t 
 /* Code points of the text that a scalar is as an item of a list of texts. */
 uint64_t cip_asdf_text_chars(const cip_node *n);
 
-/* --- asdf_mask.c ---------------------------------------------------------------------------------
- */
+/* --- asdf_mask.c ------------------------------------------------------------------------------ */
 
 /* The mask of an array whose own description is done; `mask` is its node or NULL, `in` its inline
  * data or NULL. A mask that cannot be had is a failure; one of a wrong shape is refused alone. */
 cip_status cip_asdf_mask(asdf_file *f, const cip_node *mask, const asdf_inline *in, cip_array *a,
                          cip_err *err);
 
-/* --- asdf_source.c, asdf_reference.c ------------------------------------------------------------
- */
+/* --- asdf_source.c, asdf_reference.c ---------------------------------------------------------- */
 
 /* The `source` of a node that is an ndarray, or NULL. */
 const cip_node *cip_asdf_source_of(const cip_node *n);
@@ -482,8 +473,7 @@ cip_status cip_asdf_ref_here(const asdf_file *f, const cip_node *root, const cha
 cip_status cip_asdf_resolve(asdf_file *f, const char *ref, asdf_file **owner, const cip_node **out,
                             cip_err *err);
 
-/* --- asdf_types.c --------------------------------------------------------------------------------
- */
+/* --- asdf_types.c ----------------------------------------------------------------------------- */
 
 /* core/complex: "1+2j", "(nan-0j)", "3.5", "2I". False when it is none. */
 bool cip_asdf_complex_parse(const char *text, size_t len, double *re, double *im);
@@ -491,8 +481,7 @@ bool cip_asdf_complex_parse(const char *text, size_t len, double *re, double *im
  * `words`: nword 32-bit words, least significant first. */
 cip_status cip_asdf_integer_text(cip_mem *mem, const uint32_t *words, size_t nword, bool negative,
                                  cip_buf *out, cip_err *err);
-/* --- asdf_integer.c: core/integer ----------------------------------------------------------------
- */
+/* --- asdf_integer.c: core/integer ------------------------------------------------------------- */
 
 /* The number that the mapping's words and sign say, in decimal. */
 cip_status cip_asdf_integer_read(const asdf_file *f, const cip_node *n, const cip_array *words,
@@ -594,8 +583,7 @@ static inline const asdf_block_form *cip_asdf_form_of(const asdf_piece *b)
     return b->form != NULL ? b->form : &cip_asdf_form_1_0;
 }
 
-/* --- asdf_sources.c: sources within the text of a tree -----------------------------------------
- */
+/* --- asdf_sources.c: sources within the text of a tree ---------------------------------------- */
 
 /* Asked for the `source` of each ndarray; what it adds to *text takes its place, nothing: it stays.
  */
@@ -609,8 +597,7 @@ cip_status cip_asdf_splice_sources(cip_env *env, cip_bytes text, asdf_source_fn 
 cip_status cip_asdf_renumber(cip_env *env, cip_bytes text, const int64_t *to, size_t n,
                              cip_buf *out, cip_err *err);
 
-/* --- asdf_sums.c: checksums of blocks ----------------------------------------------------------
- */
+/* --- asdf_sums.c: checksums of blocks --------------------------------------------------------- */
 
 /* What was found for one block. */
 typedef struct asdf_summed {
@@ -659,8 +646,7 @@ bool cip_asdf_has_half_sum(const asdf_file *f, size_t i);
  * for all that reads it where it is wrong. */
 cip_status cip_asdf_guard_blocks(asdf_file *f, cip_err *err);
 
-/* --- asdf_verify.c
- * -------------------------------------------------------------------------------- */
+/* --- asdf_verify.c ---------------------------------------------------------------------------- */
 
 cip_status cip_asdf_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 

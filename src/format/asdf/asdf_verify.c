@@ -24,8 +24,7 @@ static part_name block_name(size_t i)
     return p;
 }
 
-/* --- structure
- * -------------------------------------------------------------------------------------- */
+/* --- structure -------------------------------------------------------------------------------- */
 
 static void note_gap(void *user, uint64_t from, uint64_t to, uint64_t next)
 {
@@ -92,8 +91,7 @@ static cip_status check_structure(asdf_file *f, cip_report *rep, cip_err *err)
     return st;
 }
 
-/* --- checksums
- * ---------------------------------------------------------------------------------------- */
+/* --- checksums -------------------------------------------------------------------------------- */
 
 typedef struct hashing {
     asdf_file *f;
@@ -157,8 +155,7 @@ static cip_status check_sums(asdf_file *f, bool deep, cip_report *rep, cip_err *
     return st;
 }
 
-/* --- scalars that contradict themselves
- * ------------------------------------------------------------------ */
+/* --- scalars that contradict themselves ------------------------------------------------------- */
 
 typedef struct scalars {
     asdf_file *f;

@@ -94,8 +94,7 @@ static void every_flipped_bit_ends_in_order(void **state)
     make_clear(&m);
 }
 
-/* --- five blocks, any byte of any header wrong ---------------------------------------------------
- */
+/* --- five blocks, any byte of any header wrong ------------------------------------------------ */
 
 enum { FIVE = 5, FIVE_BYTES = 24 };
 static size_t five_kind_now;

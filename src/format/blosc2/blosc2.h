@@ -60,8 +60,7 @@ typedef struct cip_b2_trailer {
     uint8_t fingerprint[16];
 } cip_b2_trailer;
 
-/* --- blosc2_header.c: bytes to fields ----------------------------------------------------------
- */
+/* --- blosc2_header.c: bytes to fields --------------------------------------------------------- */
 
 /* Whether a frame begins here. */
 bool cip_b2_magic(cip_bytes in);
@@ -82,8 +81,7 @@ const cip_b2_meta *cip_b2_meta_find(const cip_b2_metas *m, const char *name);
 /* "lz4" for what a frame's header says of its codec. */
 const char *cip_b2_codec_name(const cip_b2_header *h);
 
-/* --- blosc2_held.c: frames that do not hold all of their array ---------------------------------
- */
+/* --- blosc2_held.c: frames that do not hold all of their array -------------------------------- */
 
 typedef struct cip_b2_frame cip_b2_frame;
 
@@ -117,8 +115,7 @@ bool cip_b2_held_chunk(const cip_b2_held *h, uint64_t i, uint8_t special);
 /* Fails as reading a chunk that is not here does: UNSUPPORTED, or of a cache NOT_FOUND. */
 cip_status cip_b2_held_fail(const cip_b2_held *h, cip_err *err);
 
-/* --- blosc2_index.c: where the chunks lie ------------------------------------------------------
- */
+/* --- blosc2_index.c: where the chunks lie ----------------------------------------------------- */
 
 /* The index: offsets in the order of the chunks, behind the header. Thread-safe. */
 typedef struct cip_b2_index {
@@ -175,8 +172,7 @@ uint64_t cip_b2_index_expected(const cip_b2_index *x, uint64_t i);
 /* What only the heads of all chunks say: the sizes of variable ones. */
 cip_status cip_b2_index_ready(cip_b2_index *x, cip_err *err);
 
-/* --- blosc2_nd.c: n-d arrays -------------------------------------------------------------------
- */
+/* --- blosc2_nd.c: n-d arrays ------------------------------------------------------------------ */
 
 typedef struct cip_b2_nd {
     int32_t ndim;
@@ -202,8 +198,7 @@ cip_status cip_b2_nd_check(cip_b2_nd *nd, const cip_b2_header *h, uint64_t nchun
 cip_status cip_b2_nd_dtype(cip_arena *a, const cip_b2_nd *nd, const cip_dtype **out,
                            const char **why, cip_err *err);
 
-/* --- blosc2_frame.c: a frame as spaces ---------------------------------------------------------
- */
+/* --- blosc2_frame.c: a frame as spaces -------------------------------------------------------- */
 
 struct cip_b2_frame {
     cip_layout *layout;
@@ -243,8 +238,7 @@ cip_status cip_b2_frame_linear(const cip_b2_frame *f, cip_space **out, cip_err *
 cip_status cip_b2_nested_space(cip_layout *l, uint64_t off, uint64_t len, cip_space **out,
                                cip_err *err);
 
-/* --- blosc2_write_nested.c: such frames written ------------------------------------------------
- */
+/* --- blosc2_write_nested.c: such frames written ----------------------------------------------- */
 
 /* A list of items, of which nothing is said but their size. */
 typedef struct cip_b2_nested {
@@ -263,16 +257,14 @@ cip_status cip_b2_nested_end(void *state, cip_mem *mem, cip_out *out, cip_err *e
 /* NULL is fine. */
 void cip_b2_nested_clear(void *state);
 
-/* --- blosc2_tensor.c --------------------------------------------------------------------------
- */
+/* --- blosc2_tensor.c -------------------------------------------------------------------------- */
 
 /* Type and shape that pack_tensor noted, into the array; *is false (and a warning, where the note
  * cannot be used) otherwise. */
 cip_status cip_b2_tensor(cip_layout *l, const cip_b2_frame *f, cip_array *a, bool *is,
                          cip_err *err);
 
-/* --- the rest ----------------------------------------------------------------------------------
- */
+/* --- the rest --------------------------------------------------------------------------------- */
 
 /* Bare chunks: whether all of the io is one. */
 bool cip_b2_is_chunk(cip_io *io, cip_bytes head);

@@ -297,8 +297,7 @@ static cip_status find_index(salvage *s)
     return st;
 }
 
-/* --- without an index --------------------------------------------------------------------------
- */
+/* --- without an index ------------------------------------------------------------------------- */
 
 /* Chunks one behind the other from the header on, up to where the header says that they end; of a
  * file that was cut, up to there: what is behind is lost. */
@@ -348,8 +347,7 @@ static cip_status take_in_order(salvage *s, cip_err *err)
     return give(s, s->shaped != UNKNOWN ? s->n * each : s->nbytes, err);
 }
 
-/* --- the frame ---------------------------------------------------------------------------------
- */
+/* --- the frame -------------------------------------------------------------------------------- */
 
 static void say_index(const salvage *s, bool in_order)
 {

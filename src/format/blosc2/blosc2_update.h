@@ -47,8 +47,7 @@ cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind k
 cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
 cip_status cip_b2_update_finish(void *state, cip_revision *r, cip_err *err);
 
-/* --- blosc2_update_holes.c: bytes that nothing names -------------------------------------------
- */
+/* --- blosc2_update_holes.c: bytes that nothing names ------------------------------------------ */
 
 /* From the header's end on, as all places here. */
 typedef struct cip_b2_hole {
@@ -71,15 +70,13 @@ void cip_b2_holes_clear(cip_b2_holes *h);
 /* UNSUPPORTED for a frame that holds not all of its array, or whose index has another form. */
 cip_status cip_b2_update_check(const cip_b2_frame *f, cip_err *err);
 
-/* --- blosc2_update_defrag.c: what nothing names ------------------------------------------------
- */
+/* --- blosc2_update_defrag.c: what nothing names ----------------------------------------------- */
 
 cip_status cip_b2_update_defrag(void *state, cip_report *report, cip_err *err);
 /* Takes chunk files out, but those that the revision changes anyway. */
 cip_status cip_b2_update_drop_files(const cip_b2_update *u, cip_revision *r, cip_err *err);
 
-/* --- blosc2_update_tree.c: metalayers ----------------------------------------------------------
- */
+/* --- blosc2_update_tree.c: metalayers --------------------------------------------------------- */
 
 cip_status cip_b2_update_set(void *state, const char *path, const cip_node *value, cip_err *err);
 cip_status cip_b2_update_remove(void *state, const char *path, cip_err *err);
@@ -91,8 +88,7 @@ cip_status cip_b2_update_move(void *state, const char *from, const char *to, boo
 /* Values that became others as they are stored; before the metalayers are written. */
 cip_status cip_b2_update_pack(cip_b2_update *u, cip_err *err);
 
-/* --- blosc2_update_place.c: where chunks go ----------------------------------------------------
- */
+/* --- blosc2_update_place.c: where chunks go --------------------------------------------------- */
 
 /* A chunk that comes. */
 typedef struct cip_b2_new_chunk {
@@ -119,8 +115,7 @@ cip_status cip_b2_places_find(cip_b2_update *u, cip_b2_places *p, cip_err *err);
 void cip_b2_places_sort(cip_b2_places *p);
 void cip_b2_places_clear(cip_b2_places *p);
 
-/* --- blosc2_update_sparse.c: chunks that are files ---------------------------------------------
- */
+/* --- blosc2_update_sparse.c: chunks that are files -------------------------------------------- */
 
 /* Which numbers are in use. */
 cip_status cip_b2_sparse_numbers(const cip_b2_update *u, cip_b2_places *p, cip_err *err);

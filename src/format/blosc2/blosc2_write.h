@@ -5,8 +5,7 @@
 
 #include "format/blosc2/blosc2.h"
 
-/* --- blosc2_how.c: what is asked for -----------------------------------------------------------
- */
+/* --- blosc2_how.c: what is asked for ---------------------------------------------------------- */
 
 typedef struct cip_b2_how {
     bool plain;  /* a list of items, without the metalayer b2nd */
@@ -44,24 +43,21 @@ cip_status cip_b2_choose_again(const cip_spec *spec, const cip_b2_frame *f, cip_
 /* Another shape of a list of one axis, or of an n-d array: how many chunks and bytes that makes. */
 cip_status cip_b2_how_reshape(cip_b2_how *how, const int64_t *shape, uint64_t item, cip_err *err);
 
-/* --- blosc2_shape.c: chunks and blocks ----------------------------------------------------------
- */
+/* --- blosc2_shape.c: chunks and blocks -------------------------------------------------------- */
 
 /* Shapes of chunks and blocks for an array of `nd->shape` with items of `item` bytes; those of
  * chunk and block that are given (first entry not 0) stay. Blocks are at least `least` long along
  * each axis, over the array's end if need be, but not over that of chunks that are given. */
 void cip_b2_choose_shapes(cip_b2_nd *nd, uint64_t item, int64_t least);
 
-/* --- blosc2_write.c ----------------------------------------------------------------------------
- */
+/* --- blosc2_write.c --------------------------------------------------------------------------- */
 
 /* The form of chunks of elements `d`; `grid`: that of how->nd, NULL of a list. Both are borrowed.
  */
 void cip_b2_fill_form(const cip_b2_how *how, const cip_dtype *d, const cip_grid *grid,
                       cip_array_form *form);
 
-/* --- blosc2_write_frame.c: fields to bytes ------------------------------------------------------
- */
+/* --- blosc2_write_frame.c: fields to bytes ---------------------------------------------------- */
 
 /* The fixed part of a header: version 2, with what `h` says. */
 void cip_b2_header_write(const cip_b2_header *h, bool vlmeta, uint8_t out[CIP_B2_HEADER_MIN]);
@@ -83,8 +79,7 @@ cip_status cip_b2_index_write(cip_env *env, const uint8_t *offsets, uint64_t n, 
 /* Appends a trailer. */
 cip_status cip_b2_trailer_write(cip_buf *out, const cip_b2_metas *m, cip_err *err);
 
-/* --- blosc2_write_tree.c: metadata --------------------------------------------------------------
- */
+/* --- blosc2_write_tree.c: metadata ------------------------------------------------------------ */
 
 /* What of the spec's tree a frame keeps, without the metalayer b2nd; values as they are stored, in
  * the arena. Or, with `loss`, what is lost is told, and the values are no more than tried. */

@@ -430,8 +430,7 @@ static void what_describes_the_data_is_not_metadata(void **state)
     stop(&j, &f);
 }
 
-/* --- what depends on the elements ---------------------------------------------------------------
- */
+/* --- what depends on the elements ------------------------------------------------------------- */
 
 static void resize(job *j, int64_t n)
 {

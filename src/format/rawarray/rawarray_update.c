@@ -25,8 +25,7 @@ typedef struct update {
     bool plain;       /* ... as they are: LZ4 did not make them smaller */
 } update;
 
-/* --- begin --------------------------------------------------------------------------------------
- */
+/* --- begin ------------------------------------------------------------------------------------ */
 
 cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *err)
 {
@@ -50,8 +49,7 @@ cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *
     return CIP_OK;
 }
 
-/* --- elements, rows, shapes ---------------------------------------------------------------------
- */
+/* --- elements, rows, shapes ------------------------------------------------------------------- */
 
 static cip_array_form packed_form(const update *u)
 {
@@ -89,8 +87,7 @@ cip_status cip_ra_update_chunks(void *state, const cip_chunk_changes *c, cip_err
     return CIP_OK;
 }
 
-/* --- the revision -------------------------------------------------------------------------------
- */
+/* --- the revision ----------------------------------------------------------------------------- */
 
 /* The header in the file with other flags, size and dims; all else as it is. */
 static cip_status new_header(update *u, uint64_t flags, uint64_t size, uint8_t *head, cip_err *err)

@@ -80,8 +80,7 @@ static cip_revision *change(const reviser *v, const char *name)
     return as;
 }
 
-/* --- a member for each chunk --------------------------------------------------------------------
- */
+/* --- a member for each chunk ------------------------------------------------------------------ */
 
 /* A name can change hands if its new owner comes as it is, and what has it now goes as it is or
  * nothing new takes its own name. What of the moves that begin as possible cannot be is copied. */
@@ -157,8 +156,7 @@ static void revise_apart(const reviser *v)
     put_others(v, moved, gone, n);
 }
 
-/* --- all in one --------------------------------------------------------------------------------
- */
+/* --- all in one ------------------------------------------------------------------------------- */
 
 static void set_place(const reviser *v, size_t i, uint64_t off)
 {
@@ -256,8 +254,7 @@ static void revise_together(const reviser *v)
     }
 }
 
-/* --- the index ---------------------------------------------------------------------------------
- */
+/* --- the index -------------------------------------------------------------------------------- */
 
 static void fill_index(const reviser *v)
 {
@@ -332,8 +329,7 @@ void fake_members_remove(cip_revision *r, const fake_members *was)
     FAKE_MUST(cip_revision_unlink_folder(r, was->name, err));
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void place(void *user, uint64_t i, cip_io **of, char name[CIP_IO_NUMBER_NAME])
 {

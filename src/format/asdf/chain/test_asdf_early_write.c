@@ -50,8 +50,7 @@ static const char *block_of(const char *bytes, size_t n)
     return memmem(bytes, n, ASDF_MAGIC, 4);
 }
 
-/* --- the layout ---------------------------------------------------------------------------------
- */
+/* --- the layout ------------------------------------------------------------------------------- */
 
 static void a_file_is_as_the_document_shows_it(void **state)
 {
@@ -148,8 +147,7 @@ static void a_streamed_array_and_inline_ones_are_written(void **state)
     }
 }
 
-/* --- tags ---------------------------------------------------------------------------------------
- */
+/* --- tags ------------------------------------------------------------------------------------- */
 
 static void check_tag(const char *version, const char *from, const char *want)
 {
@@ -217,8 +215,7 @@ static void tags_without_a_like_are_losses(void **state)
     made_end(&m);
 }
 
-/* --- chains -------------------------------------------------------------------------------------
- */
+/* --- chains ----------------------------------------------------------------------------------- */
 
 /* The first bytes of the payload. */
 static void check_chain(bool real, const char *encode, const char *want)

@@ -143,8 +143,7 @@ asdf_mismatch cip_asdf_mismatch(const asdf_file *f, size_t i, const asdf_summed 
     return m;
 }
 
-/* --- files that are checked --------------------------------------------------------------------
- */
+/* --- files that are checked ------------------------------------------------------------------- */
 
 static cip_status compare(const asdf_file *f, size_t i, cip_err *err)
 {

@@ -250,8 +250,7 @@ static cip_status check_skipped(const walker *x, uint64_t end, cip_err *err)
     return CIP_OK;
 }
 
-/* --- bytes in between ---------------------------------------------------------------------------
- */
+/* --- bytes in between ------------------------------------------------------------------------- */
 
 /* Looks in [from, to) for a block that is whole but for its magic: a header that can be believed
  * and that ends the block at `to`. UINT64_MAX: there is none. */

@@ -14,8 +14,7 @@ static void poke64(asdf_make *m, size_t at, uint64_t v)
     cip_store_u64(m->ptr + at, v, true);
 }
 
-/* --- headers alone ------------------------------------------------------------------------------
- */
+/* --- headers alone ---------------------------------------------------------------------------- */
 
 static void header_fields_are_where_the_document_says(void **state)
 {
@@ -144,8 +143,7 @@ static void implausible_headers_are_told_from_plausible_ones(void **state)
     assert_true(cip_asdf_block_plausible(&b, 154));
 }
 
-/* --- whole files
- * ---------------------------------------------------------------------------------- */
+/* --- whole files ------------------------------------------------------------------------------ */
 
 /* Opens the file, lets `check` look, and frees all. */
 static void with(asdf_make *m, void (*check)(one_file *f))

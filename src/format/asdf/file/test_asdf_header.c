@@ -139,8 +139,7 @@ static void probing_looks_at_the_first_word(void **state)
     assert_int_equal(cip_format_asdf.probe(NULL, (cip_bytes){ (const uint8_t *)"", 0 }), 0);
 }
 
-/* --- between the header and the tree ------------------------------------------------------------
- */
+/* --- between the header and the tree ---------------------------------------------------------- */
 
 static cip_status open_between(one_file *f, const char *between, const char *yaml)
 {

@@ -39,8 +39,7 @@ static void stop(walker *w, const char *what)
                   "%s; arrays behind that are not listed", what);
 }
 
-/* --- paths
- * ---------------------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 static cip_status add_step(walker *w, const frame *x, cip_err *err)
 {
@@ -69,8 +68,7 @@ static cip_status make_path(walker *w, const char **out, cip_err *err)
                           (char **)out, err);
 }
 
-/* --- what was seen
- * ---------------------------------------------------------------------------------- */
+/* --- what was seen ---------------------------------------------------------------------------- */
 
 /* A node's address as a key that lives as long as the layout. */
 static cip_status remember(walker *w, const cip_node *node, size_t value, cip_err *err)
@@ -87,8 +85,7 @@ static size_t recall(const walker *w, const cip_node *node)
     return cip_strmap_get(&w->seen, (cip_bytes){ (const uint8_t *)&node, sizeof node });
 }
 
-/* --- arrays
- * ------------------------------------------------------------------------------------------ */
+/* --- arrays ----------------------------------------------------------------------------------- */
 
 static cip_status new_array(walker *w, cip_array **out, cip_err *err)
 {
@@ -198,8 +195,7 @@ static cip_status reference(walker *w, const char *ref, cip_err *err)
     return CIP_OK;
 }
 
-/* --- the walk
- * ------------------------------------------------------------------------------------------ */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 static bool is_inside_itself(const walker *w, const cip_node *node)
 {

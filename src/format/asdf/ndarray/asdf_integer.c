@@ -55,8 +55,7 @@ bool cip_asdf_integer_is(const cip_node *string, const cip_buf *text)
     return strlen(s) == text->len && memcmp(s, text->ptr, text->len) == 0;
 }
 
-/* --- a tree with numbers in the place of such mappings ------------------------------------------
- */
+/* --- a tree with numbers in the place of such mappings ---------------------------------------- */
 
 typedef struct plainer {
     asdf_file *f;

@@ -15,8 +15,7 @@ static bool is_number(cip_kind k)
     return k >= CIP_BOOL && k <= CIP_C128;
 }
 
-/* --- values
- * --------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 /* Whether the value is one that a bool can have: as an element any other number is true too. */
 static bool is_truth(const cip_node *n)
@@ -43,8 +42,7 @@ static cip_status from_value(asdf_file *f, const cip_node *n, cip_array *a, cip_
     return CIP_OK;
 }
 
-/* --- arrays
- * --------------------------------------------------------------------------------------- */
+/* --- arrays ----------------------------------------------------------------------------------- */
 
 /* numpy's broadcasting: axes from the last on are equal or 1. */
 static bool broadcasts(const cip_nd *from, const cip_nd *to)

@@ -28,8 +28,7 @@ static parts split(const asdf_file *f, const cip_node *n)
     };
 }
 
-/* --- tags ---------------------------------------------------------------------------------------
- */
+/* --- tags ------------------------------------------------------------------------------------- */
 
 static bool is_tag(const char *tag, const char *name, const char **version)
 {
@@ -99,8 +98,7 @@ static cip_status check_tag(asdf_file *f, const cip_node *n, cip_err *err)
     return CIP_OK;
 }
 
-/* --- dtype, shape, strides
- * ------------------------------------------------------------------------ */
+/* --- dtype, shape, strides -------------------------------------------------------------------- */
 
 static cip_status missing(const char *key, cip_err *err)
 {
@@ -161,8 +159,7 @@ static cip_status read_strides(asdf_file *f, const cip_node *n, const char *path
     return CIP_OK;
 }
 
-/* --- blocks
- * --------------------------------------------------------------------------------------- */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 /* Bytes of the space; resolving it only where there is no other way. False: not known yet. */
 static cip_status length_of(asdf_file *f, cip_space *s, int64_t block, bool must, bool *known,
@@ -298,8 +295,7 @@ static cip_status from_block(asdf_file *f, const parts *p, cip_array *a, cip_err
     return CIP_OK;
 }
 
-/* --- inline
- * ----------------------------------------------------------------------------------------- */
+/* --- inline ----------------------------------------------------------------------------------- */
 
 /* A shape that is declared must be that of the lists; an axis of length 0 hides those behind it. */
 static cip_status check_shape(const asdf_inline *in, const cip_nd *v, cip_err *err)
@@ -347,8 +343,7 @@ static cip_status from_lists(asdf_file *f, const parts *p, cip_array *a, asdf_in
     return cip_asdf_inline_space(f, in, &a->space, err);
 }
 
-/* --- all
- * ---------------------------------------------------------------------------------------------- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static cip_status describe(asdf_file *f, const cip_node *n, bool masked, cip_array *a, cip_err *err)
 {

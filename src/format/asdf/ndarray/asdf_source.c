@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* --- blocks of this file
- * -------------------------------------------------------------------------- */
+/* --- blocks of this file ---------------------------------------------------------------------- */
 
 const cip_node *cip_asdf_source_of(const cip_node *n)
 {
@@ -127,8 +126,7 @@ static cip_status own_block(asdf_file *f, const cip_node *n, cip_array *a, cip_e
     return block_space(f->layout, i, &a->space, err);
 }
 
-/* --- other files
- * ---------------------------------------------------------------------------------- */
+/* --- other files ------------------------------------------------------------------------------ */
 
 bool cip_asdf_is_own_name(const asdf_file *f, const char *uri)
 {

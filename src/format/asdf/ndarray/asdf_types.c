@@ -8,8 +8,7 @@
 
 #include "tree/scalar.h"
 
-/* --- core/complex
- * ----------------------------------------------------------------------------------- */
+/* --- core/complex ----------------------------------------------------------------------------- */
 
 static bool is_digit(char c)
 {
@@ -111,8 +110,7 @@ bool cip_asdf_complex_parse(const char *text, size_t len, double *re, double *im
     return true;
 }
 
-/* --- core/integer
- * ------------------------------------------------------------------------------------- */
+/* --- core/integer ----------------------------------------------------------------------------- */
 
 cip_status cip_asdf_integer_text(cip_mem *mem, const uint32_t *words, size_t nword, bool negative,
                                  cip_buf *out, cip_err *err)
@@ -146,9 +144,7 @@ done:
     return st;
 }
 
-/* --- facts
- * ------------------------------------------------------------------------------------------------
- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 enum { COMMENTS_MAX = 16, EXTENSIONS_MAX = 16 };
 

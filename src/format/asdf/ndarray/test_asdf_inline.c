@@ -77,8 +77,7 @@ static void assert_fails(const char *text, cip_status st, const char *why)
     one_close(&f);
 }
 
-/* --- without a type
- * ----------------------------------------------------------------------------------- */
+/* --- without a type --------------------------------------------------------------------------- */
 
 static void types_are_inferred_as_numpy_does(void **state)
 {
@@ -245,8 +244,7 @@ static void values_that_aliases_multiply_are_bounded(void **state)
     make_clear(&m);
 }
 
-/* --- with a type
- * ------------------------------------------------------------------------------------------ */
+/* --- with a type ------------------------------------------------------------------------------ */
 
 static void declared_types_convert_what_they_can_hold(void **state)
 {
@@ -361,9 +359,7 @@ static void rows_of_records_are_lists(void **state)
                  CIP_ERR_CORRUPT, "one more than 1 deep");
 }
 
-/* --- masks
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- masks ------------------------------------------------------------------------------------ */
 
 static const cip_mask *mask_of(one_file *f, const char *text)
 {

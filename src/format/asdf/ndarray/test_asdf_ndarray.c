@@ -51,8 +51,7 @@ static void assert_array(const char *text, const char *dtype, const char *shape,
     one_close(&f);
 }
 
-/* --- datatypes
- * ------------------------------------------------------------------------------------ */
+/* --- datatypes -------------------------------------------------------------------------------- */
 
 static void scalar_datatypes_are_those_of_the_standard(void **state)
 {
@@ -251,8 +250,7 @@ static void padded_records_are_suspected(void **state)
     }
 }
 
-/* --- tags
- * ------------------------------------------------------------------------------------------- */
+/* --- tags ------------------------------------------------------------------------------------- */
 
 static void tags_of_other_versions_are_read_with_a_warning(void **state)
 {
@@ -315,8 +313,7 @@ static void the_standard_1_6_0_has_ndarray_1_1_0(void **state)
     }
 }
 
-/* --- forms, shapes, strides
- * ----------------------------------------------------------------------------- */
+/* --- forms, shapes, strides ------------------------------------------------------------------- */
 
 static void wrong_descriptions_refuse_the_array(void **state)
 {

@@ -224,8 +224,7 @@ static void the_number_of_other_files_is_bounded(void **state)
     one_close(&f);
 }
 
-/* --- references
- * --------------------------------------------------------------------------------------- */
+/* --- references ------------------------------------------------------------------------------- */
 
 static void references_to_arrays_are_listed(void **state)
 {

@@ -106,9 +106,7 @@ static void integer_words_are_written_in_decimal(void **state)
     }
 }
 
-/* --- facts
- * --------------------------------------------------------------------------------------------------
- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 /* The n-th value of a key, or NULL. */
 static const char *fact(const one_file *f, const char *key, int n)

@@ -78,8 +78,7 @@ cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
     return begin_codec(b, err);
 }
 
-/* --- the one of three that takes the bytes ------------------------------------------------------
- */
+/* --- the one of three that takes the bytes ---------------------------------------------------- */
 
 static cip_status write_encoded(asdf_blockw *b, const void *p, size_t n, cip_err *err)
 {

@@ -74,8 +74,7 @@ void cip_asdf_chain_lossless(const asdf_chain *c, asdf_chain *out)
             out->step[out->n++] = c->step[i];
 }
 
-/* --- what goes through --------------------------------------------------------------------------
- */
+/* --- what goes through ------------------------------------------------------------------------ */
 
 static cip_status check_tile(const asdf_step *s, const asdf_encoded *of, cip_err *err)
 {
@@ -130,8 +129,7 @@ void cip_asdf_full_tile(const asdf_step *s, const asdf_encoded *of, int64_t *til
         tile[i] = i < s->ndim ? s->shape[i] : of->shape[i] != 0 ? of->shape[i] : 1;
 }
 
-/* --- the text -----------------------------------------------------------------------------------
- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 static cip_status add_lengths(asdf_list *x, const char *key, int32_t n, const int64_t *v,
                               cip_err *err)

@@ -42,8 +42,7 @@ struct asdf_chainw {
     codec_step codec[ASDF_CHAIN_STEPS];
 };
 
-/* --- codecs -------------------------------------------------------------------------------------
- */
+/* --- codecs ----------------------------------------------------------------------------------- */
 
 static cip_status codec_write(void *user, const void *p, size_t n, cip_err *err)
 {
@@ -94,8 +93,7 @@ static cip_status open_codecs(asdf_chainw *w, const asdf_chain *c, int level, ci
     return CIP_OK;
 }
 
-/* --- tiles and chunks ---------------------------------------------------------------------------
- */
+/* --- tiles and chunks ------------------------------------------------------------------------- */
 
 static cip_status quantize_tile(asdf_chainw *w, cip_bytes tile, const int64_t *valid, cip_err *err)
 {
@@ -171,8 +169,7 @@ static cip_status open_tiler(asdf_chainw *w, const asdf_chain *c, cip_err *err)
     return w->nbytes == 0 ? CIP_OK : cip_mem_get(&w->env->mem, w->cap, (void **)&w->chunk, err);
 }
 
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 cip_status cip_asdf_chainw_new(cip_env *env, const asdf_chain *c, const asdf_encoded *of, int level,
                                cip_out *out, asdf_chainw **result, cip_err *err)

@@ -5,8 +5,7 @@
 
 #include "format/asdf/write/asdf_write.h"
 
-/* --- nodes --------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 cip_status cip_asdf_list_add(asdf_list *l, const char *key, const cip_node *value, cip_err *err)
 {
@@ -55,8 +54,7 @@ cip_status cip_asdf_shape_node(cip_arena *a, int32_t ndim, const int64_t *shape,
     return CIP_OK;
 }
 
-/* --- packing ------------------------------------------------------------------------------------
- */
+/* --- packing ---------------------------------------------------------------------------------- */
 
 static cip_status pack(cip_arena *a, const cip_dtype *d, const cip_dtype **out, cip_err *err)
 {
@@ -82,8 +80,7 @@ cip_status cip_asdf_stored_type(cip_arena *a, const cip_dtype *d, int big, const
     return cip_dtype_with_order(a, *out, big == 1, out, err);
 }
 
-/* --- datatype -----------------------------------------------------------------------------------
- */
+/* --- datatype --------------------------------------------------------------------------------- */
 
 const char *cip_asdf_type_fault(const asdf_standard *s, const cip_dtype *d)
 {

@@ -20,8 +20,7 @@ typedef struct exploding {
     size_t nmember;
 } exploding;
 
-/* --- which blocks -------------------------------------------------------------------------------
- */
+/* --- which blocks ----------------------------------------------------------------------------- */
 
 static cip_status mark_array(exploding *x, const cip_array *a, cip_err *err)
 {
@@ -49,8 +48,7 @@ static cip_status mark(exploding *x, const cip_explosion *how, cip_err *err)
     return CIP_OK;
 }
 
-/* --- files beside -------------------------------------------------------------------------------
- */
+/* --- files beside ----------------------------------------------------------------------------- */
 
 static cip_status member_text(exploding *x, const asdf_standard *s, cip_buf *head, cip_buf *tree,
                               cip_err *err)
@@ -101,8 +99,7 @@ static cip_status write_members(exploding *x, cip_err *err)
     return CIP_OK;
 }
 
-/* --- the file itself ----------------------------------------------------------------------------
- */
+/* --- the file itself -------------------------------------------------------------------------- */
 
 static cip_status new_source(void *user, const cip_node *ndarray, const cip_node *source,
                              cip_buf *text, cip_err *err)
@@ -198,8 +195,7 @@ cip_status cip_asdf_explode(cip_layout *l, const cip_explosion *how, const cip_s
     return st;
 }
 
-/* --- back ---------------------------------------------------------------------------------------
- */
+/* --- back ------------------------------------------------------------------------------------- */
 
 static cip_status add_place(asdf_gather *x, const asdf_file *f, size_t i, cip_err *err)
 {

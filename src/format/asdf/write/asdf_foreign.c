@@ -53,8 +53,7 @@ cip_status cip_asdf_find_foreign(cip_env *env, const cip_node *root, asdf_foreig
     return cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
-/* --- losses -------------------------------------------------------------------------------------
- */
+/* --- losses ----------------------------------------------------------------------------------- */
 
 static cip_status refuse_loss(const cip_spec *spec, const char *part, const char *text,
                               cip_err *err)
@@ -82,8 +81,7 @@ cip_status cip_asdf_lose(const cip_spec *spec, const char *part, cip_err *err, c
     return refuse_loss(spec, part, text, err);
 }
 
-/* --- relative names of other files --------------------------------------------------------------
- */
+/* --- relative names of other files ------------------------------------------------------------ */
 
 enum { LINKS_NAMED = 8 };
 
@@ -170,8 +168,7 @@ cip_status cip_asdf_check_links(const cip_spec *spec, const asdf_file *f, bool s
     return x.n != 0 ? refuse_loss(spec, x.first.part, x.first.text, err) : CIP_OK;
 }
 
-/* --- which blocks ndarrays name -----------------------------------------------------------------
- */
+/* --- which blocks ndarrays name --------------------------------------------------------------- */
 
 typedef struct naming {
     size_t *n, nblock;

@@ -20,8 +20,7 @@ uint64_t cip_asdf_slack(int64_t slack, uint64_t n)
     return cip_max_u64(SLACK_LEAST, n / 4);
 }
 
-/* --- what a file has ----------------------------------------------------------------------------
- */
+/* --- what a file has -------------------------------------------------------------------------- */
 
 /* Bytes behind the known fields, but for zeros at their end, which only align: in the early forms a
  * header that is not of its form's own size keeps the size it had, as a smaller one may be another
@@ -111,8 +110,7 @@ cip_status cip_asdf_text_of(const asdf_file *f, cip_arena *a, cip_bytes *head, c
     return CIP_OK;
 }
 
-/* --- putting it together ------------------------------------------------------------------------
- */
+/* --- putting it together ---------------------------------------------------------------------- */
 
 size_t cip_asdf_header_bytes(const asdf_piece *b, uint16_t header_size,
                              uint8_t out[ASDF_HEADER_LEN])

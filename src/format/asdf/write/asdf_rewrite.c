@@ -94,8 +94,7 @@ cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p
     return cip_asdf_md5(&how, decoded ? b->data : b->stored, w->notes, p->checksum, err);
 }
 
-/* --- pieces to bytes ----------------------------------------------------------------------------
- */
+/* --- pieces to bytes -------------------------------------------------------------------------- */
 
 typedef struct writing {
     cip_out *out;

@@ -5,8 +5,7 @@
 
 #include "format/asdf/write/asdf_sink.h"
 
-/* --- data ---------------------------------------------------------------------------------------
- */
+/* --- data ------------------------------------------------------------------------------------- */
 
 static cip_status begin_beside(asdf_writer *w, const asdf_target *t, cip_err *err)
 {
@@ -131,8 +130,7 @@ static cip_status advance(asdf_writer *w, size_t i, cip_err *err)
     return i < w->n ? begin_data(w, i, err) : CIP_OK;
 }
 
-/* --- the sink -----------------------------------------------------------------------------------
- */
+/* --- the sink --------------------------------------------------------------------------------- */
 
 /* A file that is called YAML is to be just that. */
 static bool is_yaml(const cip_out *out)

@@ -34,8 +34,7 @@ static void check_tree(const cip_spec *spec, cip_report *loss)
     }
 }
 
-/* --- tags and keys ------------------------------------------------------------------------------
- */
+/* --- tags and keys ---------------------------------------------------------------------------- */
 
 typedef struct node_walk {
     const asdf_standard *s;
@@ -103,8 +102,7 @@ static cip_status check_nodes(const asdf_standard *s, const cip_spec *spec, cip_
     return st == CIP_OK ? st : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
-/* --- arrays -------------------------------------------------------------------------------------
- */
+/* --- arrays ----------------------------------------------------------------------------------- */
 
 const char *cip_asdf_array_fault(const asdf_standard *s, const cip_spec_array *a, cip_where where)
 {

@@ -61,8 +61,7 @@ cip_status cip_asdf_standard_of(const cip_spec *spec, const asdf_standard **out,
     return CIP_OK;
 }
 
-/* --- tags ---------------------------------------------------------------------------------------
- */
+/* --- tags ------------------------------------------------------------------------------------- */
 
 #define EARLY_TAGS ASDF_TAGS "0.1.0/"
 

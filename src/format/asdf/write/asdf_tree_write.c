@@ -108,8 +108,7 @@ static cip_status copy(copier *c, const cip_node *from, uint32_t depth, const ci
     return copy_items(c, from, to, depth, err);
 }
 
-/* --- software and extensions --------------------------------------------------------------------
- */
+/* --- software and extensions ------------------------------------------------------------------ */
 
 cip_status cip_asdf_software(cip_arena *a, bool early, cip_style style, cip_node **out,
                              cip_err *err)
@@ -204,8 +203,7 @@ static cip_status front(copier *c, const cip_node *root, asdf_list *l, cip_err *
     return cip_asdf_list_add(l, "history", n, err);
 }
 
-/* --- the root -----------------------------------------------------------------------------------
- */
+/* --- the root --------------------------------------------------------------------------------- */
 
 /* The value of a pair of the root. Before 1.2.0 `history` was just its list of entries; NULL where
  * there are none. */

@@ -12,8 +12,7 @@
 extern const cip_format_option cip_asdf_options[];
 enum { ASDF_OPTION_ENCODE = 0, ASDF_OPTION_FILTER };
 
-/* --- asdf_standard.c: versions of the standard --------------------------------------------------
- */
+/* --- asdf_standard.c: versions of the standard ------------------------------------------------ */
 
 typedef struct asdf_standard {
     const char *version, *asdf, *ndarray, *integer; /* of the tags */
@@ -38,8 +37,7 @@ cip_status cip_asdf_standard_tag(const asdf_standard *s, const char *tag, cip_ar
 /* Whether a tag's meaning is lost in the standard. */
 bool cip_asdf_tag_is_lost(const asdf_standard *s, const char *tag);
 
-/* --- asdf_datatype_write.c ----------------------------------------------------------------------
- */
+/* --- asdf_datatype_write.c -------------------------------------------------------------------- */
 
 /* The type as it is stored: packed, numbers in their own order, or all in one (big 0 or 1). */
 cip_status cip_asdf_stored_type(cip_arena *a, const cip_dtype *d, int big, const cip_dtype **out,
@@ -62,8 +60,7 @@ cip_status cip_asdf_list_map(asdf_list *l, const char *tag, cip_style style, cip
 cip_status cip_asdf_shape_node(cip_arena *a, int32_t ndim, const int64_t *shape, bool star,
                                const cip_node **out, cip_err *err);
 
-/* --- asdf_element_write.c -----------------------------------------------------------------------
- */
+/* --- asdf_element_write.c --------------------------------------------------------------------- */
 
 /* One element as a value. RANGE for a text that no tree can hold. */
 cip_status cip_asdf_element_node(cip_arena *a, const cip_dtype *d, const uint8_t *p,
@@ -78,8 +75,7 @@ cip_status cip_asdf_inline_node(cip_arena *a, const cip_dtype *d, int32_t ndim,
 cip_status cip_asdf_integer_node(cip_arena *a, const asdf_standard *s, const cip_node *from,
                                  const cip_node **out, cip_err *err);
 
-/* --- asdf_framing.c -----------------------------------------------------------------------------
- */
+/* --- asdf_framing.c --------------------------------------------------------------------------- */
 
 typedef struct asdf_packing {
     const asdf_codec *codec;    /* NULL: none */
@@ -117,8 +113,7 @@ cip_status cip_asdf_sum(const char *text, asdf_sum *out, cip_err *err);
 /* The same in a file of the standard: 0.1.0 has no checksums (UNSUPPORTED if one is asked for). */
 cip_status cip_asdf_sum_of(const asdf_standard *s, const char *text, asdf_sum *out, cip_err *err);
 
-/* --- asdf_blosc_write.c: payloads of blsc and bls2 ----------------------------------------------
- */
+/* --- asdf_blosc_write.c: payloads of blsc and bls2 -------------------------------------------- */
 
 static inline bool cip_asdf_is_blosc(const asdf_packing *p)
 {
@@ -150,8 +145,7 @@ uint64_t cip_asdf_bloscw_raw(const asdf_bloscw *w);
 /* NULL is fine. */
 void cip_asdf_bloscw_free(asdf_bloscw *w);
 
-/* --- asdf_block_write.c -------------------------------------------------------------------------
- */
+/* --- asdf_block_write.c ----------------------------------------------------------------------- */
 
 /* A block while it is written: the one way from raw bytes to stored ones, for new files, for blocks
  * that an update changed and for those that a new file takes over with another codec.
@@ -201,8 +195,7 @@ cip_status cip_asdf_blockw_space(asdf_blockw *b, cip_layout *l, cip_space *data,
                                  cip_err *err);
 void cip_asdf_blockw_clear(asdf_blockw *b);
 
-/* --- asdf_tree_write.c --------------------------------------------------------------------------
- */
+/* --- asdf_tree_write.c ------------------------------------------------------------------------ */
 
 /* A node of the source's tree and what takes its place; from NULL: a new one at `path`. */
 typedef struct asdf_swap {
@@ -224,8 +217,7 @@ cip_status cip_asdf_tree_text(cip_env *env, const asdf_standard *s, const cip_no
 /* "#ASDF 1.0.0" and the standard's line. */
 cip_status cip_asdf_head_text(const asdf_standard *s, cip_buf *out, cip_err *err);
 
-/* --- asdf_rewrite.c: cip_format.rewrite ---------------------------------------------------------
- */
+/* --- asdf_rewrite.c: cip_format.rewrite ------------------------------------------------------- */
 
 /* 0.1 is written only where it is asked for by name: a file of it becomes one of 1.x. */
 bool cip_asdf_may_rewrite(const cip_layout *l, const cip_spec *spec);
@@ -262,8 +254,7 @@ cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_r
 /* Whether its first line ends so. */
 bool cip_asdf_is_crlf(cip_bytes head);
 
-/* --- asdf_foreign.c: what may name blocks besides ndarrays --------------------------------------
- */
+/* --- asdf_foreign.c: what may name blocks besides ndarrays ------------------------------------ */
 
 /* A node under a tag that we do not know. */
 typedef struct asdf_foreign {
@@ -297,8 +288,7 @@ void cip_asdf_list_blocks(const bool *in, size_t n, asdf_block_list *out);
 cip_status cip_asdf_lose(const cip_spec *spec, const char *part, cip_err *err, const char *fmt, ...)
     CIP_PRINTF(4, 5);
 
-/* --- asdf_explode.c, asdf_member.c: data in files beside ----------------------------------------
- */
+/* --- asdf_explode.c, asdf_member.c: data in files beside -------------------------------------- */
 
 cip_status cip_asdf_explode(cip_layout *l, const cip_explosion *how, const cip_spec *spec,
                             cip_out *out, cip_err *err);
@@ -322,8 +312,7 @@ void cip_asdf_freeze_pieces(asdf_piece *p, size_t n);
 cip_status cip_asdf_member_name(cip_arena *a, const cip_out *out, size_t i, bool as_uri,
                                 char **name, cip_err *err);
 
-/* --- asdf_part_write.c: one file of the output --------------------------------------------------
- */
+/* --- asdf_part_write.c: one file of the output ------------------------------------------------ */
 
 /* A file being written: the main one, or one beside it. Zero-initialise with env and out. */
 typedef struct asdf_part {

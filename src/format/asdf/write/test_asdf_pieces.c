@@ -11,8 +11,7 @@
 
 static const char *const all_codecs[] = { "none", "zlib", "bzp2", "lz4", "lz4f", "zstd" };
 
-/* --- a file as it stands ------------------------------------------------------------------------
- */
+/* --- a file as it stands ---------------------------------------------------------------------- */
 
 /* Block 0 with bytes of its own in the header and free space behind, block 1 that nothing names. */
 static void make_odd(asdf_make *m)
@@ -378,8 +377,7 @@ static void room_is_a_quarter_of_a_large_tree(void **state)
     assert_int_equal(cip_asdf_slack(7, 16388), 7);
 }
 
-/* --- sources -------------------------------------------------------------------------------------
- */
+/* --- sources ---------------------------------------------------------------------------------- */
 
 static cip_status renumber(const char *tree, const int64_t *to, size_t n, char *out, size_t cap)
 {
@@ -442,8 +440,7 @@ static void a_source_with_an_anchor_is_refused(void **state)
     assert_int_equal(renumber("a: [\n", to, 1, out, sizeof out), CIP_ERR_CORRUPT);
 }
 
-/* --- apart ---------------------------------------------------------------------------------------
- */
+/* --- apart ------------------------------------------------------------------------------------ */
 
 static cip_status explode_with(made *m, one_file *f, const cip_explosion *how, int64_t slack)
 {
@@ -542,8 +539,7 @@ static void what_nothing_names_stays_in_the_file(void **state)
     make_clear(&in);
 }
 
-/* --- memory --------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static void every_allocation_may_fail(void **state)
 {

@@ -37,8 +37,7 @@ static int end(void **state)
     return leaked;
 }
 
-/* --- elements ------------------------------------------------------------------------------------
- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 /* An element as YAML, without its line's end. */
 static const char *shown(bench *b, const cip_dtype *d, const void *p)
@@ -134,8 +133,7 @@ static void values_that_no_tree_holds_are_refused(void **state)
         assert_int_equal(cip_asdf_element_node(&b->a, d, good[i], &n, NULL), CIP_OK);
 }
 
-/* --- types ---------------------------------------------------------------------------------------
- */
+/* --- types ------------------------------------------------------------------------------------ */
 
 static void records_are_packed_and_keep_their_orders(void **state)
 {
@@ -170,8 +168,7 @@ static void records_are_packed_and_keep_their_orders(void **state)
     assert_true(out->field[1].dtype->big);
 }
 
-/* --- trees ---------------------------------------------------------------------------------------
- */
+/* --- trees ------------------------------------------------------------------------------------ */
 
 static const cip_node *parsed(bench *b, const char *text)
 {

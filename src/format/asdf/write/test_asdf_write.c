@@ -94,8 +94,7 @@ static size_t header_size(const char *text, size_t at)
     return cip_load_u16(text + at + 4, true);
 }
 
-/* --- layout ------------------------------------------------------------------------------------
- */
+/* --- layout ----------------------------------------------------------------------------------- */
 
 static void tree_room_blocks_and_index_follow_each_other(void **state)
 {
@@ -226,8 +225,7 @@ static void much_data_is_not_moved_for_a_small_tree(void **state)
     made_end(&m);
 }
 
-/* --- checksums and codecs ------------------------------------------------------------------------
- */
+/* --- checksums and codecs --------------------------------------------------------------------- */
 
 static void checksums_are_of_stored_or_decoded_bytes_or_none(void **state)
 {
@@ -376,8 +374,7 @@ static void arrays_without_bytes_are_never_compressed(void **state)
     made_end(&m);
 }
 
-/* --- storage -------------------------------------------------------------------------------------
- */
+/* --- storage ---------------------------------------------------------------------------------- */
 
 static void a_streamed_array_is_last_and_has_no_sizes(void **state)
 {
@@ -511,8 +508,7 @@ static void views_share_the_block_of_their_array(void **state)
     made_end(&m);
 }
 
-/* --- masks ---------------------------------------------------------------------------------------
- */
+/* --- masks ------------------------------------------------------------------------------------ */
 
 static cip_status write_masked(made *m, cip_where where)
 {
@@ -576,8 +572,7 @@ static void a_mask_may_be_a_value(void **state)
     made_end(&m);
 }
 
-/* --- what cannot be written ----------------------------------------------------------------------
- */
+/* --- what cannot be written ------------------------------------------------------------------- */
 
 static void types_that_the_standard_lacks_are_named(void **state)
 {
@@ -709,8 +704,7 @@ static void too_few_or_too_many_data_are_refused(void **state)
     }
 }
 
-/* --- memory --------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static void every_allocation_may_fail(void **state)
 {

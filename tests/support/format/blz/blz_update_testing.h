@@ -94,8 +94,7 @@ static inline cip_status job_finish(job *j)
     return cip_format_blz.open(j->layout, &j->err);
 }
 
-/* --- changes of arrays of int64, which count up ------------------------------------------------
- */
+/* --- changes of arrays of int64, which count up ----------------------------------------------- */
 
 static inline cip_status next(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
 {
