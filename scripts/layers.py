@@ -11,7 +11,7 @@ usage: scripts/layers.py [FOLDER]       FOLDER: the root of the tree (this one)
     array   tree   io   codec
               base
 
-Two folders have rooms of their own (ROOMS): what stands in no room may be included from each of them. A header x_impl.h is
+Some folders have rooms of their own (ROOMS): what stands in no room may be included from each of them. A header x_impl.h is
 private to its folder. What the tests of a folder src/a/b share stands in tests/support/a/b/x_testing.h, and sees what they see.
 """
 import pathlib
@@ -28,6 +28,13 @@ ALLOWED = {  # layer of src/: the layers it may include, itself apart
     "core": BELOW_SPACE | {"space", "format"},
 }
 ROOMS = {  # folders of a layer: the rooms that each may include, itself apart
+    "space": {
+        "layout": {"read", "sequential"},
+        "read": {"layout", "sequential"},
+        "sequential": {"layout", "read"},
+        "make": {"layout", "read"},
+        "change": {"layout", "read", "make"},
+    },
     "core": {"commit": set(), "reading": set(), "comparing": {"reading"}, "writing": {"commit", "reading"}},
     "format/asdf": {
         "chain": set(),

@@ -6,7 +6,7 @@
 
 #include "io/file_io.h"
 #include "io/fresh.h"
-#include "space/sidecar.h"
+#include "space/sequential/sidecar.h"
 
 #define SUFFIX ".cip-marks"
 

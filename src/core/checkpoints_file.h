@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The file of checkpoints beside an open one (space/sidecar.h): found when it is opened, written
- * when it is closed. Nothing of it can make opening or closing fail. */
+ * The file of checkpoints beside an open one (space/sequential/sidecar.h): found when it is opened,
+ * written when it is closed. Nothing of it can make opening or closing fail. */
 #ifndef CIP_CORE_CHECKPOINTS_FILE_H
 #define CIP_CORE_CHECKPOINTS_FILE_H
 

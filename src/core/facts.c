@@ -6,7 +6,7 @@
 #include "base/endian.h"
 #include "base/sized.h"
 #include "core/reading/read_plan.h"
-#include "space/checkpoints.h"
+#include "space/sequential/checkpoints.h"
 
 const char *cip_file_format(const cip_file *f)
 {

@@ -17,7 +17,7 @@
 #include "core/checkpoints_file.h"
 #include "base/sized.h"
 #include "io/file_io.h"
-#include "space/window.h"
+#include "space/read/window.h"
 
 enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
 

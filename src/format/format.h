@@ -11,11 +11,11 @@
 #include "base/num.h"
 #include "io/out.h"
 #include "io/patch.h"
-#include "space/chunk_changes.h"
-#include "space/form.h"
-#include "space/layout.h"
-#include "space/read.h"
-#include "space/scatter.h"
+#include "space/change/chunk_changes.h"
+#include "space/layout/form.h"
+#include "space/layout/layout.h"
+#include "space/read/read.h"
+#include "space/change/scatter.h"
 
 /* Where an array's data go. */
 typedef enum cip_where {

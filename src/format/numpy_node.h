@@ -4,7 +4,7 @@
 #define CIP_FORMAT_NUMPY_NODE_H
 
 #include "array/quote.h"
-#include "space/layout.h"
+#include "space/layout/layout.h"
 
 enum { CIP_NUMPY_DEPTH = 32 }; /* records inside each other */
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "space/grid.h"
-#include "space/grid_change.h"
+#include "space/read/grid.h"
+#include "space/change/grid_change.h"
 #include "support/effort.h"
 #include "support/fail_alloc.h"
 #include "support/fake/fake.h"

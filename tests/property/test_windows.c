@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "array/cast.h"
-#include "space/checkpoints.h"
+#include "space/sequential/checkpoints.h"
 #include "support/effort.h"
 #include "support/fake/fake.h"
 

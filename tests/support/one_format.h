@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "format/format.h"
-#include "space/chunk_list.h"
-#include "space/chunker.h"
+#include "space/read/chunk_list.h"
+#include "space/make/chunker.h"
 
 typedef struct one_file {
     cip_env env;

@@ -33,8 +33,8 @@ def tree(tmp_path):
     put("src/base/err.h", '#include "cippus/error.h"\n')
     put("src/io/io.h", '#include "base/err.h"\n')
     put("src/codec/codec.h", '#include "base/err.h"\n')
-    put("src/space/layout.h", '#include "io/io.h"\n#include "codec/codec.h"\n')
-    put("src/format/format.h", '#include "space/layout.h"\n')
+    put("src/space/layout/layout.h", '#include "io/io.h"\n#include "codec/codec.h"\n')
+    put("src/format/format.h", '#include "space/layout/layout.h"\n')
     put("src/format/aa/aa.h", '#include "format/format.h"\n')
     put("src/format/bb/bb.h", '#include "format/bb/bb.h"\n#include "io/io.h"\n')
     put("src/core/open.c", '#include "format/format.h"\n#include <cippus/error.h>\n')
@@ -212,7 +212,7 @@ def test_quick_knows_what_a_change_may_break(files, folders, verbs):
 
 
 def test_quick_runs_the_users_of_a_changed_header():
-    folders, verbs = load("scripts/test.py").affected(["src/space/encode.h"])
+    folders, verbs = load("scripts/test.py").affected(["src/space/make/encode.h"])
     assert {"src/space", "src/format/asdf"} <= set(folders) and "src/tree" not in folders and not verbs
 
 

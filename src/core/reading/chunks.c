@@ -9,7 +9,7 @@
 #include "base/sized.h"
 #include "codec/codec_app.h"
 #include "core/reading/read_plan.h"
-#include "space/chunk_list.h"
+#include "space/read/chunk_list.h"
 
 enum { DEPTH = 16 }; /* spaces in spaces that a codec's text tells of */
 

@@ -5,7 +5,7 @@
 
 #include "cippus/chunk.h"
 #include "core/handle.h"
-#include "space/chunk_list.h"
+#include "space/read/chunk_list.h"
 
 /* The codec of all chunks of an array, as numcodecs or cippus.zarr_codecs name it. */
 typedef enum cip_refs_codec {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "support/core/core_testing.h"
-#include "space/read.h"
+#include "space/read/read.h"
 #include "support/fake/fake.h"
 
 static void must(cip_status st, const cip_err *err)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "space/chunk_move.h"
-#include "space/grid.h"
+#include "space/make/chunk_move.h"
+#include "space/read/grid.h"
 #include "tree/node.h"
 
 /* --- arrays as they are now --------------------------------------------------------------------

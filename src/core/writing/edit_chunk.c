@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "codec/checksum/checksum.h"
-#include "space/chunk_list.h"
+#include "space/read/chunk_list.h"
 
 typedef struct put_chunk {
     cip_edit *e;

@@ -5,7 +5,7 @@
 
 #include "core/commit/commit.h"
 #include "core/reading/read_plan.h"
-#include "space/chunk_changes.h"
+#include "space/change/chunk_changes.h"
 
 /* Chunks, or linear bytes, that an update changes. */
 typedef struct cip_edit_chunks {

@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "space/chunk_fill.h"
-#include "space/chunk_move.h"
-#include "space/chunker.h"
-#include "space/splitter.h"
+#include "space/make/chunk_fill.h"
+#include "space/make/chunk_move.h"
+#include "space/make/chunker.h"
+#include "space/make/splitter.h"
 
 enum { DIRECT = 64 << 20 }; /* bytes of memory that are handed on as they lie there */
 

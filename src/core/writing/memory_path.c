@@ -10,7 +10,7 @@
 #include "core/handle.h"
 #include "core/writing/output.h"
 #include "io/patch.h"
-#include "space/read.h"
+#include "space/read/read.h"
 
 enum {
     DEEP = 64,  /* folders within each other; links may lead round in circles */

@@ -16,7 +16,7 @@
 #include "core/handle.h"
 #include "core/writing/sink_run.h"
 #include "base/sized.h"
-#include "space/filled.h"
+#include "space/read/filled.h"
 
 /* An array that is not whole. */
 typedef struct damaged {

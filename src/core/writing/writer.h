@@ -8,7 +8,7 @@
 #include "core/writing/engine.h"
 #include "core/writing/output.h"
 #include "io/temporary.h"
-#include "space/boxes.h"
+#include "space/make/boxes.h"
 #include "tree/edit.h"
 
 typedef struct cip_entry cip_entry;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/writing/writer.h"
-#include "space/box_runs.h"
+#include "space/make/box_runs.h"
 
 /* From any thread. */
 static cip_status store_chunk(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,

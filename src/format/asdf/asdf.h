@@ -6,7 +6,7 @@
 
 #include "codec/framing.h"
 #include "format/format.h"
-#include "space/window.h"
+#include "space/read/window.h"
 
 extern const cip_array_store cip_asdf_store;
 extern const cip_format cip_format_asdf;

@@ -7,7 +7,7 @@
 
 #include "base/num.h"
 #include "format/blosc2/blosc2_write.h"
-#include "space/window.h"
+#include "space/read/window.h"
 
 const char cip_b2_sparse_index[] = "chunks.b2frame";
 

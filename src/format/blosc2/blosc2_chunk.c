@@ -3,7 +3,7 @@
  * when its header makes sense and says the file's own length. */
 #include "base/num.h"
 #include "format/blosc2/blosc2.h"
-#include "space/window.h"
+#include "space/read/window.h"
 
 /* The head of a chunk that fills the file; not checked: whether we can decode it. */
 static cip_status read_head(cip_bytes head, uint64_t size, cip_blosc_head *out, cip_err *err)

@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "format/blosc2/blosc2_how.h"
-#include "space/chunk_move.h"
+#include "space/make/chunk_move.h"
 
 /* "64,64": as many lengths as there are axes, each at least 1; *out stays where none are given. */
 static cip_status take_lengths(const cip_spec *spec, size_t option, int32_t ndim, int64_t *out,

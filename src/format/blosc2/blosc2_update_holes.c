@@ -9,7 +9,7 @@
 
 #include "base/num.h"
 #include "format/blosc2/blosc2_update.h"
-#include "space/window.h"
+#include "space/read/window.h"
 
 enum {
     WINDOW = 1024,

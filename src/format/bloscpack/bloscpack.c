@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "space/window.h"
+#include "space/read/window.h"
 
 static int probe(cip_io *io, cip_bytes head)
 {

@@ -8,7 +8,7 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "format/bloscpack/bloscpack.h"
-#include "space/window.h"
+#include "space/read/window.h"
 
 enum { PIECE = 8192 /* bytes of offsets read at once */, SPARE_MAX = 1 << 20 };
 

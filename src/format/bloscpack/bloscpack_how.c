@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "format/blosc_codec.h"
 #include "format/bloscpack/bloscpack.h"
-#include "space/chunk_move.h"
+#include "space/make/chunk_move.h"
 #include "tree/yaml.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "format/bloscpack/bloscpack.h"
-#include "space/window.h"
+#include "space/read/window.h"
 
 enum { AT_META_SIZE = 24, AT_RESERVED = 28, HEAD = CIP_BP_HEADER + 8 };
 

@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "format/blz/blz_write.h"
 #include "format/one_array.h"
-#include "space/chunk_move.h"
+#include "space/make/chunk_move.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
 

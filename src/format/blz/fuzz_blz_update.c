@@ -4,8 +4,8 @@
 #include "format/blz/blz.h"
 #include "support/format/blz/blz_fuzz_testing.h"
 #include "io/revision_out.h"
-#include "space/chunker.h"
-#include "space/splitter.h"
+#include "space/make/chunker.h"
+#include "space/make/splitter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

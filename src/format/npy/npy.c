@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "tree/utf8.h"
-#include "space/window.h"
+#include "space/read/window.h"
 
 enum { AT_VERSION = 6, PIECE = 1 << 20 };
 

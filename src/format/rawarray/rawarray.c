@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "tree/yaml.h"
-#include "space/window.h"
+#include "space/read/window.h"
 
 static int probe(cip_io *io, cip_bytes head)
 {

@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "format/rawarray/rawarray.h"
 #include "io/temporary.h"
-#include "space/chunker.h"
+#include "space/make/chunker.h"
 
 enum { AT_FLAGS = 8, AT_SIZE = 32, AT_DIMS = 48 };
 

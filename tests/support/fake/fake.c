@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "space/checkpoints.h"
-#include "space/far.h"
+#include "space/sequential/checkpoints.h"
+#include "space/read/far.h"
 
 void fake_must(cip_status st, const cip_err *err, const char *file, int line)
 {

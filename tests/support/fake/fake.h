@@ -14,8 +14,8 @@
 #define CIP_TESTS_FAKE_H
 
 #include "format/format.h"
-#include "space/read.h"
-#include "space/tuning.h"
+#include "space/read/read.h"
+#include "space/read/tuning.h"
 
 typedef enum fake_kind {
     FAKE_FILE,

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "space/reader.h"
+#include "space/read/reader.h"
 #include "support/own_fake.h"
 
 static _Atomic int ndecode; /* calls of a codec that counts them */

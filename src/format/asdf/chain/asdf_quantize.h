@@ -4,8 +4,8 @@
 #define CIP_FORMAT_ASDF_QUANTIZE_H
 
 #include "codec/quantize.h"
-#include "space/layout.h"
-#include "space/read.h"
+#include "space/layout/layout.h"
+#include "space/read/read.h"
 
 /* The space of `len` bytes of floats that the chunks in `below` decode to. Their headers are walked
  * once, when it is first needed: CORRUPT then for one that claims more than is there, or when they

@@ -7,8 +7,8 @@
 #include "codec/blosc/blosc_join.h"
 #include "format/asdf/write/asdf_write.h"
 #include "format/blosc2/blosc2.h"
-#include "space/chunk_list.h"
-#include "space/chunk_move.h"
+#include "space/read/chunk_list.h"
+#include "space/make/chunk_move.h"
 
 /* The head of the first chunk of an array that lies in linear chunks of Blosc. */
 static bool first_head(const cip_array *a, cip_blosc_head *h)

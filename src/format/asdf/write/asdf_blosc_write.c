@@ -11,7 +11,7 @@
 #include "format/asdf/write/asdf_write.h"
 #include "format/blosc2/blosc2.h"
 #include "io/temporary.h"
-#include "space/chunker.h"
+#include "space/make/chunker.h"
 
 enum {
     LEVEL_BLSC = 9, /* as asdf-compression's */

@@ -12,7 +12,7 @@
 #include "codec/codec_app.h"
 #include "codec/quantize_encode.h"
 #include "format/asdf/write/asdf_write.h"
-#include "space/tiler.h"
+#include "space/make/tiler.h"
 
 enum { CHUNK_VALUES = 1 << 16 /* of quantize without tiles: rows up to this, or a piece of one */ };
 

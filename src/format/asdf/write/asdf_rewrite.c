@@ -6,7 +6,7 @@
 #include "base/num.h"
 #include "format/asdf/write/asdf_write.h"
 #include "io/temporary.h"
-#include "space/read.h"
+#include "space/read/read.h"
 #include "tree/edit.h"
 
 static const asdf_packing as_it_is = { .codec = NULL };

@@ -6,7 +6,7 @@
 
 #include "codec/blosc/blosc.h"
 #include "format/asdf/write/asdf_chain_write.h"
-#include "space/encode.h"
+#include "space/make/encode.h"
 
 /* Options that no other format has, and their numbers. */
 extern const cip_format_option cip_asdf_options[];

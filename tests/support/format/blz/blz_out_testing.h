@@ -5,7 +5,7 @@
 #define CIP_TESTS_BLZ_OUT_TESTING_H
 
 #include "support/format/blz/blz_testing.h"
-#include "space/splitter.h"
+#include "space/make/splitter.h"
 
 enum { BLZ_OUT_FILES = 200 };
 

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Changes of linear bytes, which lie in the file as they are or are decoded in order. Runs count
+ * bytes: each is a range of the bytes as they were, a range of the file of new bytes, or zeros. So
+ * rows come and go at the cost of the runs that they touch, and what follows them moves by its
+ * number alone. New bytes begin and end where pages do: elements that change here and there make
+ * at most one run in a page, which bounds the list whatever changes. */
+#include "space/change/chunk_changes_impl.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+enum { PAGE = 4 << 10, PIECE = 1 << 20 };
+
+/* --- as a table: a chunk for each run --------------------------------------------------------- */
+
+static void show(const cip_chunk_changes *c, const cip_chunk_run *r, cip_chunk *out)
+{
+    const bool kept = r->from != UINT64_MAX;
+    *out = (cip_chunk){ .raw_off = r->i, .raw_len = r->run, .run = 1, .state = r->state };
+    if (r->state != CIP_CHUNK_DATA)
+        return;
+    out->at = kept ? (cip_extent){ c->was, r->from, r->run }
+                   : (cip_extent){ c->in_elems, r->off, r->run };
+    out->codec = &cip_codec_stored;
+}
+
+static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
+{
+    const cip_chunk_changes *c = self;
+    if (i > c->runs.n || n > c->runs.n - i)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected a run below %zu, found %" PRIu64, c->runs.n, i);
+    for (size_t k = 0; k < n; k++)
+        show(c, &c->runs.at[i + k], &out[k]);
+    return CIP_OK;
+}
+
+static cip_status table_find(void *self, uint64_t at, uint64_t *i, cip_err *err)
+{
+    const cip_chunk_changes *c = self;
+    if (at >= c->now->len)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected a byte below %" PRIu64 ", found %" PRIu64, c->now->len, at);
+    *i = (uint64_t)(cip_chunk_run_of(c, at) - c->runs.at);
+    return CIP_OK;
+}
+
+static cip_status table_count(void *self, uint64_t *n, cip_err *err)
+{
+    (void)err;
+    *n = ((const cip_chunk_changes *)self)->runs.n;
+    return CIP_OK;
+}
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+/* The array is all of the bytes, if its elements are packed there from the first byte on. */
+static void own(cip_chunk_changes *c, const cip_array *a, const cip_nd *at)
+{
+    uint64_t first, end = 0;
+    c->array = a;
+    c->whole = cip_view_is_contiguous(at) && cip_view_bounds(at, &first, &end, NULL) == CIP_OK &&
+               at->off == 0 && end == c->was->len;
+    memcpy(c->shape, at->shape, (size_t)at->ndim * sizeof *c->shape);
+    c->grid = (cip_grid){ .itemsize = at->itemsize, .ndim = at->ndim, .shape = c->shape };
+}
+
+static uint64_t len_of(const cip_chunk_runs *l)
+{
+    return l->n != 0 ? l->at[l->n - 1].i + l->at[l->n - 1].run : 0;
+}
+
+static cip_status open_now(cip_chunk_changes *c, uint64_t len, cip_err *err)
+{
+    const cip_table t = { .at = table_at, .find = table_find, .count = table_count, .self = c };
+    c->form.chunk_nbytes = 1;
+    c->form.specials = CIP_FORM_SPECIAL(CIP_CHUNK_ZERO);
+    CIP_TRY(cip_space_new_chunked(c->layout, &t, len, NULL, 0, &c->now, err));
+    c->now->label = c->was->label;
+    return cip_linear_open(c, err);
+}
+
+cip_status cip_byte_changes_open(cip_chunk_changes *c, const cip_array *a, cip_err *err)
+{
+    CIP_TRY(cip_space_resolve(a->space, &c->was, err));
+    own(c, a, &a->view);
+    CIP_TRY(cip_chunk_runs_add(c, &c->runs, (cip_chunk_run){ .run = c->was->len }, err));
+    return open_now(c, c->was->len, err);
+}
+
+/* --- elements --------------------------------------------------------------------------------- */
+
+static bool is_own(const cip_chunk_run *r)
+{
+    return r->from == UINT64_MAX && r->raw && !r->shared;
+}
+
+/* The bytes from `at` on that lie in a run of their own, or (*r NULL) up to such a run: at most n.
+ */
+static size_t next_run(const cip_chunk_changes *c, uint64_t at, size_t n, cip_chunk_run **r)
+{
+    cip_chunk_run *x = cip_chunk_run_of(c, at), *end = c->runs.at + c->runs.n;
+    *r = is_own(x) ? x : NULL;
+    if (*r == NULL)
+        while (x + 1 < end && x->i + x->run < at + n && !is_own(x + 1))
+            x++;
+    return (size_t)cip_min_u64(n, x->i + x->run - at);
+}
+
+static cip_status put(void *user, uint64_t at, cip_bytes bytes, cip_err *err)
+{
+    cip_chunk_changes *c = user;
+    cip_chunk_run *r;
+    for (size_t n; bytes.len != 0; at += n, bytes.ptr += n, bytes.len -= n) {
+        n = next_run(c, at, bytes.len, &r);
+        const cip_chunk_run now = { .i = at,
+                                    .run = n,
+                                    .from = UINT64_MAX,
+                                    .off = r != NULL ? r->off + (at - r->i) : c->elems->size,
+                                    .raw = true };
+        CIP_TRY(cip_chunk_elems_write(c, now.off, bytes.ptr, n, err));
+        if (r == NULL)
+            CIP_TRY(cip_chunk_runs_set(c, &now, err));
+    }
+    cip_space_renew(c->now);
+    return CIP_OK;
+}
+
+static cip_status expect_elements(const cip_nd *at, cip_err *err)
+{
+    uint64_t first, end, nbytes;
+    CIP_TRY(cip_view_bounds(at, &first, &end, err));
+    if (cip_shape_nelem(at->ndim, at->shape, &nbytes) &&
+        !cip_mul_overflow(nbytes, at->itemsize, &nbytes) && nbytes <= end - first)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "elements that share their bytes cannot be written one by one");
+}
+
+cip_status cip_byte_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
+                                  cip_err *err)
+{
+    const cip_scatter_to to = {
+        .io = c->linear, .live = true, .unit = PAGE, .put = put, .user = c
+    };
+    CIP_TRY(expect_elements(at, err));
+    CIP_TRY(cip_byte_changes_load(c, err));
+    CIP_TRY(cip_scatter(c->layout->env, &to, at, feed, err));
+    c->made += (c->form.caps & CIP_FORM_STREAM) != 0; /* it is encoded again in any case */
+    return CIP_OK;
+}
+
+/* --- a stream --------------------------------------------------------------------------------- */
+
+static bool is_was(const cip_chunk_changes *c, cip_space *s)
+{
+    return s != NULL && cip_space_resolve(s, &s, NULL) == CIP_OK && s == c->was;
+}
+
+static cip_status too_much(const cip_chunk_changes *c, cip_err *err)
+{
+    const cip_layout *l = c->layout;
+    char kind[CIP_LAYOUT_KIND];
+    size_t i = 0;
+    while (i < l->nblock && !is_was(c, l->block[i].data))
+        i++;
+    return cip_fail(err, CIP_ERR_LIMIT, i < l->nblock ? l->block[i].info.offset : CIP_NO_OFFSET,
+                    "%s would decode to %" PRIu64 " bytes out of %s; allow them by .max_elements",
+                    i < l->nblock ? l->block[i].stored->label : "the data", c->was->len,
+                    cip_layout_kind(l, kind));
+}
+
+/* A few stored bytes may claim any length, all of which is decoded to the file of elements. */
+static cip_status check_amount(const cip_chunk_changes *c, cip_err *err)
+{
+    const cip_layout *l = c->layout;
+    const uint64_t most = l->env->limits.max_elements;
+    uint64_t itemsize = 1;
+    for (size_t i = 0; i < l->narray; i++)
+        if (l->array[i]->dtype != NULL && is_was(c, l->array[i]->space))
+            itemsize = cip_max_u64(itemsize, l->array[i]->dtype->itemsize);
+    if (most != 0 ? c->was->len / itemsize <= most : cip_layout_expects(l, c->was->len))
+        return CIP_OK;
+    return too_much(c, err);
+}
+
+static bool has_kept(const cip_chunk_changes *c)
+{
+    for (size_t k = 0; k < c->runs.n; k++)
+        if (c->runs.at[k].from != UINT64_MAX)
+            return true;
+    return false;
+}
+
+cip_status cip_byte_changes_load(cip_chunk_changes *c, cip_err *err)
+{
+    const uint64_t off = c->elems->size;
+    cip_out out = cip_temporary_out(c->elems);
+    if ((c->form.caps & CIP_FORM_STREAM) == 0 || !has_kept(c))
+        return CIP_OK;
+    CIP_TRY(check_amount(c, err));
+    CIP_TRY(cip_space_write_out(&c->how, c->was, &out, err));
+    c->in_elems->len = c->elems->size;
+    for (size_t k = 0; k < c->runs.n; k++) {
+        cip_chunk_run *r = &c->runs.at[k];
+        if (r->from == UINT64_MAX)
+            continue;
+        r->off = off + r->from;
+        r->from = UINT64_MAX;
+        r->raw = true;
+    }
+    cip_space_renew(c->now);
+    return CIP_OK;
+}
+
+uint64_t cip_chunk_changes_kept(const cip_chunk_changes *c)
+{
+    return c->runs.n != 0 && c->runs.at[0].from == 0 ? c->runs.at[0].run : 0;
+}
+
+/* What will be encoded with what changed is decoded by all threads, and once. */
+cip_status cip_byte_changes_finish(cip_chunk_changes *c, cip_err *err)
+{
+    const bool grown = cip_chunk_changes_kept(c) == c->was->len;
+    return grown && (c->form.caps & CIP_FORM_GROWS) != 0 ? CIP_OK : cip_byte_changes_load(c, err);
+}
+
+/* --- rows and shapes -------------------------------------------------------------------------- */
+
+/* Elements of the feed to the end of the file of new bytes. */
+static cip_status add_elements(cip_chunk_changes *c, uint64_t nelem, uint64_t itemsize,
+                               const cip_feed *feed, cip_err *err)
+{
+    const uint64_t most = cip_min_u64(nelem, cip_max_u64(1, PIECE / cip_max_u64(1, itemsize)));
+    cip_status st = CIP_OK;
+    size_t nbytes;
+    uint8_t *buf;
+    if (cip_mul_overflow(most, itemsize, &nbytes))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an element of over 2^64 bytes");
+    CIP_TRY(cip_mem_get(c->mem, nbytes, (void **)&buf, err));
+    for (uint64_t left = nelem, n; left != 0; left -= n) {
+        n = cip_min_u64(most, left);
+        CIP_GO(feed->next(feed->self, n, buf, err));
+        CIP_GO(cip_chunk_elems_write(c, c->elems->size, buf, (size_t)(n * itemsize), err));
+    }
+done:
+    cip_mem_put(c->mem, buf);
+    return st;
+}
+
+/* In place of the bytes [at, end) come `added`: those in the file of new bytes from `off` on, or
+ * (UINT64_MAX) zeros. */
+static cip_status replace(cip_chunk_changes *c, uint64_t at, uint64_t end, uint64_t added,
+                          uint64_t off, cip_err *err)
+{
+    const cip_chunk_run r = { .i = at, .run = added, .from = UINT64_MAX, .off = off, .raw = true };
+    c->next.n = 0;
+    CIP_TRY(cip_chunk_runs_copy(c, &c->next, 0, 0, at, err));
+    CIP_TRY(off == UINT64_MAX ? cip_chunk_runs_zeros(c, &c->next, at, added, 1, err)
+                              : cip_chunk_runs_add(c, &c->next, r, err));
+    CIP_TRY(cip_chunk_runs_copy(c, &c->next, at + added, end, c->now->len - end, err));
+    cip_linear_set_len(c, len_of(&c->next));
+    cip_chunk_runs_take(c);
+    return CIP_OK;
+}
+
+bool cip_chunk_changes_ends(const cip_chunk_changes *c, const cip_nd *at, bool torn, uint64_t *end)
+{
+    uint64_t first, row = at->itemsize;
+    if (!cip_view_is_contiguous(at) || cip_view_bounds(at, &first, end, NULL) != CIP_OK)
+        return false;
+    if (*end == 0) /* no elements */
+        *end = at->off;
+    for (int32_t i = 1; i < at->ndim; i++) /* of fewer bytes than there are */
+        row *= (uint64_t)at->shape[i];
+    return *end == c->now->len || (torn && *end < c->now->len && c->now->len - *end < row);
+}
+
+cip_status cip_chunk_changes_grow(cip_chunk_changes *c, uint64_t end, uint64_t nelem,
+                                  uint64_t itemsize, const cip_feed *feed, cip_err *err)
+{
+    const uint64_t off = c->elems->size;
+    uint64_t len;
+    if (nelem == 0)
+        return CIP_OK;
+    if (cip_mul_overflow(nelem, itemsize, &len) || len > INT64_MAX - c->now->len)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "rows of over 2^63 bytes");
+    CIP_TRY(add_elements(c, nelem, itemsize, feed, err));
+    return replace(c, end, c->now->len, len, off, err);
+}
+
+/* All elements move: to the file of new bytes, in their new order. */
+static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
+                          cip_err *err)
+{
+    uint64_t off, len;
+    cip_nd was;
+    CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
+    CIP_TRY(cip_changes_gather(c, &was, shape, s, &off, &len, err));
+    return replace(c, 0, c->now->len, len, off, err);
+}
+
+cip_status cip_byte_changes_resize(cip_chunk_changes *c, const int64_t *shape, cip_err *err)
+{
+    const uint64_t was = c->now->len;
+    uint64_t len;
+    bool rows_only = true;
+    CIP_TRY(cip_linear_len(&c->grid, shape, &len, err));
+    CIP_TRY(cip_byte_changes_load(c, err));
+    for (int32_t k = 1; k < c->grid.ndim; k++)
+        rows_only = rows_only && shape[k] == c->shape[k];
+    if (!rows_only && len != 0 && was != 0)
+        return reorder(c, shape, NULL, err);
+    return replace(c, cip_min_u64(was, len), was, len > was ? len - was : 0, UINT64_MAX, err);
+}
+
+cip_status cip_byte_changes_splice(cip_chunk_changes *c, const cip_splice *s, const int64_t *shape,
+                                   cip_err *err)
+{
+    uint64_t len, row = c->grid.itemsize, off = UINT64_MAX;
+    CIP_TRY(cip_linear_len(&c->grid, shape, &len, err));
+    if (len == 0)
+        return replace(c, 0, c->now->len, 0, UINT64_MAX, err);
+    if (!cip_splice_in_one_piece(s, shape)) {
+        CIP_TRY(cip_byte_changes_load(c, err));
+        return reorder(c, shape, s, err);
+    }
+    for (int32_t k = s->axis + 1; k < c->grid.ndim; k++)
+        row *= (uint64_t)shape[k];
+    const uint64_t at = (uint64_t)s->start * row, end = at + (uint64_t)s->removed * row,
+                   added = (uint64_t)s->added * row;
+    if (at != c->now->len)
+        CIP_TRY(cip_byte_changes_load(c, err));
+    if (s->feed != NULL && added != 0) {
+        off = c->elems->size;
+        CIP_TRY(add_elements(c, added / c->grid.itemsize, c->grid.itemsize, s->feed, err));
+    }
+    return replace(c, at, end, added, off, err);
+}
+
+/* --- an array alone --------------------------------------------------------------------------- */
+
+/* Both have the new bytes now, so that neither may change them. */
+static void share(cip_chunk_runs *l)
+{
+    for (size_t k = 0; k < l->n; k++)
+        l->at[k].shared = l->at[k].shared || l->at[k].raw;
+}
+
+static cip_status fill_apart(cip_chunk_changes *c, cip_chunk_changes *from, const cip_nd *at,
+                             cip_err *err)
+{
+    uint64_t first, end = 0, off, len;
+    if (!cip_view_is_contiguous(at)) {
+        CIP_TRY(cip_byte_changes_load(from, err));
+        CIP_TRY(cip_changes_gather(from, at, at->shape, NULL, &off, &len, err));
+        const cip_chunk_run all = { .run = len, .from = UINT64_MAX, .off = off, .raw = true };
+        return cip_chunk_runs_add(c, &c->runs, all, err);
+    }
+    CIP_TRY(cip_view_bounds(at, &first, &end, err));
+    CIP_TRY(cip_chunk_runs_copy(from, &c->runs, 0, first, end - first, err));
+    share(&c->runs);
+    share(&from->runs);
+    return CIP_OK;
+}
+
+static cip_status open_apart(cip_chunk_changes *c, cip_chunk_changes *from, const cip_array *a,
+                             const cip_nd *at, cip_err *err)
+{
+    c->was = from->was;
+    c->elems = from->elems;
+    c->in_elems = from->in_elems;
+    own(c, a, at);
+    c->whole = c->reshaped = true;
+    CIP_TRY(fill_apart(c, from, at, err));
+    return open_now(c, len_of(&c->runs), err);
+}
+
+cip_status cip_chunk_changes_apart(cip_chunk_changes *from, const cip_array *a,
+                                   const cip_array *now, cip_chunk_changes **out, cip_err *err)
+{
+    cip_chunk_changes *c;
+    *out = NULL;
+    CIP_TRY(CIP_NEW(from->mem, &c, 1, err));
+    c->layout = from->layout;
+    c->mem = c->arena.mem = from->mem;
+    c->how = from->how;
+    c->form = from->form;
+    c->finished = from->finished;
+    c->zeros = UINT64_MAX;
+    c->bytes = c->apart = true;
+    cip_status st = open_apart(c, from, a, &now->view, err);
+    if (st != CIP_OK)
+        cip_chunk_changes_free(c);
+    else
+        *out = c;
+    return st;
+}
+
+bool cip_chunk_changes_are_apart(const cip_chunk_changes *c)
+{
+    return c->apart;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Neighbouring chunks of a far file: their heads come in one request, and what these say is needed
+ * of each chunk in another, instead of two for each chunk. */
+#include "space/read/far.h"
+#include "space/read/grid.h"
+#include "space/read/reader.h"
+
+/* The place of an extent's first bytes in the far file of `l`; len 0: not there. */
+static cip_need head_of(const cip_layout *l, cip_extent at, uint64_t len)
+{
+    uint64_t off = at.off;
+    cip_space *in = at.in;
+    len = cip_min_u64(len, at.len);
+    if (in == NULL || !cip_space_follow(&in, &off, len, false) || in->kind != CIP_SPACE_FILE ||
+        in->io != l->io)
+        return (cip_need){ 0, 0 };
+    return (cip_need){ off, len };
+}
+
+/* need[] of the layout's file. */
+static void expect(const cip_layout *l, cip_need *need, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        need[i].off += l->far_off;
+    cip_far_expect(l->far, need, n);
+}
+
+void cip_extent_expect(const cip_extent *at)
+{
+    cip_layout *l = at->in->layout;
+    cip_need need = l->far != NULL ? head_of(l, *at, at->len) : (cip_need){ 0, 0 };
+    if (need.len != 0)
+        expect(l, &need, 1);
+}
+
+void cip_space_expect(cip_space *s)
+{
+    cip_extent_expect(&(cip_extent){ .in = s, .len = s->len });
+}
+
+/* One request for the heads. */
+static void expect_heads(cip_space *s, const cip_chunk_wish *w, size_t n)
+{
+    cip_need need[CIP_FAR_RANGES];
+    size_t m = 0;
+    const cip_codec *codec = s->nstep == 1 ? s->step[0].codec : NULL;
+    if (codec == NULL || codec->plan == NULL)
+        return;
+    for (size_t i = 0; i < n && m < CIP_FAR_RANGES; i++) {
+        cip_chunk c = { .run = 0 };
+        if (s->table.place != NULL)
+            s->table.place(s->table.self, w[i].i, &c.at);
+        else if (cip_chunk_entry(s, w[i].i, w[i].raw_len, NULL, &c, NULL) != CIP_OK)
+            continue;
+        need[m++] = head_of(s->layout, c.at, codec->head_len);
+    }
+    expect(s->layout, need, m);
+}
+
+void cip_chunks_expect(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, size_t n)
+{
+    cip_need need[CIP_FAR_RANGES];
+    size_t m = 0;
+    if (n < 2) /* a chunk alone asks for no more than these two */
+        return;
+    expect_heads(s, w, n);
+    for (size_t i = 0; i < n; i++) {
+        cip_chunk c;
+        cip_pinned kept = { 0 };
+        bool far = cip_chunk_entry(s, w[i].i, w[i].raw_len, NULL, &c, NULL) == CIP_OK &&
+                   c.state == CIP_CHUNK_DATA && head_of(s->layout, c.at, 1).len != 0;
+        if (far && !cip_chunk_hold_cached(rd, s, w[i].i, &c, &kept))
+            m += cip_chunk_needs(rd, s, &w[i], &c, need + m, CIP_FAR_RANGES - m);
+        cip_pinned_drop(rd, &kept);
+    }
+    expect(s->layout, need, m);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A view of a gridded array, chunk by chunk: the box of the view that falls into a chunk is a walk
+ * of its own; where chunks are made of blocks, it is cut once more, and only the blocks that it
+ * touches are decoded. A view that does not step along the grid's axes (a diagonal) is left to the
+ * linear reader. */
+#include "space/read/grid_view.h"
+#include "space/read/reader.h"
+
+typedef struct box {
+    cip_gather *g;
+    cip_grid_view v;
+    uint64_t to_size; /* bytes of an element at the destination */
+    bool ordered;
+    uint64_t first; /* chunk of job 0 */
+} box;
+
+/* The steps as a walk over raw bytes in which element first[] of the array is the first one. */
+static void walk_of(const box *b, const int64_t *first, const int64_t *stride,
+                    const cip_view_steps *in, cip_walk *w)
+{
+    cip_axis axis[CIP_MAX_NDIM];
+    w->itemsize = b->v.itemsize;
+    w->to_size = b->to_size;
+    w->off = b->v.inside;
+    w->to_off = b->v.to_off;
+    w->pos0 = b->v.pos0;
+    for (int32_t k = 0; k < b->v.grid->ndim; k++)
+        w->off += (uint64_t)((b->v.axis[k].start - first[k]) * stride[k]);
+    for (int32_t j = 0; j < b->v.nview; j++) {
+        const cip_view_axis *v = &b->v.view[j];
+        int64_t step = v->along == CIP_AXIS_NOWHERE  ? 0
+                       : v->along == CIP_AXIS_INSIDE ? v->step
+                                                     : v->step * stride[v->along];
+        axis[j] = (cip_axis){ in->hi[j] - in->lo[j], step, v->to, v->pos };
+        w->off += (uint64_t)(in->lo[j] * step);
+        w->to_off += in->lo[j] * v->to;
+        w->pos0 += in->lo[j] * v->pos;
+    }
+    cip_walk_of_axes(axis, b->v.nview, b->ordered, w);
+}
+
+/* --- a chunk of blocks ----------------------------------------------------------------------- */
+
+enum { BATCH = 64 };
+
+/* What of a chunk is touched. */
+typedef struct blocks {
+    const box *b;
+    const cip_grid_chunk *at;
+    const cip_chunk *c;
+    const cip_view_steps *in;
+    cip_cut axis[CIP_MAX_NDIM];
+    uint64_t n;     /* blocks that are touched */
+    uint64_t batch; /* as many at once */
+    cip_chunk_ask ask;
+} blocks;
+
+/* Every batch costs a look at the whole table of blocks; a chunk much longer than a batch is
+ * cheaper so even if all of it is wanted, as what was decoded is then still in the processor's
+ * cache. */
+static void cut_blocks(const box *b, const cip_grid_chunk *at, const cip_chunk *c,
+                       const cip_view_steps *in, blocks *out)
+{
+    *out = (blocks){ .b = b, .at = at, .c = c, .in = in, .n = 1 };
+    for (int32_t k = 0; k < b->v.grid->ndim; k++) {
+        const cip_grid_axis *a = &b->v.axis[k];
+        int64_t start = a->start - at->first[k], size = at->block[k];
+        out->axis[k] = a->view < 0 ? cip_cut_at(NULL, start, size, 0, 0)
+                                   : cip_cut_at(&b->v.view[a->view], start, size, in->lo[a->view],
+                                                in->hi[a->view]);
+        out->n *= (uint64_t)out->axis[k].nseg;
+    }
+    out->batch = cip_min_u64(cip_max_u64(b->g->rd.tune->pieces_nbytes / at->block_len, 1), BATCH);
+    out->ask =
+        (cip_chunk_ask){ .nbytes = out->n * at->block_len,
+                         .batches = true,
+                         .again = (out->n - 1) / out->batch * (at->raw_len / at->block_len) };
+}
+
+/* A block that is touched: where it begins in the chunk's raw bytes and in the array, and the steps
+ * of the view that fall into it. */
+typedef struct place {
+    uint64_t off;
+    int64_t first[CIP_MAX_NDIM];
+    cip_view_steps in;
+} place;
+
+/* The t-th one. */
+static void place_at(const blocks *s, uint64_t t, place *p)
+{
+    p->off = 0;
+    p->in = *s->in;
+    for (int32_t k = s->b->v.grid->ndim - 1; k >= 0; k--) {
+        const cip_cut *c = &s->axis[k];
+        int64_t view = s->b->v.axis[k].view, i = (int64_t)(t % (uint64_t)c->nseg);
+        t /= (uint64_t)c->nseg;
+        int64_t coord =
+            view < 0 ? c->first : cip_cut_segment(c, i, &p->in.lo[view], &p->in.hi[view]);
+        p->first[k] = s->at->first[k] + coord * s->at->block[k];
+        p->off += (uint64_t)(coord * s->at->step[k]);
+    }
+}
+
+/* Casts its elements from `raw`, its bytes. */
+static void cast_block(const blocks *s, const place *p, const uint8_t *raw)
+{
+    cip_walk w;
+    walk_of(s->b, p->first, s->at->stride, &p->in, &w);
+    cip_gather_cast(s->b->g, &w,
+                    (cip_walk_cast_args){ .e1 = w.nsource, .how = CIP_SRC_PLACED, .src = raw });
+}
+
+/* Whether all of its elements are wanted, each once. */
+static bool is_all(const blocks *s, const place *p)
+{
+    uint64_t nbytes = s->b->v.itemsize;
+    for (int32_t j = 0; j < s->b->v.nview; j++)
+        if (s->b->v.view[j].along != CIP_AXIS_NOWHERE)
+            nbytes *= (uint64_t)(p->in.hi[j] - p->in.lo[j]);
+    return nbytes == s->at->block_len;
+}
+
+/* Blocks that are read together, in order. Those of which only a part is wanted may be wanted again
+ * and go to the cache; the others' memory is used again. */
+typedef struct batch {
+    size_t n;
+    uint64_t t[BATCH];
+    cip_want want[BATCH];
+    cip_pooled room[BATCH]; /* of a block that is all wanted */
+} batch;
+
+static void drop_batch(const blocks *s, batch *m)
+{
+    const cip_rd *rd = &s->b->g->rd;
+    for (size_t k = 0; k < m->n; k++) {
+        if (m->room[k].ptr == NULL)
+            cip_mem_put(&rd->env->mem, m->want[k].dst);
+        cip_buffer_pool_give(rd->buffers, &m->room[k]);
+    }
+    m->n = 0;
+}
+
+static cip_status read_batch(const blocks *s, batch *m, cip_chunk_way way, cip_err *err)
+{
+    cip_gather *g = s->b->g;
+    cip_cache *cache = g->rd.cache;
+    place p;
+    const cip_chunk_wish wish = { s->at->i, s->at->raw_len, m->want, m->n, s->ask };
+    cip_status st = cip_chunk_pieces_by(&g->rd, g->s, s->c, &wish, way, err);
+    for (size_t k = 0; k < m->n && st == CIP_OK; k++) {
+        cip_want *want = &m->want[k];
+        uint8_t *bytes = want->dst;
+        cip_cache_entry *pin = NULL;
+        place_at(s, m->t[k], &p);
+        cast_block(s, &p, bytes);
+        if (m->room[k].ptr != NULL || want->len > cip_cache_max(cache) / 2)
+            continue;
+        want->dst = NULL; /* the cache's now */
+        st = cip_cache_put(cache, cip_block_key(g->s, s->at->i, p.off),
+                           (cip_cache_data){ bytes, want->len, false }, &pin, err);
+        cip_cache_unpin(cache, pin);
+    }
+    drop_batch(s, m);
+    return st;
+}
+
+/* From the cache, or into the batch. */
+static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
+{
+    const cip_rd *rd = &s->b->g->rd;
+    cip_pinned h = { 0 };
+    place p;
+    size_t len = (size_t)s->at->block_len, kept;
+    place_at(s, t, &p);
+    h.ptr = cip_cache_get(rd->cache, cip_block_key(s->b->g->s, s->at->i, p.off), &kept, &h.pin);
+    bool found = h.ptr != NULL && kept == len; /* the chunk itself may speak of other blocks */
+    if (found)
+        cast_block(s, &p, h.ptr);
+    cip_pinned_drop(rd, &h);
+    if (found)
+        return CIP_OK;
+    cip_want *want = &m->want[m->n];
+    *want = (cip_want){ .off = p.off, .len = len };
+    m->t[m->n] = t;
+    m->room[m->n] = (cip_pooled){ NULL, 0 };
+    if (is_all(s, &p)) {
+        CIP_TRY(cip_buffer_pool_take(rd->buffers, len, &m->room[m->n], err));
+        want->dst = m->room[m->n].ptr;
+    } else {
+        CIP_TRY(cip_buffer_pool_get(rd->buffers, len, &want->dst, err));
+    }
+    m->n++;
+    return CIP_OK;
+}
+
+/* Special chunks: each block by itself, as its pattern may begin anywhere in it. */
+static cip_status gather_pattern(const blocks *s, cip_err *err)
+{
+    place p;
+    cip_walk w;
+    for (uint64_t t = 0; t < s->n; t++) {
+        place_at(s, t, &p);
+        walk_of(s->b, p.first, s->at->stride, &p.in, &w);
+        w.off += p.off;
+        cip_chunk_part part = { .i = s->at->i, .chunk = s->c, .w = &w, .e1 = w.nsource };
+        CIP_TRY(cip_chunk_cast(s->b->g, &part, err));
+    }
+    return CIP_OK;
+}
+
+/* All of the chunk at once, or a few blocks at a time. */
+static cip_status gather_blocks(const blocks *s, cip_err *err)
+{
+    cip_gather *g = s->b->g;
+    cip_pinned h;
+    place p;
+    batch m = { .n = 0 };
+    cip_status st = CIP_OK;
+    if (s->c->state != CIP_CHUNK_DATA)
+        return gather_pattern(s, err);
+    cip_chunk_way way = cip_chunk_way_of(&g->rd, g->s, s->c, &s->ask);
+    if (way == CIP_WAY_WHOLE) {
+        bool part = s->ask.nbytes < s->c->raw_len;
+        CIP_TRY(cip_chunk_pin(&g->rd, g->s, s->at->i, s->c, part, &h, err));
+    } else if (!cip_chunk_hold_cached(&g->rd, g->s, s->at->i, s->c, &h)) {
+        for (uint64_t t = 0; t < s->n && st == CIP_OK; t++) {
+            st = add_block(s, &m, t, err);
+            if (st == CIP_OK && m.n != 0 && (m.n == s->batch || t + 1 == s->n))
+                st = read_batch(s, &m, way, err);
+        }
+        drop_batch(s, &m);
+        return st;
+    }
+    for (uint64_t t = 0; t < s->n; t++) {
+        place_at(s, t, &p);
+        cast_block(s, &p, h.ptr + p.off);
+    }
+    cip_pinned_drop(&g->rd, &h);
+    return CIP_OK;
+}
+
+static cip_status run_job(void *arg, size_t i, cip_err *err)
+{
+    const box *b = arg;
+    int64_t coord[CIP_MAX_NDIM];
+    cip_grid_chunk at;
+    cip_chunk c;
+    cip_walk w;
+    cip_view_steps in;
+    uint8_t head[CIP_HEAD_ROOM];
+    cip_grid_view_place(&b->v, b->first + i, coord, &in);
+    cip_grid_chunk_at(b->v.grid, coord, &at);
+    CIP_TRY(cip_chunk_entry(b->g->s, at.i, at.raw_len, head, &c, err));
+    if (b->v.grid->blocked) {
+        blocks s;
+        cut_blocks(b, &at, &c, &in, &s);
+        return cip_chunk_fail_in(err, gather_blocks(&s, err), b->g->s, at.i);
+    }
+    walk_of(b, at.first, at.stride, &in, &w);
+    cip_chunk_part part = { .i = at.i, .chunk = &c, .w = &w, .e1 = w.nsource };
+    return cip_chunk_fail_in(err, cip_chunk_cast(b->g, &part, err), b->g->s, at.i);
+}
+
+/* --- far files ------------------------------------------------------------------------------- */
+
+/* What of job `i`'s chunk is going to be read; want[]: room for a batch. */
+static cip_chunk_wish wish_of(const box *b, uint64_t i, cip_want *want)
+{
+    int64_t coord[CIP_MAX_NDIM];
+    cip_cache *cache = b->g->rd.cache;
+    cip_grid_chunk at;
+    cip_walk w;
+    cip_view_steps in;
+    blocks s;
+    cip_grid_view_place(&b->v, i, coord, &in);
+    cip_grid_chunk_at(b->v.grid, coord, &at);
+    cip_chunk_wish wish = { .i = at.i, .raw_len = at.raw_len, .piece = want };
+    if (!b->v.grid->blocked) {
+        walk_of(b, at.first, at.stride, &in, &w);
+        wish.ask = (cip_chunk_ask){ .nbytes = w.nsource * w.itemsize, .staged = true };
+        return wish;
+    }
+    cut_blocks(b, &at, NULL, &in, &s);
+    wish.ask = s.ask;
+    for (uint64_t t = 0; t < s.n && t < s.batch; t++) {
+        cip_cache_entry *pin;
+        place p;
+        size_t len = (size_t)at.block_len, kept;
+        place_at(&s, t, &p);
+        if (cip_cache_get(cache, cip_block_key(b->g->s, at.i, p.off), &kept, &pin) == NULL)
+            want[wish.n++] = (cip_want){ .off = p.off, .len = len };
+        cip_cache_unpin(cache, pin);
+    }
+    return wish;
+}
+
+enum { FAR_JOBS = 16 }; /* chunks whose requests are joined */
+
+/* In batches, each read ahead. */
+static cip_status run_far(box *b, uint64_t njob, cip_err *err)
+{
+    cip_want want[FAR_JOBS][BATCH];
+    cip_chunk_wish wish[FAR_JOBS];
+    for (; b->first < njob; b->first += FAR_JOBS) {
+        size_t n = (size_t)cip_min_u64(FAR_JOBS, njob - b->first);
+        for (size_t i = 0; i < n; i++)
+            wish[i] = wish_of(b, b->first + i, want[i]);
+        cip_chunks_expect(&b->g->rd, b->g->s, wish, n);
+        CIP_TRY(cip_pool_run(b->g->rd.pool, n, run_job, b, err));
+    }
+    return CIP_OK;
+}
+
+cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, bool *done,
+                           cip_err *err)
+{
+    box b = { .g = g, .to_size = to->itemsize, .ordered = !cip_cast_in_place(g->cast) };
+    uint64_t njob = 1, count;
+    *done = cip_grid_view_make(g->s->grid, from, to, &b.v);
+    if (!*done)
+        return CIP_OK;
+    for (int32_t k = 0; k < b.v.grid->ndim; k++)
+        njob *= (uint64_t)b.v.axis[k].chunks.nseg; /* at most the number of elements */
+    CIP_TRY(g->s->table.count(g->s->table.self, &count, err));
+    if (cip_space_is_far(g->s))
+        return run_far(&b, njob, err);
+    return cip_pool_run(g->rd.pool, (size_t)njob, run_job, &b, err);
+}
