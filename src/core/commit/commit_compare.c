@@ -153,21 +153,42 @@ done:
     return st;
 }
 
-static cip_status read_into(cip_arena *a, cip_io *io, cip_run run, cip_bytes *out, cip_err *err)
+/* The operation of one run, whose bytes of both files lie from `from` on. */
+static cip_status push_write(cip_patch *patch, const char *member, const cip_run *run,
+                             uint64_t from, const uint8_t *old, const uint8_t *new, cip_err *err)
 {
-    void *ptr;
-    size_t n = (size_t)(run.to - run.from);
-    CIP_TRY(cip_arena_get(a, n, &ptr, err));
-    CIP_TRY(cip_io_read(io, run.from, ptr, n, err));
-    *out = (cip_bytes){ ptr, n };
-    return CIP_OK;
+    const size_t n = (size_t)(run->to - run->from), skip = (size_t)(run->from - from);
+    cip_patch_op op = { .kind = CIP_PATCH_WRITE, .member = member, .to = "", .offset = run->from };
+    uint8_t *both;
+    CIP_TRY(cip_arena_get(&patch->arena, 2 * n, (void **)&both, err));
+    memcpy(both, old + skip, n);
+    memcpy(both + n, new + skip, n);
+    op.before = (cip_bytes){ both, n };
+    op.after = (cip_bytes){ both + n, n };
+    return cip_patch_push(patch, &op, err);
 }
 
-cip_status cip_commit_add_write(cip_patch *patch, const char *member, cip_io *was, cip_io *after,
-                                cip_run run, cip_err *err)
+/* Runs near each other are read together. */
+cip_status cip_commit_add_writes(cip_patch *patch, const char *member, cip_io *was, cip_io *after,
+                                 const cip_runs *r, cip_err *err)
 {
-    cip_patch_op op = { .kind = CIP_PATCH_WRITE, .member = member, .to = "", .offset = run.from };
-    CIP_TRY(read_into(&patch->arena, was, run, &op.before, err));
-    CIP_TRY(read_into(&patch->arena, after, run, &op.after, err));
-    return cip_patch_push(patch, &op, err);
+    cip_mem *mem = &was->env->mem;
+    cip_status st = CIP_OK;
+    uint8_t *old = NULL, *new = NULL;
+    for (size_t i = 0, next; i < r->n; i = next) {
+        const uint64_t from = r->run[i].from;
+        for (next = i + 1; next < r->n && r->run[next].to - from <= PIECE; next++)
+            ;
+        const size_t n = (size_t)(r->run[next - 1].to - from);
+        CIP_GO(cip_mem_resize(mem, (void **)&old, n, err));
+        CIP_GO(cip_mem_resize(mem, (void **)&new, n, err));
+        CIP_GO(cip_io_read(was, from, old, n, err));
+        CIP_GO(cip_io_read(after, from, new, n, err));
+        for (; i < next; i++)
+            CIP_GO(push_write(patch, member, &r->run[i], from, old, new, err));
+    }
+done:
+    cip_mem_put(mem, old);
+    cip_mem_put(mem, new);
+    return st;
 }

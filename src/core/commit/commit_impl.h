@@ -110,9 +110,9 @@ void cip_runs_clear(cip_mem *mem, cip_runs *r);
 /* In a journal. */
 uint64_t cip_runs_bytes(const cip_runs *r);
 uint64_t cip_commit_journal_most(const cip_commit *c);
-/* The operation that writes a run; `member` is borrowed. */
-cip_status cip_commit_add_write(cip_patch *patch, const char *member, cip_io *was, cip_io *after,
-                                cip_run run, cip_err *err);
+/* The operations that write the runs; `member` is borrowed. */
+cip_status cip_commit_add_writes(cip_patch *patch, const char *member, cip_io *was, cip_io *after,
+                                 const cip_runs *r, cip_err *err);
 /* What lies behind `from`, the old end: by reference where that can be. */
 cip_status cip_commit_write_behind(const cip_revision *r, int fd, uint64_t from, cip_io *after,
                                    cip_err *err);

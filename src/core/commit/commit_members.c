@@ -147,8 +147,7 @@ static cip_status fill_ops(cip_commit_plan *p, const char *name, cip_member_plan
     length.offset = mp->becomes;
     length.before = (cip_bytes){ before, 16 };
     CIP_GO(cip_patch_push(&own, &length, err));
-    for (size_t i = 0; i < runs->n; i++)
-        CIP_GO(cip_commit_add_write(&own, name, was, after, runs->run[i], err));
+    CIP_GO(cip_commit_add_writes(&own, name, was, after, runs, err));
     mp->op = own.op;
     mp->nop = own.n;
 done:

@@ -122,9 +122,9 @@ static cip_commit_way choose(const finder *f)
     return CIP_WAY_JOURNAL;
 }
 
-static cip_status add_op(finder *f, cip_run run, cip_err *err)
+static cip_status add_ops(finder *f, const cip_runs *runs, cip_err *err)
 {
-    return cip_commit_add_write(&f->p->patch, "", f->c->io, f->p->after, run, err);
+    return cip_commit_add_writes(&f->p->patch, "", f->c->io, f->p->after, runs, err);
 }
 
 /* An append changes no byte that could tell its file later on; so its record, where there is one,
@@ -134,8 +134,8 @@ static cip_status add_witnesses(finder *f, cip_err *err)
     uint64_t size = f->c->io->size, n = cip_min_u64(size / 2, SECTOR);
     if (n == 0 || cip_commit_has_target(f->c))
         return CIP_OK;
-    CIP_TRY(add_op(f, (cip_run){ 0, n }, err));
-    return add_op(f, (cip_run){ size - n, size }, err);
+    cip_run ends[] = { { 0, n }, { size - n, size } };
+    return add_ops(f, &(cip_runs){ .run = ends, .n = 2 }, err);
 }
 
 static cip_status fill_patch(finder *f, cip_err *err)
@@ -147,8 +147,7 @@ static cip_status fill_patch(finder *f, cip_err *err)
     p->patch.new_len = p->after->size;
     if (p->way == CIP_WAY_REPLACE)
         return CIP_OK;
-    for (size_t i = 0; i < f->runs.n; i++)
-        CIP_TRY(add_op(f, f->runs.run[i], err));
+    CIP_TRY(add_ops(f, &f->runs, err));
     if (p->way == CIP_WAY_APPEND || (p->nmember != 0 && f->runs.n == 0))
         CIP_TRY(add_witnesses(f, err));
     cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = p->after->size };

@@ -92,8 +92,8 @@ static cip_status compare(const set *s, one_file *f, const cip_revision *as, cip
     f->writes = &f->own;
     CIP_GO(cip_commit_compare(f->was, f->after, as, most, &runs, err));
     f->whole = cip_runs_bytes(&runs) > most;
-    for (size_t i = 0; !f->whole && i < runs.n; i++)
-        CIP_GO(cip_commit_add_write(&f->own, "", f->was, f->after, runs.run[i], err));
+    if (!f->whole)
+        st = cip_commit_add_writes(&f->own, "", f->was, f->after, &runs, err);
 done:
     cip_runs_clear(&s->c->env->mem, &runs);
     return st;

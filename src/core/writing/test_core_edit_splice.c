@@ -372,7 +372,7 @@ static void only_what_is_behind_is_written(void **state)
     OK(cip_edit_delete(e, "", 0, 5, 3, err));
     OK(cip_edit_plan(e, take_text, &plan, err));
     plan.text[plan.n] = '\0';
-    assert_non_null(strstr(plan.text, "write 4 bytes at 66\n"));
+    assert_non_null(strstr(plan.text, "write 14 bytes at 56\n"));
     commit(e, path);
     edit_expect(path, "", "0 1 2 3 4 8 77\n");
 }

@@ -196,39 +196,45 @@ static void begin_tail(const update *u, uint64_t at, cip_revision *r)
         r->head = u->was.data_off;
 }
 
-/* New bytes from byte `at` of the data on: below the tail in their place, and as pieces of it. */
-static cip_status add_bytes(const update *u, uint64_t at, uint64_t len, const cip_chunk *now,
-                            cip_revision *r, cip_err *err)
-{
-    const uint64_t within = r->has_tail           ? 0
-                            : at < u->was.raw_len ? cip_min_u64(len, u->was.raw_len - at)
-                                                  : 0;
-    if (now->state == CIP_CHUNK_ZERO) {
-        begin_tail(u, at, r);
-        return cip_revision_fill(r, 0, len, err);
-    }
-    CIP_TRY(
-        cip_patch_range(&r->patch, u->was.data_off + at, now->at.in->io, now->at.off, within, err));
-    if (within == len)
-        return CIP_OK;
-    begin_tail(u, at + within, r);
-    return cip_revision_range(r, now->at.in->io, now->at.off + within, len - within, err);
-}
-
-static cip_status add_all(const update *u, cip_revision *r, cip_err *err)
+/* The rest of the data from byte `at` on, in pieces. */
+static cip_status add_rest(const update *u, uint64_t at, cip_revision *r, cip_err *err)
 {
     const uint64_t n = cip_chunk_changes_count(u->c);
     cip_chunk_now now;
-    for (uint64_t i = 0; i < n; i += now.run) {
+    for (uint64_t i = at; i < n; i += now.run) {
         cip_chunk_changes_at(u->c, i, &now);
-        if (now.from == UINT64_MAX) {
-            CIP_TRY(add_bytes(u, i, now.run, &now.chunk, r, err));
-        } else if (now.from != i || r->has_tail) {
-            begin_tail(u, i, r);
+        if (now.from != UINT64_MAX)
             CIP_TRY(cip_revision_range(r, u->l->io, u->was.data_off + now.from, now.run, err));
-        }
+        else if (now.chunk.state == CIP_CHUNK_ZERO)
+            CIP_TRY(cip_revision_fill(r, 0, now.run, err));
+        else
+            CIP_TRY(cip_revision_range(r, now.chunk.at.in->io, now.chunk.at.off, now.run, err));
     }
     return CIP_OK;
+}
+
+/* The first byte that is zero now, moved, or came behind the old end: from there on the file is
+ * made of pieces. */
+static uint64_t find_rest(const update *u)
+{
+    const uint64_t n = cip_min_u64(cip_chunk_changes_count(u->c), u->was.raw_len);
+    cip_chunk_now now;
+    for (uint64_t i = 0; i < n; i += now.run) {
+        cip_chunk_changes_at(u->c, i, &now);
+        if (now.from == UINT64_MAX ? now.chunk.state == CIP_CHUNK_ZERO : now.from != i)
+            return i;
+    }
+    return n;
+}
+
+/* What is new in place, then the rest; a tail is begun where there is one. */
+static cip_status add_all(const update *u, cip_revision *r, cip_err *err)
+{
+    const uint64_t rest = find_rest(u);
+    CIP_TRY(cip_chunk_changes_patch(u->c, rest, u->was.data_off, &r->patch, err));
+    if (rest != cip_chunk_changes_count(u->c))
+        begin_tail(u, rest, r);
+    return add_rest(u, rest, r, err);
 }
 
 static cip_status finish_in_place(update *u, cip_revision *r, cip_err *err)

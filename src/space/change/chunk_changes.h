@@ -11,6 +11,7 @@
 #ifndef CIP_SPACE_CHUNK_CHANGES_H
 #define CIP_SPACE_CHUNK_CHANGES_H
 
+#include "io/patch.h"
 #include "space/layout/form.h"
 #include "space/read/read.h"
 #include "space/change/splice.h"
@@ -92,6 +93,11 @@ cip_status cip_chunk_changes_grow(cip_chunk_changes *c, uint64_t end, uint64_t n
 uint64_t cip_chunk_changes_kept(const cip_chunk_changes *c);
 
 /* What it came to: for the format, once finished. */
+
+/* With CIP_FORM_BYTES: the bytes below `end` that are not what the file has in their place, where
+ * byte 0 lies at `base` of it. Ranges may hold some that are. */
+cip_status cip_chunk_changes_patch(const cip_chunk_changes *c, uint64_t end, uint64_t base,
+                                   cip_patch *to, cip_err *err);
 
 /* Linear bytes as they are now, as an io that lives as long as the changes do; n-d chunks: NULL. */
 cip_io *cip_chunk_changes_io(const cip_chunk_changes *c);

@@ -10,7 +10,11 @@
 
 #include "base/num.h"
 
-enum { PAGE = 4 << 10, PIECE = 1 << 20 };
+enum {
+    PAGE = 1 << 10,
+    PIECE = 1 << 20,
+    NEAR = 64 << 10 /* bytes between changes that are compared rather than named apart */
+};
 
 /* --- as a table: a chunk for each run --------------------------------------------------------- */
 
@@ -50,6 +54,114 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
 {
     (void)err;
     *n = ((const cip_chunk_changes *)self)->runs.n;
+    return CIP_OK;
+}
+
+/* --- as an io --------------------------------------------------------------------------------- */
+
+/* Runs that one read takes: all kept ones lie as far from their old places. */
+typedef struct group {
+    const cip_chunk_run *run, *end;
+    uint64_t at; /* the bytes wanted of them */
+    size_t len;
+} group;
+
+static group group_at(const cip_chunk_changes *c, uint64_t at, size_t n)
+{
+    const cip_chunk_run *r = cip_chunk_run_of(c, at), *stop = c->runs.at + c->runs.n;
+    const cip_chunk_run *kept = NULL;
+    group g = { .run = r, .at = at };
+    for (; r < stop && r->i < at + n; r++) {
+        if (r->from != UINT64_MAX && kept != NULL && r->from - r->i != kept->from - kept->i)
+            break;
+        kept = r->from != UINT64_MAX ? r : kept;
+    }
+    g.end = r;
+    g.len = (size_t)cip_min_u64(n, r[-1].i + r[-1].run - at);
+    return g;
+}
+
+/* What of the group's bytes lies in the run: its first byte, and (returned) how many. */
+static size_t part_of(const group *g, const cip_chunk_run *r, uint64_t *first)
+{
+    *first = cip_max_u64(r->i, g->at);
+    return (size_t)(cip_min_u64(r->i + r->run, g->at + g->len) - *first);
+}
+
+/* Kept runs as one range of the old bytes, with what lies between them; or, where that cannot be
+ * read, each for itself. */
+static cip_status read_kept(const cip_chunk_changes *c, const group *g, uint8_t *dst, cip_err *err)
+{
+    uint64_t first, from = UINT64_MAX, end = 0, shift = 0;
+    for (const cip_chunk_run *r = g->run; r < g->end; r++) {
+        if (r->from == UINT64_MAX)
+            continue;
+        const size_t n = part_of(g, r, &first);
+        from = cip_min_u64(from, first);
+        end = first + n;
+        shift = r->from - r->i;
+    }
+    if (end == 0 || cip_space_read_at(&c->how, c->was, from + shift, dst + (from - g->at),
+                                      (size_t)(end - from), NULL) == CIP_OK)
+        return CIP_OK;
+    for (const cip_chunk_run *r = g->run; r < g->end; r++) {
+        const size_t n = part_of(g, r, &first);
+        if (r->from != UINT64_MAX)
+            CIP_TRY(
+                cip_space_read_at(&c->how, c->was, first + shift, dst + (first - g->at), n, err));
+    }
+    return CIP_OK;
+}
+
+static bool is_new(const cip_chunk_run *r)
+{
+    return r->from == UINT64_MAX && r->state == CIP_CHUNK_DATA;
+}
+
+/* New bytes that follow each other in their file, from *r on: *r becomes the run after the last. */
+static cip_status read_new(const cip_chunk_changes *c, const group *g, const cip_chunk_run **r,
+                           uint8_t *dst, cip_err *err)
+{
+    uint64_t first;
+    const cip_chunk_run *begin = *r, *x = begin;
+    uint8_t *buf = NULL;
+    size_t all = part_of(g, x, &first);
+    const uint64_t off = x->off + (first - x->i);
+    for (x++; x < g->end && (!is_new(x) || x->off == off + all); x++)
+        all += is_new(x) ? part_of(g, x, &first) : 0;
+    *r = x;
+    CIP_TRY(cip_mem_get(c->mem, all, (void **)&buf, err));
+    const cip_status st = cip_io_read(c->elems, off, buf, all, err);
+    const uint8_t *src = buf;
+    for (x = begin; x < *r && st == CIP_OK; x++) {
+        const size_t n = is_new(x) ? part_of(g, x, &first) : 0;
+        if (n != 0)
+            memcpy(dst + (first - g->at), src, n);
+        src += n;
+    }
+    cip_mem_put(c->mem, buf);
+    return st;
+}
+
+cip_status cip_byte_changes_read(const cip_chunk_changes *c, uint64_t at, uint8_t *dst, size_t n,
+                                 cip_err *err)
+{
+    group g;
+    uint64_t first;
+    for (; n != 0; at += g.len, dst += g.len, n -= g.len) {
+        g = group_at(c, at, n);
+        CIP_TRY(read_kept(c, &g, dst, err));
+        for (const cip_chunk_run *r = g.run; r < g.end; r++) {
+            const size_t len = part_of(&g, r, &first);
+            if (r->state == CIP_CHUNK_ZERO)
+                memset(dst + (first - at), 0, len);
+        }
+        for (const cip_chunk_run *r = g.run; r < g.end;)
+            if (is_new(r))
+                CIP_TRY(read_new(c, &g, &r, dst, err));
+            else
+                r++;
+    }
     return CIP_OK;
 }
 
@@ -108,23 +220,48 @@ static size_t next_run(const cip_chunk_changes *c, uint64_t at, size_t n, cip_ch
     return (size_t)cip_min_u64(n, x->i + x->run - at);
 }
 
-static cip_status put(void *user, uint64_t at, cip_bytes bytes, cip_err *err)
+/* New bytes of the runs of one call, which go to the file together. */
+typedef struct batch {
+    uint8_t *ptr;
+    size_t len;
+} batch;
+
+static cip_status put_run(cip_chunk_changes *c, uint64_t at, cip_bytes bytes, batch *b,
+                          cip_err *err)
 {
-    cip_chunk_changes *c = user;
     cip_chunk_run *r;
     for (size_t n; bytes.len != 0; at += n, bytes.ptr += n, bytes.len -= n) {
         n = next_run(c, at, bytes.len, &r);
-        const cip_chunk_run now = { .i = at,
-                                    .run = n,
-                                    .from = UINT64_MAX,
-                                    .off = r != NULL ? r->off + (at - r->i) : c->elems->size,
-                                    .raw = true };
-        CIP_TRY(cip_chunk_elems_write(c, now.off, bytes.ptr, n, err));
-        if (r == NULL)
-            CIP_TRY(cip_chunk_runs_set(c, &now, err));
+        if (r != NULL) {
+            CIP_TRY(cip_chunk_elems_write(c, r->off + (at - r->i), bytes.ptr, n, err));
+            continue;
+        }
+        const cip_chunk_run now = {
+            .i = at, .run = n, .from = UINT64_MAX, .off = c->elems->size + b->len, .raw = true
+        };
+        memcpy(b->ptr + b->len, bytes.ptr, n);
+        b->len += n;
+        CIP_TRY(cip_chunk_runs_set(c, &now, err));
     }
-    cip_space_renew(c->now);
     return CIP_OK;
+}
+
+static cip_status put(void *user, const cip_scatter_run *run, size_t n, cip_err *err)
+{
+    cip_chunk_changes *c = user;
+    cip_status st = CIP_OK;
+    batch b = { NULL, 0 };
+    size_t all = 0;
+    for (size_t i = 0; i < n; i++)
+        all += run[i].bytes.len; /* of a window */
+    CIP_TRY(cip_mem_get(c->mem, all, (void **)&b.ptr, err));
+    for (size_t i = 0; i < n && st == CIP_OK; i++)
+        st = put_run(c, run[i].off, run[i].bytes, &b, err);
+    if (st == CIP_OK)
+        st = cip_chunk_elems_write(c, c->elems->size, b.ptr, b.len, err);
+    cip_mem_put(c->mem, b.ptr);
+    cip_space_renew(c->now);
+    return st;
 }
 
 static cip_status expect_elements(const cip_nd *at, cip_err *err)
@@ -337,6 +474,24 @@ cip_status cip_byte_changes_splice(cip_chunk_changes *c, const cip_splice *s, co
         CIP_TRY(add_elements(c, added / c->grid.itemsize, c->grid.itemsize, s->feed, err));
     }
     return replace(c, at, end, added, off, err);
+}
+
+/* --- where they go ---------------------------------------------------------------------------- */
+
+cip_status cip_chunk_changes_patch(const cip_chunk_changes *c, uint64_t end, uint64_t base,
+                                   cip_patch *to, cip_err *err)
+{
+    uint64_t from = 0, until = 0; /* of the range that is being put together */
+    for (const cip_chunk_run *r = c->runs.at; r < c->runs.at + c->runs.n && r->i < end; r++) {
+        if (r->from == r->i)
+            continue;
+        if (until == 0 || r->i - until > NEAR) {
+            CIP_TRY(cip_patch_range(to, base + from, c->linear, from, until - from, err));
+            from = r->i;
+        }
+        until = cip_min_u64(r->i + r->run, end);
+    }
+    return cip_patch_range(to, base + from, c->linear, from, until - from, err);
 }
 
 /* --- an array alone --------------------------------------------------------------------------- */

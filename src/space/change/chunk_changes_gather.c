@@ -68,10 +68,12 @@ static cip_status copy_view(copier *k, const cip_nd *from, const cip_nd *to, cip
     return CIP_OK;
 }
 
-static cip_status put(void *user, uint64_t at, cip_bytes bytes, cip_err *err)
+static cip_status put(void *user, const cip_scatter_run *run, size_t n, cip_err *err)
 {
     const cip_chunk_changes *c = user;
-    return cip_temporary_write(c->elems, at, bytes.ptr, bytes.len, err);
+    for (size_t i = 0; i < n; i++)
+        CIP_TRY(cip_temporary_write(c->elems, run[i].off, run[i].bytes.ptr, run[i].bytes.len, err));
+    return CIP_OK;
 }
 
 /* What comes in the midst. */

@@ -101,6 +101,8 @@ cip_status cip_byte_changes_write(cip_chunk_changes *c, const cip_nd *at, const 
 cip_status cip_byte_changes_resize(cip_chunk_changes *c, const int64_t *shape, cip_err *err);
 cip_status cip_byte_changes_splice(cip_chunk_changes *c, const cip_splice *s, const int64_t *shape,
                                    cip_err *err);
+cip_status cip_byte_changes_read(const cip_chunk_changes *c, uint64_t at, uint8_t *dst, size_t n,
+                                 cip_err *err);
 cip_status cip_byte_changes_open(cip_chunk_changes *c, const cip_array *a, cip_err *err);
 /* Decodes what is still as it was of a stream, so that all is read as fast as a file is. */
 cip_status cip_byte_changes_finish(cip_chunk_changes *c, cip_err *err);

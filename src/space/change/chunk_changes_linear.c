@@ -61,9 +61,8 @@ static cip_status load(cip_chunk_changes *c, uint64_t i, uint64_t want, uint64_t
     return st == CIP_OK ? cip_chunk_runs_set(c, &now, err) : st;
 }
 
-static cip_status put(void *user, uint64_t at, cip_bytes bytes, cip_err *err)
+static cip_status put_run(cip_chunk_changes *c, uint64_t at, cip_bytes bytes, cip_err *err)
 {
-    cip_chunk_changes *c = user;
     const uint64_t each = c->now->table.raw_each;
     while (bytes.len != 0) {
         const uint64_t i = at / each, in = at % each;
@@ -75,6 +74,14 @@ static cip_status put(void *user, uint64_t at, cip_bytes bytes, cip_err *err)
         bytes.ptr += n;
         bytes.len -= n;
     }
+    return CIP_OK;
+}
+
+static cip_status put(void *user, const cip_scatter_run *run, size_t n, cip_err *err)
+{
+    cip_chunk_changes *c = user;
+    for (size_t i = 0; i < n; i++)
+        CIP_TRY(put_run(c, run[i].off, run[i].bytes, err));
     cip_space_renew(c->now);
     return CIP_OK;
 }
@@ -88,8 +95,10 @@ typedef struct now_io {
 
 static cip_status now_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
 {
+    const cip_chunk_changes *c = ((now_io *)io)->c;
     for (size_t i = 0; i < n; i++)
-        CIP_TRY(read_now(((now_io *)io)->c, r[i].offset, r[i].dst, r[i].nbytes, err));
+        CIP_TRY(c->bytes ? cip_byte_changes_read(c, r[i].offset, r[i].dst, r[i].nbytes, err)
+                         : read_now(c, r[i].offset, r[i].dst, r[i].nbytes, err));
     return CIP_OK;
 }
 

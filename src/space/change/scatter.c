@@ -23,8 +23,22 @@ typedef struct scatter {
     uint8_t *old, *now, *elems; /* the window as it was, as it becomes; elements from the feed */
     uint64_t first;             /* where the window starts in the io */
     size_t window_cap, elems_cap;
+    cip_scatter_run *run; /* of the window */
+    size_t nrun, run_cap;
     size_t near; /* changed bytes that are fewer apart are given out as one run */
 } scatter;
+
+/* A run of the window's new bytes, to be given out with the others of the window. */
+static cip_status add_run(scatter *s, size_t from, size_t end, cip_err *err)
+{
+    if (s->nrun == s->run_cap) {
+        const size_t cap = s->run_cap == 0 ? 16 : 2 * s->run_cap;
+        CIP_TRY(cip_mem_resize(s->mem, (void **)&s->run, cap * sizeof *s->run, err));
+        s->run_cap = cap;
+    }
+    s->run[s->nrun++] = (cip_scatter_run){ s->first + from, { s->now + from, end - from } };
+    return CIP_OK;
+}
 
 /* Where the units end that differ, or (`differ` false) that do not, from byte i of the window on.
  */
@@ -40,23 +54,25 @@ static size_t end_of_units(const scatter *s, size_t i, size_t n, bool differ)
     return i;
 }
 
-static cip_status give_out_units(const scatter *s, size_t n, cip_err *err)
+static cip_status find_units(scatter *s, size_t n, cip_err *err)
 {
     for (size_t i = end_of_units(s, 0, n, false), end; i < n; i = end_of_units(s, end, n, false)) {
         end = end_of_units(s, i, n, true);
-        CIP_TRY(s->to->put(s->to->user, s->first + i, (cip_bytes){ s->now + i, end - i }, err));
+        CIP_TRY(add_run(s, i, end, err));
     }
     return CIP_OK;
 }
 
 /* What became another in the window, which is n bytes long. */
-static cip_status give_out(const scatter *s, size_t n, cip_err *err)
+static cip_status give_out(scatter *s, size_t n, cip_err *err)
 {
+    s->nrun = 0;
     if (s->to->unit != 0)
-        return give_out_units(s, n, err);
-    for (size_t i = 0, end; cip_next_difference(s->old, s->now, n, s->near, &i, &end); i = end)
-        CIP_TRY(s->to->put(s->to->user, s->first + i, (cip_bytes){ s->now + i, end - i }, err));
-    return CIP_OK;
+        CIP_TRY(find_units(s, n, err));
+    else
+        for (size_t i = 0, end; cip_next_difference(s->old, s->now, n, s->near, &i, &end); i = end)
+            CIP_TRY(add_run(s, i, end, err));
+    return s->nrun == 0 ? CIP_OK : s->to->put(s->to->user, s->run, s->nrun, err);
 }
 
 static cip_status room(scatter *s, size_t window, size_t elems, cip_err *err)
@@ -214,5 +230,6 @@ cip_status cip_scatter(cip_env *env, const cip_scatter_to *to, const cip_nd *at,
     cip_mem_put(s.mem, s.old);
     cip_mem_put(s.mem, s.now);
     cip_mem_put(s.mem, s.elems);
+    cip_mem_put(s.mem, s.run);
     return st;
 }

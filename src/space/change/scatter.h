@@ -19,15 +19,21 @@ typedef struct cip_feed {
     bool sure; /* next cannot fail */
 } cip_feed;
 
+/* Bytes that belong at `off` of the io. */
+typedef struct cip_scatter_run {
+    uint64_t off;
+    cip_bytes bytes;
+} cip_scatter_run;
+
 typedef struct cip_scatter_to {
     cip_io *io;    /* the bytes as they are */
     bool live;     /* it shows what was put at once */
     uint64_t base; /* where the view's byte 0 lies in it */
     uint64_t unit; /* changed bytes are given out as whole units of so many bytes of the io, the
                       last one as far as the io goes, each once; 0: as they are */
-    /* Takes changed bytes, which belong at `off` of the io. Runs of one call of cip_scatter do not
-     * rise when strides are negative or axes out of order. */
-    cip_status (*put)(void *user, uint64_t off, cip_bytes bytes, cip_err *err);
+    /* Takes n runs of changed bytes, which rise and lie apart; those of the next call for the same
+     * cip_scatter may lie before them. */
+    cip_status (*put)(void *user, const cip_scatter_run *run, size_t n, cip_err *err);
     void *user;
 } cip_scatter_to;
 

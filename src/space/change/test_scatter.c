@@ -24,9 +24,8 @@ typedef struct target {
     size_t fail_at; /* run that fails, from 1; 0: none */
 } target;
 
-static cip_status put(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
+static cip_status put_run(target *t, uint64_t off, cip_bytes bytes, cip_err *err)
 {
-    target *t = user;
     assert_true(off <= t->n && bytes.len <= t->n - off && bytes.len != 0);
     if (++t->runs == t->fail_at)
         return cip_fail(err, CIP_ERR_IO, off, "asked to fail");
@@ -34,6 +33,16 @@ static cip_status put(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
     assert_memory_not_equal(t->at + off + bytes.len - 1, bytes.ptr + bytes.len - 1, 1);
     memcpy(t->at + off, bytes.ptr, bytes.len);
     t->changed += bytes.len;
+    return CIP_OK;
+}
+
+static cip_status put(void *user, const cip_scatter_run *run, size_t n, cip_err *err)
+{
+    assert_int_not_equal(n, 0);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(i == 0 || run[i].off > run[i - 1].off + run[i - 1].bytes.len);
+        CIP_TRY(put_run(user, run[i].off, run[i].bytes, err));
+    }
     return CIP_OK;
 }
 
@@ -131,13 +140,15 @@ typedef struct unit_runs {
     size_t n;
 } unit_runs;
 
-static cip_status put_units(void *user, uint64_t off, cip_bytes bytes, cip_err *err)
+static cip_status put_units(void *user, const cip_scatter_run *run, size_t n, cip_err *err)
 {
     unit_runs *u = user;
     (void)err;
-    assert_in_range(u->n, 0, 7);
-    u->run[u->n++] = (unit_run){ off, bytes.len };
-    memcpy(u->t->at + off, bytes.ptr, bytes.len);
+    for (size_t i = 0; i < n; i++) {
+        assert_in_range(u->n, 0, 7);
+        u->run[u->n++] = (unit_run){ run[i].off, run[i].bytes.len };
+        memcpy(u->t->at + run[i].off, run[i].bytes.ptr, run[i].bytes.len);
+    }
     return CIP_OK;
 }
 

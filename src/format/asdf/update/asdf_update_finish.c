@@ -131,25 +131,14 @@ static void start_tail(placing *p, uint64_t off)
                             .align = p->u->how.align != 0 ? p->u->how.align : ASDF_ALIGN };
 }
 
-/* New bytes of a raw block over the old ones, up to `end`. */
-static cip_status write_raw(placing *p, const asdf_ublock *b, uint64_t end, cip_err *err)
-{
-    cip_chunk_now now;
-    for (uint64_t i = 0; i < end; i += now.run) {
-        cip_chunk_changes_at(b->c, i, &now);
-        if (now.from != i)
-            CIP_TRY(cip_patch_range(&p->r->patch, b->head.data_off + i, cip_chunk_changes_io(b->c),
-                                    i, cip_min_u64(now.run, end - i), err));
-    }
-    return CIP_OK;
-}
-
 /* A payload's new bytes, over the old ones: up to `end`. */
 static cip_status write_inside(placing *p, const asdf_ublock *b, const asdf_payload *load,
                                uint64_t end, cip_err *err)
 {
     if (b->encoded.io == NULL)
-        return b->c != NULL ? write_raw(p, b, end, err) : CIP_OK;
+        return b->c == NULL
+                   ? CIP_OK
+                   : cip_chunk_changes_patch(b->c, end, b->head.data_off, &p->r->patch, err);
     return load->kept >= end
                ? CIP_OK
                : cip_patch_range(&p->r->patch, b->head.data_off + load->kept, load->more.io,

@@ -115,7 +115,8 @@ cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err)
         return CIP_OK;
     for (size_t i = 0; i < u->l->narray; i++) {
         const cip_array *a = u->l->array[i];
-        if (a->node == NULL || !cip_asdf_is_inline(a) || cip_asdf_update_now(u, a) == a || has_earlier(u, i))
+        if (a->node == NULL || !cip_asdf_is_inline(a) || cip_asdf_update_now(u, a) == a ||
+            has_earlier(u, i))
             continue;
         const cip_array *name = still_there(u, a);
         if (name != NULL)
