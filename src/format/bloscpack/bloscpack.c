@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "space/read/window.h"
+
+enum { FRONT = 4096 /* bytes of a file's beginning that are read at once */ };
 
 static int probe(cip_io *io, cip_bytes head)
 {
@@ -18,12 +19,11 @@ static int probe(cip_io *io, cip_bytes head)
 
 static cip_status read_header(cip_layout *l, cip_bp_file *f, cip_err *err)
 {
-    uint8_t head[CIP_BP_HEADER];
-    size_t got;
+    cip_bytes head;
     char *version;
-    CIP_TRY(cip_space_read_some(l, l->file, 0, head, sizeof head, &got, err));
-    CIP_TRY(cip_bp_header_read((cip_bytes){ head, got }, l->io->size,
-                               (l->flags & CIP_OPEN_FORCE) != 0, &f->h, err));
+    CIP_TRY(cip_window_peek(&f->front, 0, CIP_BP_HEADER, FRONT, &head, err));
+    CIP_TRY(cip_bp_header_read(head, l->io->size, (l->flags & CIP_OPEN_FORCE) != 0, &f->h, err));
+    memcpy(f->head, head.ptr, head.len);
     CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%u", f->h.version));
     l->version = version;
     f->meta_at = f->offsets_at = f->h.len;
@@ -32,13 +32,11 @@ static cip_status read_header(cip_layout *l, cip_bp_file *f, cip_err *err)
 
 static cip_status read_meta_header(cip_layout *l, cip_bp_file *f, cip_err *err)
 {
-    uint8_t head[CIP_BP_META_HEADER];
-    size_t got;
+    cip_bytes head;
     if ((f->h.options & CIP_BP_METADATA) == 0)
         return CIP_OK;
-    CIP_TRY(cip_space_read_some(l, l->file, f->meta_at, head, sizeof head, &got, err));
-    CIP_TRY(cip_bp_meta_read((cip_bytes){ head, got }, f->meta_at, l->io->size - f->meta_at,
-                             &f->meta, err));
+    CIP_TRY(cip_window_peek(&f->front, f->meta_at, CIP_BP_META_HEADER, FRONT, &head, err));
+    CIP_TRY(cip_bp_meta_read(head, f->meta_at, l->io->size - f->meta_at, &f->meta, err));
     f->offsets_at += f->meta.len;
     return CIP_OK;
 }
@@ -67,28 +65,6 @@ cip_status cip_bp_place(cip_bp_file *f, cip_err *err)
 
 /* --- the array -------------------------------------------------------------------------------- */
 
-static cip_status bytes_array(uint64_t nbytes, cip_array *a, cip_err *err)
-{
-    const int64_t shape[1] = { (int64_t)nbytes };
-    a->dtype = cip_dtype_fixed(CIP_U8, false);
-    return cip_view_c_order(1, shape, 1, &a->view, err);
-}
-
-/* The codec of the first chunk stands for all. */
-static const char *codec_name(cip_bp_file *f, cip_err *err)
-{
-    cip_blosc_head head;
-    uint8_t bytes[CIP_BLOSC_HEADER];
-    size_t n;
-    if (f->chunks_at == f->layout->io->size)
-        return "none";
-    if (cip_space_read_some(f->layout, f->layout->file, f->chunks_at, bytes, sizeof bytes, &n,
-                            err) != CIP_OK ||
-        cip_blosc_head_parse((cip_bytes){ bytes, n }, &head, err) != CIP_OK)
-        return "unknown";
-    return cip_blosc_coder_name(&head);
-}
-
 static cip_status fill_storage(cip_bp_file *f, cip_array *a, cip_err *err)
 {
     uint64_t item = a->view.itemsize, each = (uint64_t)f->h.chunk_size;
@@ -97,8 +73,11 @@ static cip_status fill_storage(cip_bp_file *f, cip_array *a, cip_err *err)
         CIP_TRY(CIP_ARENA_NEW(&f->layout->arena, &chunk, 1, err));
         chunk[0] = (int64_t)(each / item);
     }
+    /* The codec of the first chunk stands for all. */
     a->storage = (cip_storage){ .kind = CIP_STORAGE_CHUNKED,
-                                .codec = codec_name(f, NULL),
+                                .codec = f->chunks_at == f->layout->io->size ? "none"
+                                         : f->first_known ? cip_blosc_coder_name(&f->first)
+                                                          : "unknown",
                                 .nbytes = f->layout->io->size - f->chunks_at,
                                 .chunk = chunk,
                                 .block = -1 };
@@ -128,12 +107,15 @@ static cip_status add_array(cip_layout *l, cip_bp_file *f, const cip_node **meta
     CIP_TRY(cip_bp_numpy(f, meta, a, &numpy, err));
     CIP_TRY(cip_bp_data(f, &f->data, err));
     nbytes = sized ? nbytes : f->chunks.raw_len;
-    if (!numpy)
-        CIP_TRY(bytes_array(nbytes, a, err));
-    else if (f->wanted < nbytes)
+    const int64_t shape[1] = { (int64_t)nbytes };
+    if (!numpy) {
+        a->dtype = cip_dtype_fixed(CIP_U8, false);
+        CIP_TRY(cip_view_c_order(1, shape, 1, &a->view, err));
+    } else if (f->wanted < nbytes) {
         cip_warn_lack(l->env, CIP_LACKS_ARRAY, a, CIP_ERR_CORRUPT, f->meta_at, "metadata",
                       "the array takes %" PRIu64 " bytes of %" PRIu64 "; the rest is not shown",
                       f->wanted, nbytes);
+    }
     a->layout = l;
     a->path = "";
     a->space = f->data;
@@ -141,17 +123,7 @@ static cip_status add_array(cip_layout *l, cip_bp_file *f, const cip_node **meta
     return fill_storage(f, a, err);
 }
 
-/* --- metadata and facts ----------------------------------------------------------------------- */
-
-static cip_status make_tree(cip_layout *l, const cip_node *meta, cip_err *err)
-{
-    cip_node *map;
-    CIP_TRY(cip_node_new_map(&l->arena, meta != NULL ? 1 : 0, &map, err));
-    if (meta != NULL)
-        CIP_TRY(cip_node_set_key(&l->arena, map, 0, "metadata", meta, err));
-    l->tree = map;
-    return CIP_OK;
-}
+/* --- facts ------------------------------------------------------------------------------------ */
 
 static cip_status chunk_fact(cip_layout *l, const cip_bp_header *h, cip_err *err)
 {
@@ -185,20 +157,37 @@ static cip_status add_facts(cip_layout *l, const cip_bp_file *f, cip_err *err)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+static cip_status read_front(cip_layout *l, cip_bp_file *f, const cip_node **meta, cip_err *err)
+{
+    cip_bytes head;
+    CIP_TRY(cip_fail_in(err, read_header(l, f, err), "header"));
+    CIP_TRY(cip_bp_place(f, err));
+    if ((f->h.options & CIP_BP_METADATA) != 0)
+        CIP_TRY(cip_bp_meta_tree(f, meta, err));
+    f->first_known =
+        cip_window_peek(&f->front, f->chunks_at, CIP_BLOSC_HEADER, 0, &head, NULL) == CIP_OK &&
+        cip_blosc_head_parse(head, &f->first, NULL) == CIP_OK;
+    return CIP_OK;
+}
+
 static cip_status open_file(cip_layout *l, cip_err *err)
 {
     cip_bp_file *f;
     const cip_node *meta = NULL;
+    cip_node *tree;
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &f, 1, err));
     l->own = f;
     f->layout = l;
     f->unread = (cip_err)CIP_ERR_INIT;
-    CIP_TRY(cip_fail_in(err, read_header(l, f, err), "header"));
-    CIP_TRY(cip_bp_place(f, err));
-    if ((f->h.options & CIP_BP_METADATA) != 0)
-        CIP_TRY(cip_bp_meta_tree(f, &meta, err));
+    f->front = (cip_window){ .layout = l, .in = l->file };
+    cip_status st = read_front(l, f, &meta, err);
+    cip_window_clear(&f->front);
+    CIP_TRY(st);
     CIP_TRY(add_array(l, f, &meta, err));
-    CIP_TRY(make_tree(l, meta, err));
+    CIP_TRY(cip_node_new_map(&l->arena, meta != NULL ? 1 : 0, &tree, err));
+    if (meta != NULL)
+        CIP_TRY(cip_node_set_key(&l->arena, tree, 0, "metadata", meta, err));
+    l->tree = tree;
     return add_facts(l, f, err);
 }
 

@@ -6,6 +6,7 @@
 
 #include "codec/blosc/blosc.h"
 #include "format/format.h"
+#include "space/read/window.h"
 
 enum {
     CIP_BP_HEADER = 32,      /* of versions 2 and 3 */
@@ -37,8 +38,7 @@ typedef struct cip_bp_meta {
     uint64_t len; /* bytes of the whole section */
 } cip_bp_meta;
 
-/* --- bloscpack_header.c: bytes to fields --------------------------------------------------------
- */
+/* --- bloscpack_header.c: bytes to fields ------------------------------------------------------ */
 
 /* The header from the first bytes of a file of `total` bytes. `force`: a later version is read like
  * 3, unknown option bits count for nothing. FORMAT, TRUNCATED, CORRUPT; UNSUPPORTED with the number
@@ -57,8 +57,7 @@ void cip_bp_meta_write(const cip_bp_meta *m, uint8_t out[CIP_BP_META_HEADER]);
 /* The kind of digest of this name that files may have; false: none of them. */
 bool cip_bp_sum_named(const char *name, cip_sum_id *out);
 
-/* --- the open file ------------------------------------------------------------------------------
- */
+/* --- the open file ---------------------------------------------------------------------------- */
 
 /* Where chunks lie. Sized: header and offsets tell everything but their stored lengths, which stand
  * in their heads. Otherwise heads were walked through from the first chunk on. */
@@ -79,6 +78,10 @@ typedef struct cip_bp_file {
     cip_bp_header h;
     cip_bp_meta meta; /* with CIP_BP_METADATA */
     uint64_t meta_at, offsets_at, chunks_at;
+    uint8_t head[CIP_BP_HEADER]; /* as the file has it */
+    cip_window front;            /* its first bytes, while it is opened */
+    cip_blosc_head first;        /* of the first chunk, where it is known */
+    bool first_known;
     cip_err unread; /* why the metadata cannot be read or do not fit: what the array is, is then not
                        known */
     bool numpy;     /* the metadata describe the array */
@@ -91,35 +94,36 @@ typedef struct cip_bp_file {
     cip_space *data;
 } cip_bp_file;
 
-/* --- bloscpack.c: what lies where ----------------------------------------------------------------
- */
+/* --- bloscpack.c: what lies where ------------------------------------------------------------- */
 
 /* The header of the metadata section, and where the offsets and chunks are. */
 cip_status cip_bp_place(cip_bp_file *f, cip_err *err);
 
-/* --- bloscpack_super.c ---------------------------------------------------------------------------
- */
+/* --- bloscpack_super.c ------------------------------------------------------------------------ */
 
 /* The layout's file as a superchunk of BLZ's document, or version 3 as it became. `part` (borrowed)
  * is what errors call it. CORRUPT for another magic. */
 cip_status cip_bp_superchunk_open(cip_layout *l, const char *part, cip_bp_file **out, cip_err *err);
 
-/* --- bloscpack_chunks.c ------------------------------------------------------------------------
- */
+/* --- bloscpack_chunks.c ----------------------------------------------------------------------- */
 
 /* Whether header alone says how many decoded bytes there are, and how many: CORRUPT over 2^63. */
 cip_status cip_bp_sized(const cip_bp_header *h, bool *sized, uint64_t *nbytes, cip_err *err);
 /* The space of all decoded bytes. */
 cip_status cip_bp_data(cip_bp_file *f, cip_space **out, cip_err *err);
-/* Chunk i's head and place, compared with what the file says of it. */
+/* Where the decoded bytes of chunk i are among those of all. */
+void cip_bp_raw(const cip_bp_file *f, uint64_t i, uint64_t *off, uint64_t *len);
+/* Chunk i's place, compared with what the file says of it; in a walk over the chunks. */
+cip_status cip_bp_chunk_place(const cip_bp_file *f, cip_window *heads, uint64_t i, cip_chunk *out,
+                              cip_err *err);
+/* Adds up the stored bytes of all chunks; those that cannot be read make *all false. */
+cip_status cip_bp_count_bytes(const cip_bp_file *f, uint64_t *nbytes, bool *all, cip_err *err);
+/* The same with its head and digest. */
 cip_status cip_bp_chunk(const cip_bp_file *f, uint64_t i, cip_blosc_head *head, cip_chunk *out,
                         cip_err *err);
 
-/* --- bloscpack_meta.c ----------------------------------------------------------------------------
- */
+/* --- bloscpack_meta.c ------------------------------------------------------------------------- */
 
-/* The stored bytes of the metadata (in the arena), compared with their digest: CHECKSUM. */
-cip_status cip_bp_meta_stored(const cip_bp_file *f, cip_bytes *out, cip_err *err);
 /* The metadata as a node; NULL, and f->unread, where they cannot be read. */
 cip_status cip_bp_meta_tree(cip_bp_file *f, const cip_node **out, cip_err *err);
 /* Type and shape of the array that the metadata describe; *meta is what they say besides (NULL:
@@ -128,8 +132,7 @@ cip_status cip_bp_meta_tree(cip_bp_file *f, const cip_node **out, cip_err *err);
 cip_status cip_bp_numpy(cip_bp_file *f, const cip_node **meta, cip_array *a, bool *is,
                         cip_err *err);
 
-/* --- bloscpack_how.c: how a file is to be stored ------------------------------------------------
- */
+/* --- bloscpack_how.c: how a file is to be stored ---------------------------------------------- */
 
 typedef struct cip_bp_how {
     cip_blosc_spec blosc;
@@ -179,29 +182,102 @@ cip_status cip_bp_numpy_json(cip_env *env, const cip_bp_described *d, cip_buf *b
 cip_status cip_bp_meta_section(cip_env *env, cip_bytes json, cip_sum_id sum, uint32_t room,
                                cip_buf *out, cip_err *err);
 
-/* --- bloscpack_write.c ---------------------------------------------------------------------------
+/* --- bloscpack_container.c: files as they are written
+ * ----------------------------------------------
  */
 
-/* Appends header and metadata section of a new file. */
-cip_status cip_bp_front(cip_env *env, const cip_bp_header *h, const cip_bp_described *d,
-                        cip_buf *out, cip_err *err);
+/* A file that is there while it changes: each head is looked at once. */
+typedef struct cip_bp_old {
+    cip_bp_file *f;
+    cip_window heads;
+    uint64_t *end; /* of each chunk, with its digest; 0: not looked at yet */
+} cip_bp_old;
+
+/* CIP_OK or not, it is to be cleared. */
+cip_status cip_bp_old_open(cip_bp_file *f, cip_bp_old *out, cip_err *err);
+cip_status cip_bp_old_end(cip_bp_old *o, uint64_t i, uint64_t *end, cip_err *err);
+/* Bytes that are left free after each of its chunks. */
+cip_status cip_bp_old_spare(cip_bp_old *o, uint64_t *spare, cip_err *err);
+void cip_bp_old_clear(cip_bp_old *o);
+
+/* A chunk on its way into a file. */
+typedef struct cip_bp_piece {
+    cip_segment bytes;
+    uint64_t raw_len;
+    bool stored;              /* its digest follows it */
+    cip_sum_id sum;           /* the kind of its digest, which is known */
+    uint8_t own[CIP_SUM_MAX]; /* of one that is not stored: that, as cip_sum_take gives it */
+} cip_bp_piece;
+
+/* A file that is written: header, metadata, offsets, and slots of a chunk, its digest and space. A
+ * new one goes to `out`, its chunks as they are finished; else it becomes what `r` says. */
+typedef struct cip_bp_container {
+    cip_env *env;
+    cip_out *out;
+    cip_revision *r;
+    uint8_t head[CIP_BP_HEADER];
+    cip_sum_id sum;
+    bool offsets;
+    uint64_t n, nfree; /* offsets, and free ones */
+    uint64_t spare;
+    uint64_t offsets_at;
+    cip_buf places; /* of chunks so far whose offsets are not in the file, as they are stored */
+    /* Of a revision: */
+    const cip_chunk_changes *changes; /* from `first` on */
+    uint64_t first;
+    const cip_bp_piece *only; /* instead of them: all there is */
+    cip_bp_old *old;          /* or NULL */
+    /* Chunk i of the changes, which had the number `from`, where it had another one or the old file
+     * does not have it; NULL: all of them are the old file's. */
+    cip_status (*other)(void *self, uint64_t i, uint64_t from, cip_bp_piece *out, cip_err *err);
+    void *self;
+} cip_bp_container;
+
+/* Of new files: what lies before the chunks, with offsets of -1; and the next chunk. */
+cip_status cip_bp_put_front(cip_bp_container *c, cip_bytes meta, cip_err *err);
+cip_status cip_bp_put_chunk(cip_bp_container *c, const cip_bp_piece *p, cip_err *err);
+/* Of revisions: chunk i; whether it stays where it is; the number of the first one that can neither
+ * stay nor change there, or which one of both files does not have. */
+cip_status cip_bp_piece_at(const cip_bp_container *c, uint64_t i, cip_bp_piece *p, cip_err *err);
+cip_status cip_bp_find_tail(const cip_bp_container *c, uint64_t *k, cip_err *err);
+/* The old file changes, its end from chunk k on; `meta` is the new section, or empty. */
+cip_status cip_bp_change(cip_bp_container *c, uint64_t k, cip_bytes meta, cip_err *err);
+/* The whole file. */
+cip_status cip_bp_make(cip_bp_container *c, const cip_segment *meta, cip_err *err);
+
+/* --- bloscpack_write.c ------------------------------------------------------------------------ */
+
+/* The store's, of a new file or of one that is there. */
+typedef struct cip_bp_state {
+    cip_env *env;
+    const cip_spec *spec;
+    cip_bp_file *old;   /* or NULL */
+    cip_bp_described d; /* the array as it becomes */
+    cip_bp_how how;     /* of chunks that come */
+    cip_bp_header h;    /* as it becomes */
+    cip_bp_container file;
+    uint64_t left; /* of a new file: decoded bytes that are still to come */
+    bool reshaped;
+} cip_bp_state;
+
+/* Appends the metadata section of a new file. */
+cip_status cip_bp_new_meta(const cip_bp_state *s, cip_buf *out, cip_err *err);
 /* Chunks as a file stored so takes them; `how` is borrowed. */
 void cip_bp_form(const cip_bp_how *how, const cip_dtype *d, cip_array_form *form);
 /* The chunk of an array of nothing, in `bytes` (CIP_BLOSC_HEADER of them). */
-cip_status cip_bp_empty_chunk(cip_env *env, const cip_bp_how *how, cip_chunk_in *out,
-                              uint8_t *bytes, cip_err *err);
+cip_status cip_bp_empty_chunk(const cip_bp_state *s, cip_bp_piece *out, uint8_t *bytes,
+                              cip_err *err);
 
 extern const cip_array_store cip_bp_store;
 
-/* --- bloscpack_update.c -------------------------------------------------------------------------
- */
+/* --- bloscpack_update.c ----------------------------------------------------------------------- */
 
 /* Of the store, for files that are there. */
-cip_status cip_bp_update_begin(const cip_store_begin *b, void **state, cip_err *err);
+cip_status cip_bp_update_begin(cip_bp_state *s, cip_err *err);
 cip_status cip_bp_update_form(void *state, const cip_array *a, cip_change_kind kind,
                               const int64_t *shape, cip_change_form *out, cip_err *err);
 cip_status cip_bp_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
-cip_status cip_bp_update_finish(void *state, cip_revision *r, cip_err *err);
+cip_status cip_bp_update_finish(cip_bp_state *s, cip_revision *r, cip_err *err);
 
 cip_status cip_bp_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 

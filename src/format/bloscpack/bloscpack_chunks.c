@@ -8,9 +8,12 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "format/bloscpack/bloscpack.h"
-#include "space/read/window.h"
 
-enum { PIECE = 8192 /* bytes of offsets read at once */, SPARE_MAX = 1 << 20 };
+enum {
+    PIECE = 8192, /* bytes of offsets read at once */
+    SMALL = 512,  /* chunks with their digests that are read whole with the head */
+    SPARE_MAX = 1 << 20
+};
 
 static cip_read_how how_of(const cip_bp_file *f)
 {
@@ -35,19 +38,21 @@ cip_status cip_bp_sized(const cip_bp_header *h, bool *sized, uint64_t *nbytes, c
 
 /* --- one chunk -------------------------------------------------------------------------------- */
 
-/* w: of a walk over the chunks, or NULL. */
+static cip_status check_at(const cip_bp_file *f, uint64_t at, cip_err *err)
+{
+    const uint64_t size = f->layout->file->len;
+    if (at <= size && size - at >= CIP_BLOSC_MIN_HEADER)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_TRUNCATED, size,
+                    "expected a chunk at %" PRIu64 ", found the end of the file", at);
+}
+
 static cip_status read_head(const cip_bp_file *f, cip_window *w, uint64_t at, cip_blosc_head *head,
                             cip_err *err)
 {
-    const cip_read_how how = how_of(f);
-    uint8_t bytes[CIP_BLOSC_HEADER];
-    uint64_t size = f->layout->file->len;
-    if (at > size || size - at < CIP_BLOSC_MIN_HEADER)
-        return cip_fail(err, CIP_ERR_TRUNCATED, size,
-                        "expected a chunk at %" PRIu64 ", found the end of the file", at);
-    cip_bytes in = { bytes, (size_t)cip_min_u64(sizeof bytes, size - at) };
-    CIP_TRY(w != NULL ? cip_window_next(w, at, in.len, &in, err)
-                      : cip_space_read_at(&how, f->layout->file, at, bytes, in.len, err));
+    cip_bytes in;
+    CIP_TRY(check_at(f, at, err));
+    CIP_TRY(cip_window_next(w, at, CIP_BLOSC_HEADER, &in, err));
     return cip_blosc_head_parse(in, head, err);
 }
 
@@ -72,35 +77,87 @@ static cip_status check_place(const cip_bp_file *f, uint64_t i, const cip_blosc_
                     nbytes, t->at[i], most);
 }
 
-static cip_status read_digest(const cip_bp_file *f, cip_chunk *c, cip_err *err)
+/* As far as the next chunk, with the digest between; the chunk begins within the file. */
+static uint64_t slot_len(const cip_bp_file *f, uint64_t i)
 {
-    const cip_read_how how = how_of(f);
-    uint8_t stored[CIP_SUM_MAX];
-    if (f->h.sum == CIP_SUM_NONE)
-        return CIP_OK;
-    CIP_TRY(cip_space_read_at(&how, f->layout->file, c->at.off + c->at.len, stored,
-                              cip_sum_size(f->h.sum), err));
-    c->sum_id = (uint8_t)f->h.sum;
-    cip_bp_digest(f->h.sum, stored, c->sum);
-    return CIP_OK;
+    const cip_bp_chunks *t = &f->chunks;
+    const uint64_t size = f->layout->file->len;
+    const bool next = i + 1 < t->nfound && t->at[i + 1] > t->at[i];
+    return (next ? cip_min_u64(t->at[i + 1], size) : size) - t->at[i];
 }
 
+static cip_status check_chunk(const cip_bp_file *f, uint64_t i, const cip_blosc_head *head,
+                              cip_chunk *out, cip_err *err)
+{
+    const cip_bp_chunks *t = &f->chunks;
+    CIP_TRY(check_place(f, i, head, err));
+    out->at = (cip_extent){ f->layout->file, t->at[i], head->cbytes };
+    cip_bp_raw(f, i, &out->raw_off, &out->raw_len);
+    if (out->raw_len == head->nbytes)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_CORRUPT, t->at[i],
+                    "expected a chunk of %" PRIu64 " decoded bytes, found %" PRIu32, out->raw_len,
+                    head->nbytes);
+}
+
+void cip_bp_raw(const cip_bp_file *f, uint64_t i, uint64_t *off, uint64_t *len)
+{
+    const cip_bp_chunks *t = &f->chunks;
+    const uint64_t each = (uint64_t)f->h.chunk_size;
+    *off = t->raw != NULL ? t->raw[i] : i * each;
+    *len = (t->raw != NULL ? t->raw[i + 1] : cip_min_u64(*off + each, t->raw_len)) - *off;
+}
+
+cip_status cip_bp_chunk_place(const cip_bp_file *f, cip_window *w, uint64_t i, cip_chunk *out,
+                              cip_err *err)
+{
+    cip_blosc_head head;
+    CIP_TRY(read_head(f, w, f->chunks.at[i], &head, err));
+    return check_chunk(f, i, &head, out, err);
+}
+
+cip_status cip_bp_count_bytes(const cip_bp_file *f, uint64_t *nbytes, bool *all, cip_err *err)
+{
+    cip_window heads = { .layout = f->layout, .in = f->layout->file };
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = CIP_OK;
+    for (uint64_t i = 0; i < f->chunks.nfound; i++) {
+        cip_chunk c = { .run = 0 };
+        why = (cip_err)CIP_ERR_INIT;
+        st = cip_bp_chunk_place(f, &heads, i, &c, &why);
+        if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO || st == CIP_ERR_BUSY)
+            break;
+        *all = *all && st == CIP_OK;
+        *nbytes += st == CIP_OK ? c.at.len : 0;
+        st = CIP_OK;
+    }
+    cip_window_clear(&heads);
+    return st == CIP_OK ? CIP_OK : cip_fail(err, st, why.offset, "%s", why.text);
+}
+
+/* Of a small chunk one read takes the digest with the head. */
 cip_status cip_bp_chunk(const cip_bp_file *f, uint64_t i, cip_blosc_head *head, cip_chunk *out,
                         cip_err *err)
 {
-    const cip_bp_chunks *t = &f->chunks;
-    CIP_TRY(read_head(f, NULL, t->at[i], head, err));
-    CIP_TRY(check_place(f, i, head, err));
-    uint64_t each = (uint64_t)f->h.chunk_size;
-    out->at = (cip_extent){ f->layout->file, t->at[i], head->cbytes };
-    out->raw_off = t->raw != NULL ? t->raw[i] : i * each;
-    out->raw_len = (t->raw != NULL ? t->raw[i + 1] : cip_min_u64(out->raw_off + each, t->raw_len)) -
-                   out->raw_off;
-    if (out->raw_len != head->nbytes)
-        return cip_fail(err, CIP_ERR_CORRUPT, t->at[i],
-                        "expected a chunk of %" PRIu64 " decoded bytes, found %" PRIu32,
-                        out->raw_len, head->nbytes);
-    return read_digest(f, out, err);
+    const cip_read_how how = how_of(f);
+    const uint64_t at = f->chunks.at[i];
+    const size_t nsum = cip_sum_size(f->h.sum);
+    uint8_t bytes[SMALL], stored[CIP_SUM_MAX];
+    CIP_TRY(check_at(f, at, err));
+    const uint64_t slot = slot_len(f, i), left = f->layout->file->len - at;
+    const uint64_t n =
+        cip_max_u64(cip_min_u64(CIP_BLOSC_HEADER, left), nsum != 0 && slot <= SMALL ? slot : 0);
+    CIP_TRY(cip_space_read_at(&how, f->layout->file, at, bytes, (size_t)n, err));
+    CIP_TRY(cip_blosc_head_parse((cip_bytes){ bytes, (size_t)n }, head, err));
+    CIP_TRY(check_chunk(f, i, head, out, err));
+    if (nsum == 0)
+        return CIP_OK;
+    const bool there = head->cbytes + nsum <= n;
+    if (!there)
+        CIP_TRY(cip_space_read_at(&how, f->layout->file, at + head->cbytes, stored, nsum, err));
+    out->sum_id = (uint8_t)f->h.sum;
+    cip_bp_digest(f->h.sum, there ? bytes + head->cbytes : stored, out->sum);
+    return CIP_OK;
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -158,16 +215,11 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
     return CIP_OK;
 }
 
-/* As far as the next chunk, with the digest between. */
 static void table_place(void *self, uint64_t i, cip_extent *at)
 {
     const cip_bp_file *f = self;
-    const cip_bp_chunks *t = &f->chunks;
-    if (i >= t->nfound || t->at[i] >= f->layout->file->len)
-        return;
-    uint64_t end = i + 1 < t->nfound && t->at[i + 1] > t->at[i] ? t->at[i + 1] : UINT64_MAX;
-    *at = (cip_extent){ f->layout->file, t->at[i],
-                        cip_min_u64(end, f->layout->file->len) - t->at[i] };
+    if (i < f->chunks.nfound && f->chunks.at[i] < f->layout->file->len)
+        *at = (cip_extent){ f->layout->file, f->chunks.at[i], slot_len(f, i) };
 }
 
 /* --- where they are --------------------------------------------------------------------------- */

@@ -12,24 +12,26 @@ enum {
     ZLIB_MOST = 1032 /* times its length is the most that deflate can hold */
 };
 
-cip_status cip_bp_meta_stored(const cip_bp_file *f, cip_bytes *out, cip_err *err)
+/* The stored bytes (in the arena), compared with their digest: CHECKSUM. */
+static cip_status read_stored(cip_bp_file *f, cip_bytes *out, cip_err *err)
 {
     cip_layout *l = f->layout;
     const cip_bp_meta *m = &f->meta;
-    const cip_read_how how = { l, NULL };
-    uint8_t *bytes, digest[CIP_SUM_MAX], want[CIP_SUM_MAX], found[CIP_SUM_MAX];
+    uint8_t want[CIP_SUM_MAX], found[CIP_SUM_MAX];
+    char *bytes;
     uint64_t at = f->meta_at + CIP_BP_META_HEADER;
     size_t n = cip_sum_size(m->sum);
     if (m->stored > CIP_BP_METADATA_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, at, "expected at most %d bytes, found %" PRIu32,
                         CIP_BP_METADATA_MAX, m->stored);
-    CIP_TRY(cip_arena_get(&l->arena, m->stored, (void **)&bytes, err));
-    CIP_TRY(cip_space_read_at(&how, l->file, at, bytes, m->stored, err));
-    *out = (cip_bytes){ bytes, m->stored };
+    CIP_TRY(cip_window_peek(&f->front, at, m->stored, 0, out, err));
+    CIP_TRY(cip_arena_copy(&l->arena, out->ptr, out->len, &bytes, err));
+    out->ptr = (const uint8_t *)bytes;
     if (n == 0)
         return CIP_OK;
-    CIP_TRY(cip_space_read_at(&how, l->file, at + m->room, digest, n, err));
-    cip_bp_digest(m->sum, digest, want);
+    cip_bytes digest;
+    CIP_TRY(cip_window_peek(&f->front, at + m->room, n, 0, &digest, err));
+    cip_bp_digest(m->sum, digest.ptr, want);
     CIP_TRY(cip_sum_of(&l->env->mem, m->sum, *out, found, err));
     if (memcmp(found, want, n) == 0)
         return CIP_OK;
@@ -82,7 +84,7 @@ cip_status cip_bp_meta_tree(cip_bp_file *f, const cip_node **out, cip_err *err)
                                    .offset = f->meta_at + CIP_BP_META_HEADER };
     cip_bytes bytes;
     cip_node *node = NULL;
-    cip_status st = cip_bp_meta_stored(f, &bytes, &why);
+    cip_status st = read_stored(f, &bytes, &why);
     if (st == CIP_OK)
         st = decode(f, bytes, &bytes, &why);
     if (st == CIP_OK)

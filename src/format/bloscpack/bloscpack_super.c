@@ -7,7 +7,6 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "format/bloscpack/bloscpack.h"
-#include "space/read/window.h"
 
 enum { AT_META_SIZE = 24, AT_RESERVED = 28, HEAD = CIP_BP_HEADER + 8 };
 
@@ -29,13 +28,14 @@ static cip_status take_meta_size(uint8_t *head, uint64_t total, uint64_t *size, 
     return CIP_OK;
 }
 
-static cip_status read_header(cip_bp_file *f, cip_err *err)
+static cip_status read_front(cip_bp_file *f, cip_err *err)
 {
-    uint8_t head[HEAD];
+    uint8_t head[HEAD] = { 0 };
     size_t got;
     cip_io *io = f->layout->io;
     bool force = (f->layout->flags & CIP_OPEN_FORCE) != 0;
     CIP_TRY(cip_space_read_some(f->layout, f->layout->file, 0, head, sizeof head, &got, err));
+    memcpy(f->head, head, sizeof f->head);
     bool final = got == HEAD && memcmp(head + CIP_BP_HEADER, section, sizeof section) == 0;
     bool meta = got >= CIP_BP_HEADER && (head[5] & CIP_BP_METADATA) != 0;
     if (meta && !final)
@@ -51,7 +51,10 @@ static cip_status read_header(cip_bp_file *f, cip_err *err)
         f->h.options &= (uint8_t)~CIP_BP_METADATA;
     f->meta_at = f->h.len;
     f->offsets_at = f->h.len + f->bare_meta;
-    return CIP_OK;
+    f->front = (cip_window){ .layout = f->layout, .in = f->layout->file };
+    st = cip_bp_place(f, err);
+    cip_window_clear(&f->front);
+    return st;
 }
 
 cip_status cip_bp_superchunk_open(cip_layout *l, const char *part, cip_bp_file **out, cip_err *err)
@@ -62,8 +65,7 @@ cip_status cip_bp_superchunk_open(cip_layout *l, const char *part, cip_bp_file *
     f->layout = l;
     f->part = part;
     f->spare = true;
-    CIP_TRY(cip_fail_in(err, read_header(f, err), "%s", part));
-    CIP_TRY(cip_fail_in(err, cip_bp_place(f, err), "%s", part));
+    CIP_TRY(cip_fail_in(err, read_front(f, err), "%s", part));
     CIP_TRY(cip_fail_in(err, cip_bp_data(f, &f->data, err), "%s", part));
     l->own = f;
     *out = f;

@@ -9,19 +9,6 @@
 #include "format/bloscpack/bloscpack.h"
 #include "format/one_array.h"
 
-typedef struct writer {
-    bool is_update; /* false: not the state of an update, which begins so too */
-    cip_env *env;
-    cip_out *out;
-    const cip_spec *spec;
-    const cip_dtype *stored;
-    cip_bp_how how;
-    cip_bp_header h;
-    uint64_t offsets_at;
-    uint64_t left;   /* decoded bytes still to come */
-    cip_buf offsets; /* of the chunks so far, as they are stored */
-} writer;
-
 /* --- what cannot be held ---------------------------------------------------------------------- */
 
 /* The keys beside those of the array: "metadata" of any tree, if it is a mapping that JSON holds.
@@ -62,42 +49,25 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 
 /* --- the front -------------------------------------------------------------------------------- */
 
-cip_status cip_bp_front(cip_env *env, const cip_bp_header *h, const cip_bp_described *d,
-                        cip_buf *out, cip_err *err)
+cip_status cip_bp_new_meta(const cip_bp_state *s, cip_buf *out, cip_err *err)
 {
-    uint8_t head[CIP_BP_HEADER];
-    cip_buf json = { .mem = &env->mem };
-    cip_bp_header_write(h, head);
-    cip_status st = cip_buf_add(out, head, sizeof head, err);
+    const cip_sum_id sum = s->h.sum != CIP_SUM_NONE ? s->h.sum : CIP_SUM_ADLER32;
+    cip_buf json = { .mem = &s->env->mem };
+    cip_status st = cip_bp_numpy_json(s->env, &s->d, &json, err);
     if (st == CIP_OK)
-        st = cip_bp_numpy_json(env, d, &json, err);
-    if (st == CIP_OK)
-        st = cip_bp_meta_section(env, (cip_bytes){ json.ptr, json.len },
-                                 h->sum != CIP_SUM_NONE ? h->sum : CIP_SUM_ADLER32, 0, out, err);
+        st = cip_bp_meta_section(s->env, (cip_bytes){ json.ptr, json.len }, sum, 0, out, err);
     cip_buf_clear(&json);
     return st;
 }
 
-static cip_status make_front(const writer *w, const cip_node *tree, cip_buf *front, cip_err *err)
+static cip_status put_front(cip_bp_state *s, cip_err *err)
 {
-    const cip_spec_array *a = w->spec->array;
-    const cip_bp_described d = {
-        .dtype = w->stored, .ndim = a->ndim, .shape = a->shape, .more = more_of(w->env, tree)
-    };
-    return cip_bp_front(w->env, &w->h, &d, front, err);
-}
-
-static cip_status write_front(writer *w, cip_err *err)
-{
-    cip_buf front = { .mem = &w->env->mem };
-    cip_status st = make_front(w, w->spec->tree, &front, err);
+    cip_buf meta = { .mem = &s->env->mem };
+    cip_status st = cip_bp_new_meta(s, &meta, err);
     if (st == CIP_OK)
-        st = cip_out_write(w->out, front.ptr, front.len, err);
-    cip_buf_clear(&front);
-    w->offsets_at = w->out->n;
-    if (st != CIP_OK || !w->how.offsets)
-        return st;
-    return cip_out_fill(w->out, 0xff, 8 * ((uint64_t)w->h.nchunk + w->h.nspare), err);
+        st = cip_bp_put_front(&s->file, (cip_bytes){ meta.ptr, meta.len }, err);
+    cip_buf_clear(&meta);
+    return st;
 }
 
 void cip_bp_form(const cip_bp_how *how, const cip_dtype *d, cip_array_form *form)
@@ -111,45 +81,54 @@ void cip_bp_form(const cip_bp_how *how, const cip_dtype *d, cip_array_form *form
     form->caps = how->takes ? CIP_FORM_TAKES : 0;
 }
 
+static cip_status begin_new(cip_bp_state *s, const cip_store_begin *b, cip_err *err)
+{
+    const cip_spec_array *a = s->spec->array;
+    if (s->spec->narray != 1)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "a bloscpack file holds one array, there are %zu", s->spec->narray);
+    s->d = (cip_bp_described){ .ndim = a->ndim,
+                               .shape = a->shape,
+                               .more = more_of(s->env, s->spec->tree) };
+    CIP_TRY(cip_numpy_stored(b->arena, s->spec, a->dtype, &s->d.dtype, err));
+    CIP_TRY(cip_bp_choose(s->spec, s->d.dtype, NULL, &s->how, err));
+    CIP_TRY(cip_spec_array_nbytes(a, s->d.dtype, &s->left, err));
+    CIP_TRY(cip_bp_make_header(&s->how, s->left, &s->h, err));
+    s->file.out = b->out;
+    s->file.sum = s->how.sum;
+    s->file.offsets = s->how.offsets;
+    s->file.n = (uint64_t)s->h.nchunk;
+    s->file.nfree = s->h.nspare;
+    cip_bp_header_write(&s->h, s->file.head);
+    cip_bp_form(&s->how, s->d.dtype, b->form);
+    return put_front(s, err);
+}
+
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
-    const cip_spec *spec = b->spec;
-    writer *w;
-    if (b->old != NULL)
-        return cip_bp_update_begin(b, state, err);
-    if (spec->narray != 1)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "a bloscpack file holds one array, there are %zu", spec->narray);
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
-    w->env = b->env;
-    w->out = b->out;
-    w->offsets.mem = &b->env->mem;
-    w->spec = spec;
-    CIP_TRY(cip_numpy_stored(b->arena, spec, spec->array[0].dtype, &w->stored, err));
-    CIP_TRY(cip_bp_choose(spec, w->stored, NULL, &w->how, err));
-    CIP_TRY(cip_spec_array_nbytes(&spec->array[0], w->stored, &w->left, err));
-    CIP_TRY(cip_bp_make_header(&w->how, w->left, &w->h, err));
-    CIP_TRY(write_front(w, err));
-    cip_bp_form(&w->how, w->stored, b->form);
-    *state = w;
+    cip_bp_state *s;
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &s, 1, err));
+    s->env = s->file.env = b->env;
+    s->file.places.mem = &b->env->mem;
+    s->spec = b->spec;
+    s->old = b->old != NULL ? b->old->own : NULL;
+    CIP_TRY(s->old != NULL ? cip_bp_update_begin(s, err) : begin_new(s, b, err));
+    *state = s;
     return CIP_OK;
 }
 
 /* --- chunks ----------------------------------------------------------------------------------- */
 
-static cip_status store_chunk(writer *w, const cip_chunk_in *c, cip_err *err)
+static cip_status store_chunk(cip_bp_state *s, const cip_chunk_in *c, cip_err *err)
 {
-    uint8_t digest[CIP_SUM_MAX], at[8];
-    if (c->state != CIP_CHUNK_DATA || c->raw_len > w->left)
+    cip_bp_piece p = { .bytes = { .ptr = c->bytes.ptr, .len = c->bytes.len }, .sum = s->how.sum };
+    if (c->state != CIP_CHUNK_DATA || c->raw_len > s->left)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected at most %" PRIu64 " bytes of data, found %" PRIu64, w->left,
+                        "expected at most %" PRIu64 " bytes of data, found %" PRIu64, s->left,
                         c->raw_len);
-    w->left -= c->raw_len;
-    cip_store_u64(at, w->out->n, false);
-    CIP_TRY(cip_buf_add(&w->offsets, at, sizeof at, err));
-    CIP_TRY(cip_out_write(w->out, c->bytes.ptr, c->bytes.len, err));
-    cip_bp_digest(w->how.sum, c->sum, digest);
-    return cip_out_write(w->out, digest, cip_sum_size(w->how.sum), err);
+    s->left -= c->raw_len;
+    memcpy(p.own, c->sum, sizeof p.own);
+    return cip_bp_put_chunk(&s->file, &p, err);
 }
 
 static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
@@ -163,30 +142,35 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
     return CIP_OK;
 }
 
-cip_status cip_bp_empty_chunk(cip_env *env, const cip_bp_how *how, cip_chunk_in *out,
-                              uint8_t *bytes, cip_err *err)
+cip_status cip_bp_empty_chunk(const cip_bp_state *s, cip_bp_piece *out, uint8_t *bytes,
+                              cip_err *err)
 {
+    cip_mem *mem = &s->env->mem;
     size_t n;
-    *out = (cip_chunk_in){ .run = 1 };
-    CIP_TRY(cip_blosc_encode(&env->mem, &how->blosc, (cip_bytes){ NULL, 0 }, bytes,
-                             CIP_BLOSC_HEADER, &n, err));
-    out->bytes = (cip_bytes){ bytes, n };
-    return how->sum == CIP_SUM_NONE ? CIP_OK
-                                    : cip_sum_of(&env->mem, how->sum, out->bytes, out->sum, err);
+    CIP_TRY(cip_blosc_encode(mem, &s->how.blosc, (cip_bytes){ NULL, 0 }, bytes, CIP_BLOSC_HEADER,
+                             &n, err));
+    *out = (cip_bp_piece){ .bytes = { .ptr = bytes, .len = n }, .sum = s->how.sum };
+    return out->sum == CIP_SUM_NONE
+               ? CIP_OK
+               : cip_sum_of(mem, out->sum, (cip_bytes){ bytes, n }, out->own, err);
 }
 
 /* The offsets count from the beginning of the file. */
 static cip_status tree(void *state, const cip_node *root, cip_err *err)
 {
-    writer *w = state;
-    cip_buf front = { .mem = &w->env->mem };
-    cip_status st = make_front(w, root, &front, err);
+    cip_bp_state *s = state;
+    cip_bp_container *f = &s->file;
+    const uint64_t was = f->offsets_at;
+    cip_buf front = { .mem = &s->env->mem };
+    s->d.more = more_of(s->env, root);
+    cip_status st = cip_buf_add(&front, f->head, sizeof f->head, err);
     if (st == CIP_OK)
-        st = cip_out_front(w->out, w->offsets_at, front.ptr, front.len, err);
-    for (size_t i = 0; i < w->offsets.len; i += 8)
-        cip_store_u64(w->offsets.ptr + i,
-                      cip_load_u64(w->offsets.ptr + i, false) - w->offsets_at + front.len, false);
-    w->offsets_at = front.len;
+        st = cip_bp_new_meta(s, &front, err);
+    if (st == CIP_OK)
+        st = cip_out_front(f->out, was, front.ptr, front.len, err);
+    f->offsets_at = front.len;
+    for (uint8_t *at = f->places.ptr; at < f->places.ptr + f->places.len; at += 8)
+        cip_store_u64(at, cip_load_u64(at, false) - was + front.len, false);
     cip_buf_clear(&front);
     return st;
 }
@@ -194,28 +178,27 @@ static cip_status tree(void *state, const cip_node *root, cip_err *err)
 /* An array of nothing is one chunk of nothing. */
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
-    writer *w = state;
-    cip_chunk_in none;
+    cip_bp_state *s = state;
+    const cip_buf *places = &s->file.places;
+    cip_bp_piece none;
     uint8_t bytes[CIP_BLOSC_HEADER];
-    if (w->is_update)
-        return cip_bp_update_finish(state, r, err);
-    if (w->left != 0)
+    if (s->old != NULL)
+        return cip_bp_update_finish(s, r, err);
+    if (s->left != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " bytes more of data, found the end", w->left);
-    if (w->offsets.len == 0) {
-        CIP_TRY(cip_bp_empty_chunk(w->env, &w->how, &none, bytes, err));
-        CIP_TRY(store_chunk(w, &none, err));
+                        "expected %" PRIu64 " bytes more of data, found the end", s->left);
+    if (s->h.last_chunk == 0) {
+        CIP_TRY(cip_bp_empty_chunk(s, &none, bytes, err));
+        CIP_TRY(cip_bp_put_chunk(&s->file, &none, err));
     }
-    if (!w->how.offsets || w->out->rewrite == NULL)
-        return CIP_OK;
-    return cip_patch_bytes(&r->patch, w->offsets_at, w->offsets.ptr, w->offsets.len, err);
+    return s->file.out->rewrite != NULL
+               ? cip_patch_bytes(&r->patch, s->file.offsets_at, places->ptr, places->len, err)
+               : CIP_OK;
 }
 
 static void clear(void *state)
 {
-    writer *w = state;
-    if (!w->is_update)
-        cip_buf_clear(&w->offsets);
+    cip_buf_clear(&((cip_bp_state *)state)->file.places);
 }
 
 const cip_array_store cip_bp_store = {

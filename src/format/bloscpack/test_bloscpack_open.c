@@ -8,6 +8,7 @@
 
 #include "support/format/bloscpack/bp_testing.h"
 #include "support/fail_alloc.h"
+#include "support/fault_io.h"
 
 static void every_form_opens_and_reads(void **state)
 {
@@ -132,6 +133,43 @@ static void a_slice_reads_only_its_chunks(void **state)
     }
 }
 
+/* The front with the first chunk's head; then the offsets, the chunk's head with its digest, and
+ * the chunk. A change asks for the head of each chunk once. */
+static void nothing_is_read_twice(void **state)
+{
+    (void)state;
+    const bp_bytes b = bp_load("good-numpy");
+    cip_env env;
+    cip_layout *l;
+    cip_space *data;
+    cip_bp_old old;
+    fault_io fault;
+    uint8_t some[10];
+    uint64_t end, again;
+    assert_int_equal(cip_env_init(&env, NULL, NULL, NULL, NULL), CIP_OK);
+    cip_io *io = fault_io_init(&fault, &env, b.ptr, b.len);
+    assert_int_equal(cip_layout_new(&env, io, &l, NULL), CIP_OK);
+    assert_int_equal(cip_format_bloscpack.open(l, NULL), CIP_OK);
+    assert_int_equal(fault.reads, 1);
+    const cip_read_how how = { l, NULL };
+    assert_int_equal(cip_space_resolve(l->array[0]->space, &data, NULL), CIP_OK);
+    assert_int_equal(fault.reads, 2);
+    assert_int_equal(cip_space_read_at(&how, data, 450, some, sizeof some, NULL), CIP_OK);
+    assert_int_equal(fault.reads, 4);
+    assert_int_equal(cip_bp_old_open(l->own, &old, NULL), CIP_OK);
+    for (uint64_t i = 0; i < old.f->chunks.n; i++)
+        assert_int_equal(cip_bp_old_end(&old, i, &end, NULL), CIP_OK);
+    assert_int_equal(end, b.len);
+    const size_t reads = fault.reads;
+    assert_in_range(reads, 5, 6); /* the first by itself, the others as they lie near it */
+    assert_int_equal(cip_bp_old_end(&old, old.f->chunks.n - 1, &again, NULL), CIP_OK);
+    assert_int_equal(again, end);
+    assert_int_equal(fault.reads, reads);
+    cip_bp_old_clear(&old);
+    cip_layout_free(l);
+    cip_env_clear(&env);
+}
+
 static void what_an_aborted_writer_left_is_read(void **state)
 {
     (void)state;
@@ -207,6 +245,7 @@ int main(void)
         cmocka_unit_test(every_form_opens_and_reads),
         cmocka_unit_test(columns_first_is_an_order_of_the_array),
         cmocka_unit_test(a_slice_reads_only_its_chunks),
+        cmocka_unit_test(nothing_is_read_twice),
         cmocka_unit_test(what_an_aborted_writer_left_is_read),
         cmocka_unit_test(metadata_are_a_tree),
         cmocka_unit_test(failing_allocations_are_reported),

@@ -235,6 +235,8 @@ typedef struct job {
 static void job_close(job *j)
 {
     cip_io_close(j->after);
+    if (j->u != NULL)
+        cip_bp_store.clear(j->u);
     cip_revision_clear(&j->r);
     cip_chunk_changes_free(j->c);
     cip_io_close(j->temporary);

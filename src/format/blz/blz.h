@@ -17,16 +17,14 @@ enum {
     CIP_BLZ_MAX_PARTS = 1 << 16 /* runs of bytes that a record is put together of */
 };
 
-/* --- blz_header.c: bytes to fields -------------------------------------------------------------
- */
+/* --- blz_header.c: bytes to fields ------------------------------------------------------------ */
 
 /* The header of data/__N.blp (version 1): TRUNCATED, CORRUPT; UNSUPPORTED for another version. */
 cip_status cip_blz_header_1(cip_bytes in, cip_err *err);
 /* That of one chunk. */
 extern const uint8_t cip_blz_header_of_one[CIP_BLZ_HEADER_1];
 
-/* --- blz_meta.c: the JSON files ----------------------------------------------------------------
- */
+/* --- blz_meta.c: the JSON files --------------------------------------------------------------- */
 
 /* What meta/ says of an array. */
 typedef struct cip_blz_meta {
@@ -47,8 +45,7 @@ cip_status cip_blz_meta_read(cip_layout *l, const char *dir, cip_blz_meta *out, 
 /* The dtype that a node says: numpy's text, or its list of fields as JSON. */
 cip_status cip_blz_dtype(cip_layout *l, const cip_node *node, cip_blz_meta *out, cip_err *err);
 
-/* --- blz_json.c: the same as text, appended ------------------------------------------------------
- */
+/* --- blz_json.c: the same as text, appended --------------------------------------------------- */
 
 /* Whose folder it is to be; the default is the document's. */
 typedef enum cip_blz_kind { CIP_BLZ_DOCUMENT = 0, CIP_BLZ_DIR, CIP_BLZ_BCOLZ } cip_blz_kind;
@@ -79,8 +76,7 @@ cip_status cip_blz_list_json(cip_buf *b, const char *const *text, size_t n, cip_
 /* Attributes: what cip_json_holds, NaN too. */
 cip_status cip_blz_node_json(cip_env *env, const cip_node *n, cip_buf *b, cip_err *err);
 
-/* --- blz_chunks.c: chunks as a table ------------------------------------------------------------
- */
+/* --- blz_chunks.c: chunks as a table ---------------------------------------------------------- */
 
 typedef struct cip_blz cip_blz;
 
@@ -139,8 +135,7 @@ cip_status cip_blz_compare_rows(const cip_blz_column *c, cip_err *err);
 cip_status cip_blz_chunk_head(const cip_blz_column *c, uint64_t i, cip_blosc_head *head,
                               cip_extent *at, cip_err *err);
 
-/* --- blz_numbers.c: which chunk files there are -------------------------------------------------
- */
+/* --- blz_numbers.c: which chunk files there are ----------------------------------------------- */
 
 /* The numbers (uint64_t) of the column's chunk files, rising; none where it has no folder. `others`
  * (may be NULL) is told of other names. *out is to be cleared, on failure too. */
@@ -158,8 +153,7 @@ uint64_t cip_blz_missing_run(cip_blz_column *c, uint64_t i);
  */
 cip_status cip_blz_file_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err);
 
-/* --- blz_super.c: superchunks ------------------------------------------------------------------
- */
+/* --- blz_super.c: superchunks ----------------------------------------------------------------- */
 
 /* The j-th superchunk that is there, opened. */
 cip_status cip_blz_super_open(cip_blz_column *c, size_t j, cip_bp_file **out, cip_err *err);
@@ -167,11 +161,12 @@ cip_status cip_blz_super_open(cip_blz_column *c, size_t j, cip_bp_file **out, ci
 size_t cip_blz_super_find(const cip_blz_column *c, uint64_t number);
 /* Chunk i of a column whose superchunks hold `per` chunks; missing ones by runs. */
 cip_status cip_blz_super_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err);
+/* Its decoded bytes, for which its head is not read. */
+cip_status cip_blz_super_chunk_len(cip_blz_column *c, uint64_t i, uint64_t *len, cip_err *err);
 /* The table of a column whose superchunks hold any number of chunks, of any number of rows. */
 cip_table cip_blz_super_table(cip_blz_column *c);
 
-/* --- blz_shards.c: folders and their names -----------------------------------------------------
- */
+/* --- blz_shards.c: folders and their names ---------------------------------------------------- */
 
 /* A name in data/, or below, of one shard. */
 typedef struct cip_blz_entry {
@@ -191,8 +186,7 @@ cip_status cip_blz_open_shards(cip_blz *b, cip_err *err);
 cip_status cip_blz_list_folder(cip_blz *b, uint32_t shard, const char *dir, cip_buf *out,
                                cip_err *err);
 
-/* --- blz_columns.c: columns of records ----------------------------------------------------------
- */
+/* --- blz_columns.c: columns of records -------------------------------------------------------- */
 
 /* What a field is of each record: `len` bytes at each place. */
 typedef struct cip_blz_piece {
@@ -220,8 +214,7 @@ cip_status cip_blz_enter_field(const cip_field *f, cip_blz_piece *p, cip_err *er
 cip_status cip_blz_make_parts(cip_arena *a, const cip_blz_piece *p, uint64_t *nparts,
                               cip_record_column *out, cip_err *err);
 
-/* --- blz_document.c: the folder as BLZ's document has it ---------------------------------------
- */
+/* --- blz_document.c: the folder as BLZ's document has it -------------------------------------- */
 
 cip_status cip_blz_open_document(cip_blz *b, cip_err *err);
 /* Whether the document says what the file of this name in meta/ is. */
@@ -229,8 +222,7 @@ bool cip_blz_is_meta(const char *name);
 /* blz_verify_document.c: each superchunk in turn, and what is in the folders besides. */
 cip_status cip_blz_verify_document(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 
-/* --- blz.c: the folder -------------------------------------------------------------------------
- */
+/* --- blz.c: the folder ------------------------------------------------------------------------ */
 
 /* Whether a file of this name can be opened; NOMEM alone is not an answer. */
 cip_status cip_blz_has(cip_io *io, const char *path, bool *yes, cip_err *err);
@@ -303,8 +295,7 @@ cip_status cip_blz_open_table(cip_blz *b, cip_err *err);
 
 cip_status cip_blz_list_blocks(cip_layout *l, cip_err *err);
 
-/* --- blz_how.c: how an array is to be stored ----------------------------------------------------
- */
+/* --- blz_how.c: how an array is to be stored -------------------------------------------------- */
 
 extern const cip_format_option cip_blz_options[];
 extern const cip_format_kind cip_blz_kinds[];
@@ -350,8 +341,7 @@ cip_status cip_blz_choose_super(const cip_spec *spec, cip_arena *a, cip_blz_kind
 /* Whether records are to be a table. */
 cip_status cip_blz_choose_table(const cip_spec *spec, cip_blz_kind kind, bool *table, cip_err *err);
 
-/* --- blz_write.c: new folders ------------------------------------------------------------------
- */
+/* --- blz_write.c: new folders ----------------------------------------------------------------- */
 
 extern const cip_array_store cip_blz_store;
 /* A copy in the layout's arena, under its lock. */

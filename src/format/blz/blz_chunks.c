@@ -127,18 +127,26 @@ static cip_status fill(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *e
 
 static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
 {
-    for (size_t k = 0; k < n; k++)
-        CIP_TRY(fill(self, i + k, &out[k], err));
-    return CIP_OK;
+    const cip_blz_column *c = self;
+    cip_status st = CIP_OK;
+    for (size_t k = 0; k < n && st == CIP_OK; k++)
+        st = fill(self, i + k, &out[k], err);
+    return c->document ? cip_fail_in(err, st, "%s", c->dir) : st;
 }
 
+/* The head is not read, which `at` does next, but for a row other than the first of a file: that
+ * is there if the file is. */
 static cip_status table_find(void *self, uint64_t raw_off, uint64_t *i, cip_err *err)
 {
     cip_blz_column *c = self;
     cip_chunk chunk = { .run = 0 };
     *i = raw_off / c->each;
-    CIP_TRY(fill(c, *i, &chunk, err));
-    if (raw_off - chunk.raw_off >= chunk.raw_len)
+    const uint64_t within = raw_off % c->each;
+    if (within < c->meta.row)
+        return CIP_OK;
+    CIP_TRY(c->document ? cip_blz_super_chunk_len(c, *i, &chunk.raw_len, err)
+                        : fill(c, *i, &chunk, err));
+    if (within >= chunk.raw_len)
         *i += c->nchunk;
     return CIP_OK;
 }

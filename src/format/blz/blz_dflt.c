@@ -146,13 +146,12 @@ cip_status cip_blz_dflt(cip_arena *a, const cip_blz_meta *m, const uint8_t **row
     return CIP_OK;
 }
 
-/* --- without fields that go --------------------------------------------------------------------
- */
+/* --- without fields that go ------------------------------------------------------------------- */
 
-static cip_status keep_values(const cip_blz_update *u, const cip_field *of, size_t first,
+static cip_status keep_values(const cip_blz_state *u, const cip_field *of, size_t first,
                               const cip_node *n, const cip_node **out, cip_err *err);
 
-static cip_status keep_along_axis(const cip_blz_update *u, const cip_field *of, size_t first,
+static cip_status keep_along_axis(const cip_blz_state *u, const cip_field *of, size_t first,
                                   const cip_node *n, const cip_node **out, cip_err *err)
 {
     const cip_field each = { .dtype = of->dtype, .ndim = of->ndim - 1, .shape = of->shape + 1 };
@@ -169,7 +168,7 @@ static cip_status keep_along_axis(const cip_blz_update *u, const cip_field *of, 
     return CIP_OK;
 }
 
-static cip_status keep_values(const cip_blz_update *u, const cip_field *of, size_t first,
+static cip_status keep_values(const cip_blz_state *u, const cip_field *of, size_t first,
                               const cip_node *n, const cip_node **out, cip_err *err)
 {
     const cip_dtype *d = of->dtype;
@@ -195,7 +194,7 @@ static cip_status keep_values(const cip_blz_update *u, const cip_field *of, size
     return CIP_OK;
 }
 
-cip_status cip_blz_keep_dflt(const cip_blz_update *u, const cip_blz_meta *m, const cip_node **out,
+cip_status cip_blz_keep_dflt(const cip_blz_state *u, const cip_blz_meta *m, const cip_node **out,
                              cip_err *err)
 {
     const cip_field of = { .dtype = m->dtype, .ndim = m->ndim - 1, .shape = m->shape + 1 };

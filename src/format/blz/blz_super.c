@@ -11,21 +11,15 @@ static const char unknown_rows[] =
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static cip_status name_of(cip_blz *b, uint64_t member, const char **out, cip_err *err)
-{
-    uint64_t off = member << CIP_IO_NUMBER_SHIFT;
-    char name[CIP_IO_NUMBER_NAME];
-    cip_io_numbered_name(b->numbered, &off, name);
-    return cip_blz_keep_text(b->layout, name, out, err);
-}
-
 static cip_status new_child(cip_blz *b, uint64_t member, cip_layout **out, cip_err *err)
 {
-    uint64_t size = 0;
+    uint64_t size = 0, off = member << CIP_IO_NUMBER_SHIFT;
+    char text[CIP_IO_NUMBER_NAME];
     const char *name = "";
     cip_io *io;
     CIP_TRY(cip_io_numbered_size(b->numbered, member, &size, err));
-    CIP_TRY(name_of(b, member, &name, err));
+    cip_io_numbered_name(b->numbered, &off, text);
+    CIP_TRY(cip_blz_keep_text(b->layout, text, &name, err));
     if (size >> CIP_IO_NUMBER_SHIFT != 0)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected a superchunk below 2^32 bytes, found %" PRIu64, size);
@@ -42,20 +36,17 @@ static cip_status new_child(cip_blz *b, uint64_t member, cip_layout **out, cip_e
     return CIP_OK;
 }
 
-static cip_status open_locked(cip_blz_column *c, cip_blz_super *s, cip_err *err)
-{
-    cip_layout *child;
-    if (s->file != NULL)
-        return CIP_OK;
-    CIP_TRY(new_child(c->blz, s->member, &child, err));
-    return cip_bp_superchunk_open(child, child->uri, &s->file, err);
-}
-
 cip_status cip_blz_super_open(cip_blz_column *c, size_t j, cip_bp_file **out, cip_err *err)
 {
+    cip_layout *child;
+    cip_status st = CIP_OK;
     pthread_mutex_lock(&c->lock);
-    cip_status st = open_locked(c, &c->super[j], err);
-    *out = c->super[j].file;
+    cip_blz_super *s = &c->super[j];
+    if (s->file == NULL)
+        st = new_child(c->blz, s->member, &child, err);
+    if (s->file == NULL && st == CIP_OK)
+        st = cip_bp_superchunk_open(child, child->uri, &s->file, err);
+    *out = s->file;
     pthread_mutex_unlock(&c->lock);
     return st;
 }
@@ -136,18 +127,46 @@ static uint64_t missing_run(const cip_blz_column *c, uint64_t i)
     return cip_min_u64(next, c->nchunk) - i;
 }
 
-cip_status cip_blz_super_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err)
+/* The superchunk of chunk i; NULL: it is lost, as *out says. */
+static cip_status find_super(cip_blz_column *c, uint64_t i, cip_bp_file **f, cip_chunk *out,
+                             cip_err *err)
 {
-    uint64_t k = i % c->per, nchunk, nbytes;
-    uint64_t run = cip_min_u64(c->per - k, c->nchunk - i);
-    size_t j = cip_blz_super_find(c, i / c->per + 1);
-    cip_bp_file *f;
+    const uint64_t k = i % c->per, run = cip_min_u64(c->per - k, c->nchunk - i);
+    const size_t j = cip_blz_super_find(c, i / c->per + 1);
+    uint64_t nchunk, nbytes;
+    *f = NULL;
     if (j == SIZE_MAX)
         return lost(out, c->each, missing_run(c, i), missing);
-    CIP_TRY(cip_blz_super_open(c, j, &f, err));
-    CIP_TRY(count_inner(f, &nchunk, &nbytes, err));
-    if (k >= nchunk)
-        return lost(out, c->each, run, cip_blz_ended);
+    CIP_TRY(cip_blz_super_open(c, j, f, err));
+    CIP_TRY(count_inner(*f, &nchunk, &nbytes, err));
+    if (k < nchunk)
+        return CIP_OK;
+    *f = NULL;
+    return lost(out, c->each, run, cip_blz_ended);
+}
+
+cip_status cip_blz_super_chunk_len(cip_blz_column *c, uint64_t i, uint64_t *len, cip_err *err)
+{
+    cip_bp_file *f;
+    cip_space *s;
+    cip_chunk chunk;
+    uint64_t off;
+    CIP_TRY(find_super(c, i, &f, &chunk, err));
+    *len = c->each;
+    if (f == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_space_resolve(f->data, &s, err));
+    cip_bp_raw(f, i % c->per, &off, len);
+    return CIP_OK;
+}
+
+cip_status cip_blz_super_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, cip_err *err)
+{
+    const uint64_t k = i % c->per;
+    cip_bp_file *f;
+    CIP_TRY(find_super(c, i, &f, out, err));
+    if (f == NULL)
+        return CIP_OK;
     CIP_TRY(inner_chunk(f, k, out, err));
     CIP_TRY(check_rows(c, out->raw_off, out->raw_len, err));
     if (out->raw_off != k * c->each || out->raw_len > c->each)
@@ -156,8 +175,7 @@ cip_status cip_blz_super_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, ci
     return CIP_OK;
 }
 
-/* --- superchunks of any number -----------------------------------------------------------------
- */
+/* --- superchunks of any number ---------------------------------------------------------------- */
 
 /* Where the next superchunk begins follows from the one before it. *more is false when no file has
  * the next number. Another thread may be at the same one. */

@@ -11,7 +11,7 @@
 #define OLD "__attrs__" /* where the old programs have the attributes */
 
 /* The path of the i-th column's attributes in the tree. */
-static cip_status name_attributes(cip_blz_update *u, size_t i, cip_err *err)
+static cip_status name_attributes(cip_blz_state *u, size_t i, cip_err *err)
 {
     const char *step[2] = { u->b->key[1], u->b->column[i]->array->path };
     cip_buf path = { .mem = &u->env->mem };
@@ -24,27 +24,17 @@ static cip_status name_attributes(cip_blz_update *u, size_t i, cip_err *err)
     return st;
 }
 
-cip_status cip_blz_update_begin(const cip_store_begin *b, void **state, cip_err *err)
+cip_status cip_blz_update_begin(cip_blz_state *u, cip_err *err)
 {
-    cip_blz_update *u;
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
-    u->is_update = true;
-    u->env = b->env;
-    u->arena = b->arena;
-    u->spec = *b->spec;
-    u->b = b->old->own;
-    u->temporary = b->temporary;
-    u->out = b->out;
-    u->tree = (cip_build){ .arena = b->arena };
-    if (b->old->tree != NULL)
-        CIP_TRY(cip_build_set(&u->tree, "", b->old->tree, err));
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &u->column, u->b->ncolumn, err));
+    const cip_node *tree = u->b->layout->tree;
+    if (tree != NULL)
+        CIP_TRY(cip_build_set(&u->tree, "", tree, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &u->column, u->b->ncolumn, err));
     for (size_t i = 0; i < u->b->ncolumn; i++) {
         u->column[i].found = -1;
         if (u->b->table)
             CIP_TRY(name_attributes(u, i, err));
     }
-    *state = u;
     return CIP_OK;
 }
 
@@ -52,7 +42,7 @@ cip_status cip_blz_update_begin(const cip_store_begin *b, void **state, cip_err 
 
 cip_status cip_blz_update_mark(void *state, cip_err *err)
 {
-    cip_blz_update *u = state;
+    cip_blz_state *u = state;
     const size_t n = u->b->ncolumn;
     cip_blz_changed *column;
     CIP_TRY(CIP_ARENA_NEW(u->arena, &column, n, err));
@@ -61,7 +51,7 @@ cip_status cip_blz_update_mark(void *state, cip_err *err)
     if (n != 0)
         memcpy(column, u->column, n * sizeof *column);
     cip_build_mark(&u->tree);
-    struct cip_blz_update *const at = u->mark;
+    struct cip_blz_state *const at = u->mark;
     *at = *u;
     at->column = column;
     return CIP_OK;
@@ -69,8 +59,8 @@ cip_status cip_blz_update_mark(void *state, cip_err *err)
 
 cip_status cip_blz_update_undo(void *state, cip_err *err)
 {
-    cip_blz_update *u = state;
-    const cip_blz_update *was = u->mark;
+    cip_blz_state *u = state;
+    const cip_blz_state *was = u->mark;
     (void)err;
     for (size_t i = 0; i < u->b->ncolumn; i++) {
         u->column[i].gone = was->column[i].gone;
@@ -93,7 +83,7 @@ static bool is_within(const char *path, const char *of)
 }
 
 /* *depth: steps from the mapping of all attributes of an array; 0: the path is that mapping's. */
-static cip_status expect_attribute(const cip_blz_update *u, const char *path, size_t *depth,
+static cip_status expect_attribute(const cip_blz_state *u, const char *path, size_t *depth,
                                    cip_err *err)
 {
     const cip_blz *b = u->b;
@@ -119,7 +109,7 @@ static cip_status expect_mapping(const cip_node *value, cip_err *err)
                           "expected a mapping as the attributes, found another value");
 }
 
-static cip_status expect_json(const cip_blz_update *u, const cip_node *value, size_t depth,
+static cip_status expect_json(const cip_blz_state *u, const cip_node *value, size_t depth,
                               cip_err *err)
 {
     if (depth == 0)
@@ -134,7 +124,7 @@ static cip_status expect_json(const cip_blz_update *u, const cip_node *value, si
 
 cip_status cip_blz_update_set(void *state, const char *path, const cip_node *value, cip_err *err)
 {
-    cip_blz_update *u = state;
+    cip_blz_state *u = state;
     size_t depth;
     CIP_TRY(expect_attribute(u, path, &depth, err));
     CIP_TRY(expect_json(u, value, depth, err));
@@ -143,14 +133,14 @@ cip_status cip_blz_update_set(void *state, const char *path, const cip_node *val
 }
 
 /* A path of attributes is none of a field. */
-static bool is_field(const cip_blz_update *u, const char *path, cip_blz_found *out)
+static bool is_field(const cip_blz_state *u, const char *path, cip_blz_found *out)
 {
     return u->b->document && !is_within(path, u->b->key[0]) && cip_blz_find_field(u, path, out);
 }
 
 cip_status cip_blz_update_remove(void *state, const char *path, cip_err *err)
 {
-    cip_blz_update *u = state;
+    cip_blz_state *u = state;
     size_t depth;
     const size_t column = u->b->table ? cip_blz_find_column(u, path) : u->b->ncolumn;
     cip_blz_found field;
@@ -166,7 +156,7 @@ cip_status cip_blz_update_remove(void *state, const char *path, cip_err *err)
 cip_status cip_blz_update_move(void *state, const char *from, const char *to, bool replace,
                                cip_err *err)
 {
-    cip_blz_update *u = state;
+    cip_blz_state *u = state;
     size_t depth;
     const size_t column = u->b->table ? cip_blz_find_column(u, from) : u->b->ncolumn;
     cip_blz_found field;
@@ -197,13 +187,13 @@ cip_status cip_blz_update_move(void *state, const char *from, const char *to, bo
 
 cip_status cip_blz_update_tree_now(void *state, const cip_node **root, cip_err *err)
 {
-    const cip_blz_update *u = state;
+    const cip_blz_state *u = state;
     (void)err;
     *root = u->tree.root;
     return CIP_OK;
 }
 
-static cip_status put_text(cip_blz_update *u, cip_revision *r, const char *path, cip_bytes text,
+static cip_status put_text(cip_blz_state *u, cip_revision *r, const char *path, cip_bytes text,
                            cip_err *err)
 {
     cip_layout *l = u->b->layout;
@@ -222,7 +212,7 @@ static cip_status put_text(cip_blz_update *u, cip_revision *r, const char *path,
     return st == CIP_OK ? cip_revision_bytes(as, text.ptr, text.len, err) : st;
 }
 
-cip_status cip_blz_put_json(cip_blz_update *u, cip_revision *r, const char *path,
+cip_status cip_blz_put_json(cip_blz_state *u, cip_revision *r, const char *path,
                             const cip_node *value, cip_err *err)
 {
     cip_buf text = { .mem = &u->env->mem };
@@ -233,7 +223,7 @@ cip_status cip_blz_put_json(cip_blz_update *u, cip_revision *r, const char *path
     return cip_fail_in(err, st, "%s", path);
 }
 
-cip_status cip_blz_put_sizes(cip_blz_update *u, size_t column, const int64_t *cbytes,
+cip_status cip_blz_put_sizes(cip_blz_state *u, size_t column, const int64_t *cbytes,
                              cip_revision *r, cip_err *err)
 {
     const cip_blz_column *c = u->b->column[column];
@@ -263,7 +253,7 @@ cip_status cip_blz_put_sizes(cip_blz_update *u, size_t column, const int64_t *cb
     return cip_revision_switch(r, path, err);
 }
 
-static cip_status is_same(cip_blz_update *u, const cip_node *a, const cip_node *b, bool *same,
+static cip_status is_same(cip_blz_state *u, const cip_node *a, const cip_node *b, bool *same,
                           cip_err *err)
 {
     cip_buf one = { .mem = &u->env->mem }, other = { .mem = &u->env->mem };
@@ -278,7 +268,7 @@ static cip_status is_same(cip_blz_update *u, const cip_node *a, const cip_node *
 
 /* Those that a file holds, which must have been read: what is damaged is not written over. `stays`:
  * it is not moved or removed at the same time. */
-static cip_status put_attributes(cip_blz_update *u, cip_revision *r, const char *file,
+static cip_status put_attributes(cip_blz_state *u, cip_revision *r, const char *file,
                                  const char *path, bool stays, cip_err *err)
 {
     const cip_node *was = cip_tree_get(u->b->layout->tree, path, NULL),
@@ -306,7 +296,7 @@ static cip_status put_attributes(cip_blz_update *u, cip_revision *r, const char 
 }
 
 /* A folder without data files is the old programs' by its attributes alone. */
-static cip_status keep_form(cip_blz_update *u, cip_revision *r, cip_err *err)
+static cip_status keep_form(cip_blz_state *u, cip_revision *r, cip_err *err)
 {
     const cip_blz *b = u->b;
     const cip_chunk_changes *x = b->table || b->document ? NULL : u->column[0].chunks;
@@ -324,7 +314,7 @@ static cip_status keep_form(cip_blz_update *u, cip_revision *r, cip_err *err)
     return cip_blz_put_json(u, r, OLD, none, err);
 }
 
-static cip_status finish_attributes(cip_blz_update *u, cip_revision *r, cip_err *err)
+static cip_status finish_attributes(cip_blz_state *u, cip_revision *r, cip_err *err)
 {
     const cip_blz *b = u->b;
     CIP_TRY(keep_form(u, r, err));
@@ -364,7 +354,7 @@ static cip_status expect_rows_alone(const cip_blz_column *c, const int64_t *shap
 cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind kind,
                                const int64_t *shape, cip_change_form *out, cip_err *err)
 {
-    cip_blz_update *u = state;
+    cip_blz_state *u = state;
     const size_t i = column_of(u->b, a);
     if (i == u->b->ncolumn)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -383,14 +373,14 @@ cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind 
 
 cip_status cip_blz_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
 {
-    cip_blz_update *u = state;
+    cip_blz_state *u = state;
     const size_t i = column_of(u->b, cip_chunk_changes_array(c));
     (void)err;
     u->column[i].chunks = c;
     return CIP_OK;
 }
 
-bool cip_blz_rows_now(const cip_blz_update *u, size_t column, int64_t *rows)
+bool cip_blz_rows_now(const cip_blz_state *u, size_t column, int64_t *rows)
 {
     const cip_blz_column *c = u->b->column[column];
     const cip_blz_changed *x = &u->column[column];
@@ -399,7 +389,7 @@ bool cip_blz_rows_now(const cip_blz_update *u, size_t column, int64_t *rows)
 }
 
 /* Columns that were of one length stay so. */
-static cip_status check_lengths(const cip_blz_update *u, cip_err *err)
+static cip_status check_lengths(const cip_blz_state *u, cip_err *err)
 {
     const cip_blz *b = u->b;
     int64_t was = 0, now = 0;
@@ -424,9 +414,8 @@ static cip_status check_lengths(const cip_blz_update *u, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_blz_update_finish(void *state, cip_revision *r, cip_err *err)
+cip_status cip_blz_update_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
 {
-    cip_blz_update *u = state;
     r->patch.old_len = r->patch.new_len = u->b->layout->io->size;
     if (u->b->table)
         CIP_TRY(check_lengths(u, err));
@@ -440,11 +429,4 @@ cip_status cip_blz_update_finish(void *state, cip_revision *r, cip_err *err)
         if (u->column[i].chunks != NULL)
             CIP_TRY(cip_blz_files_finish(u, i, r, err));
     return u->b->table ? cip_blz_table_finish(u, r, err) : CIP_OK;
-}
-
-void cip_blz_update_clear(void *state)
-{
-    cip_blz_update *u = state;
-    for (size_t i = 0; i < u->ncoming; i++)
-        cip_blz_writer_clear(&u->coming[i]->w);
 }

@@ -31,7 +31,8 @@ typedef struct cip_blz_found {
     const cip_field *way[CIP_BLZ_MAX_DEPTH + 2]; /* down to it, itself the last */
 } cip_blz_found;
 
-/* A column that comes, or (of the document's) a field with those that it is stored in. */
+/* All that a new folder has; or a column that comes, or (of the document's) a field with those that
+ * it is stored in. */
 typedef struct cip_blz_coming {
     char *name;
     int64_t rows;
@@ -40,31 +41,28 @@ typedef struct cip_blz_coming {
     cip_blz_writer w;
 } cip_blz_coming;
 
-typedef struct cip_blz_update {
-    bool is_update; /* true: not a writer of new folders, whose state begins so too */
+typedef struct cip_blz_state {
     cip_env *env;
     cip_arena *arena;
-    cip_spec spec; /* of what is stored anew */
-    cip_blz *b;
-    cip_io *temporary;
+    cip_spec spec;  /* of what is stored */
+    cip_blz *b;     /* the folder that is there, or NULL */
     cip_build tree; /* attributes as they become; its root NULL: there are none */
     bool tree_changed;
     cip_blz_changed *column; /* of b->column */
     cip_out *out;            /* for the files of columns that come, */
-    cip_blz_coming **coming; /* these, in order */
+    cip_blz_coming **coming; /* these, in order; of a new folder one, of all its arrays */
     size_t ncoming, coming_cap;
     /* Of the document's records: */
-    const cip_dtype *records;    /* with fields that come; NULL: none does */
-    cip_blz_found moved;         /* the field that gets another name; its depth 0: none does */
-    const char *name;            /* that one, */
-    char *folder;                /* and its folder's */
-    struct cip_blz_update *mark; /* as it was then, its columns in an array of their own; or NULL */
-} cip_blz_update;
+    const cip_dtype *records;   /* with fields that come; NULL: none does */
+    cip_blz_found moved;        /* the field that gets another name; its depth 0: none does */
+    const char *name;           /* that one, */
+    char *folder;               /* and its folder's */
+    struct cip_blz_state *mark; /* as it was then, its columns in an array of their own; or NULL */
+} cip_blz_state;
 
-/* --- blz_update.c: the store's functions for a folder that is there ------------------------------
- */
+/* --- blz_update.c: the store's functions for a folder that is there --------------------------- */
 
-cip_status cip_blz_update_begin(const cip_store_begin *b, void **state, cip_err *err);
+cip_status cip_blz_update_begin(cip_blz_state *u, cip_err *err);
 cip_status cip_blz_update_set(void *state, const char *path, const cip_node *value, cip_err *err);
 cip_status cip_blz_update_remove(void *state, const char *path, cip_err *err);
 cip_status cip_blz_update_mark(void *state, cip_err *err);
@@ -75,115 +73,108 @@ cip_status cip_blz_update_move(void *state, const char *from, const char *to, bo
 cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind kind,
                                const int64_t *shape, cip_change_form *out, cip_err *err);
 cip_status cip_blz_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
-cip_status cip_blz_update_finish(void *state, cip_revision *r, cip_err *err);
-void cip_blz_update_clear(void *state);
+cip_status cip_blz_update_finish(cip_blz_state *u, cip_revision *r, cip_err *err);
 /* Rows that a column is to have; false: its length is not known, or it goes. */
-bool cip_blz_rows_now(const cip_blz_update *u, size_t column, int64_t *rows);
+bool cip_blz_rows_now(const cip_blz_state *u, size_t column, int64_t *rows);
 
 /* The node as one line of JSON, as Python writes it, is all that the file at `path` holds: made, or
  * in place of the one that is there. */
-cip_status cip_blz_put_json(cip_blz_update *u, cip_revision *r, const char *path,
+cip_status cip_blz_put_json(cip_blz_state *u, cip_revision *r, const char *path,
                             const cip_node *value, cip_err *err);
 /* The column's meta/sizes as its chunks become, which changes after all other files; *cbytes are
  * the bytes of them all, NULL: what is there stays. */
-cip_status cip_blz_put_sizes(cip_blz_update *u, size_t column, const int64_t *cbytes,
+cip_status cip_blz_put_sizes(cip_blz_state *u, size_t column, const int64_t *cbytes,
                              cip_revision *r, cip_err *err);
 
-/* --- blz_dflt.c ----------------------------------------------------------------------------------
- */
+/* --- blz_dflt.c ------------------------------------------------------------------------------- */
 
 /* What growing adds: a row of the dflt in meta/storage, in the arena; NULL for zeros. UNSUPPORTED
  * for one that the dtype does not have. */
 cip_status cip_blz_dflt(cip_arena *a, const cip_blz_meta *m, const uint8_t **row, cip_err *err);
 
 /* The dflt of meta/storage, which is there, without the fields that go. */
-cip_status cip_blz_keep_dflt(const cip_blz_update *u, const cip_blz_meta *m, const cip_node **out,
+cip_status cip_blz_keep_dflt(const cip_blz_state *u, const cip_blz_meta *m, const cip_node **out,
                              cip_err *err);
 /* The dflt of records with another such value for fields behind theirs (`more`: a list); NULL, and
  * one value for all fields, stay. */
 cip_status cip_blz_dflt_with(cip_arena *a, const cip_blz_meta *m, const cip_dtype *records,
                              const cip_node *more, const cip_node **out, cip_err *err);
 
-/* --- blz_update_add.c: columns that come ---------------------------------------------------------
- */
+/* --- blz_update_add.c: columns that come ------------------------------------------------------ */
 
 cip_status cip_blz_update_add(void *state, const cip_spec_array *a, cip_array_form *form,
                               cip_err *err);
-cip_status cip_blz_update_store(void *state, size_t array, size_t n, const cip_chunk_in *chunk,
-                                cip_err *err);
+/* The next of those that come, without what its kind tells. */
+cip_status cip_blz_new_coming(cip_blz_state *u, cip_blz_coming **out, cip_err *err);
 /* Whether those that come are complete, and as long as the others. */
-cip_status cip_blz_check_coming(const cip_blz_update *u, cip_err *err);
+cip_status cip_blz_check_coming(const cip_blz_state *u, cip_err *err);
 /* What meta/storage says of records with the fields that come. */
-cip_status cip_blz_put_fields(cip_blz_update *u, cip_revision *r, cip_err *err);
+cip_status cip_blz_put_fields(cip_blz_state *u, cip_revision *r, cip_err *err);
 
-/* --- blz_update_files.c: chunks in files of their own --------------------------------------------
- */
+/* --- blz_update_files.c: chunks in files of their own ----------------------------------------- */
 
 /* Of b->column[column]. */
-cip_status cip_blz_files_form(cip_blz_update *u, size_t column, cip_change_kind kind,
+cip_status cip_blz_files_form(cip_blz_state *u, size_t column, cip_change_kind kind,
                               const int64_t *shape, cip_change_form *out, cip_err *err);
-cip_status cip_blz_files_finish(cip_blz_update *u, size_t column, cip_revision *r, cip_err *err);
+cip_status cip_blz_files_finish(cip_blz_state *u, size_t column, cip_revision *r, cip_err *err);
 
 /* --- blz_update_table.c: columns that go or get another name
  * ---------------------------------------
  */
 
 /* The number of the column at a path, or as many as there are. */
-size_t cip_blz_find_column(const cip_blz_update *u, const char *path);
-cip_status cip_blz_remove_column(cip_blz_update *u, size_t i, cip_err *err);
-cip_status cip_blz_move_column(cip_blz_update *u, size_t i, const char *to, cip_err *err);
+size_t cip_blz_find_column(const cip_blz_state *u, const char *path);
+cip_status cip_blz_remove_column(cip_blz_state *u, size_t i, cip_err *err);
+cip_status cip_blz_move_column(cip_blz_state *u, size_t i, const char *to, cip_err *err);
 /* ARG for a name that something in the folder has, or gets; UNSUPPORTED where none can have it. */
-cip_status cip_blz_expect_free(const cip_blz_update *u, const char *name, cip_err *err);
-cip_status cip_blz_table_finish(cip_blz_update *u, cip_revision *r, cip_err *err);
+cip_status cip_blz_expect_free(const cip_blz_state *u, const char *name, cip_err *err);
+cip_status cip_blz_table_finish(cip_blz_state *u, cip_revision *r, cip_err *err);
 /* A folder with all that lies in it, gets another name, or goes (NULL). */
-cip_status cip_blz_move_folder(cip_blz_update *u, const char *dir, const char *to, cip_revision *r,
+cip_status cip_blz_move_folder(cip_blz_state *u, const char *dir, const char *to, cip_revision *r,
                                cip_err *err);
 
-/* --- blz_update_fields.c: fields of the document's records that go or move
- * --------------------------------------- */
+/* --- blz_update_fields.c: fields of the document's records that go or move -------------------- */
 
 /* Whether one of these columns stays. */
-bool cip_blz_has_left(const cip_blz_update *u, size_t first, size_t n);
+bool cip_blz_has_left(const cip_blz_state *u, size_t first, size_t n);
 /* The field at a path, if there is one. */
-bool cip_blz_find_field(const cip_blz_update *u, const char *path, cip_blz_found *out);
-cip_status cip_blz_remove_field(cip_blz_update *u, const cip_blz_found *f, cip_err *err);
-cip_status cip_blz_move_field(cip_blz_update *u, const cip_blz_found *f, const char *from,
+bool cip_blz_find_field(const cip_blz_state *u, const char *path, cip_blz_found *out);
+cip_status cip_blz_remove_field(cip_blz_state *u, const cip_blz_found *f, cip_err *err);
+cip_status cip_blz_move_field(cip_blz_state *u, const cip_blz_found *f, const char *from,
                               const char *to, cip_err *err);
-bool cip_blz_changes_fields(const cip_blz_update *u);
-cip_status cip_blz_fields_finish(cip_blz_update *u, cip_revision *r, cip_err *err);
+bool cip_blz_changes_fields(const cip_blz_state *u);
+cip_status cip_blz_fields_finish(cip_blz_state *u, cip_revision *r, cip_err *err);
 
-/* --- blz_update_document.c: arrays in superchunks ------------------------------------------------
- */
+/* --- blz_update_document.c: arrays in superchunks --------------------------------------------- */
 
 /* Of b->column[column]. */
-cip_status cip_blz_document_form(cip_blz_update *u, size_t column, cip_change_kind kind,
+cip_status cip_blz_document_form(cip_blz_state *u, size_t column, cip_change_kind kind,
                                  const int64_t *shape, cip_change_form *out, cip_err *err);
 /* How chunks of the column are, where nothing else is asked for. */
-cip_status cip_blz_document_how(const cip_blz_update *u, cip_blz_column *c, cip_bp_how *how,
+cip_status cip_blz_document_how(const cip_blz_state *u, cip_blz_column *c, cip_bp_how *how,
                                 bool *takes, cip_err *err);
 /* Of all columns that changed, and come. */
-cip_status cip_blz_document_finish(cip_blz_update *u, cip_revision *r, cip_err *err);
+cip_status cip_blz_document_finish(cip_blz_state *u, cip_revision *r, cip_err *err);
 
-/* --- blz_update_super.c --------------------------------------------------------------------------
- */
+/* --- blz_update_super.c ----------------------------------------------------------------------- */
 
 /* The superchunks of b->column[column], whose chunks changed; *delta is added what all chunks
  * together have more bytes than before. */
-cip_status cip_blz_supers_finish(cip_blz_update *u, size_t column, cip_revision *r, int64_t *delta,
+cip_status cip_blz_supers_finish(cip_blz_state *u, size_t column, cip_revision *r, int64_t *delta,
                                  cip_err *err);
 
 /* Chunks of a superchunk, all of which are known, or usually: of one that comes. */
 uint64_t cip_blz_super_nominal(const cip_blz_column *c);
 /* As the column's last superchunk is, but for its metadata. Without any `sum` stays. */
-cip_status cip_blz_super_like(cip_blz_update *u, cip_blz_column *c, cip_blz_super_how *out,
-                              cip_err *err);
+cip_status cip_blz_super_like(cip_blz_column *c, cip_blz_super_how *out, cip_err *err);
 
-/* --- blz_update_place.c --------------------------------------------------------------------------
- */
+/* --- blz_update_place.c ----------------------------------------------------------------------- */
 
 /* Whether superchunks that come are dealt to the shard, by turns: to those that meta/shards lists,
  * or without it to all; without any the folder itself has all. */
 bool cip_blz_is_dealt_to(const cip_blz *b, size_t shard);
+/* UNSUPPORTED: what lies in a shard outside of the folder does not change. */
+cip_status cip_blz_lies_outside(const char *name, const char *shard, cip_err *err);
 /* UNSUPPORTED for a shard outside of the folder. */
 cip_status cip_blz_expect_within(const cip_blz_shard *shard, uint64_t number, cip_err *err);
 /* The name, beneath the folder, of the file of a superchunk that comes. */

@@ -10,7 +10,7 @@
 
 /* --- what may come ---------------------------------------------------------------------------- */
 
-static const cip_dtype *records_of(const cip_blz_update *u)
+static const cip_dtype *records_of(const cip_blz_state *u)
 {
     return u->records != NULL ? u->records : u->b->column[0]->array->dtype;
 }
@@ -38,7 +38,7 @@ static cip_status too_many(size_t most, const char *what, cip_err *err)
 
 /* As many rows as the table; of records all their axes. Columns that change in this update are
  * looked at in the end. */
-static cip_status check_shape(const cip_blz_update *u, const cip_spec_array *a, cip_err *err)
+static cip_status check_shape(const cip_blz_state *u, const cip_spec_array *a, cip_err *err)
 {
     const int32_t ndim = u->b->document ? u->b->column[0]->meta.ndim : 1;
     if (a->ndim < ndim)
@@ -60,7 +60,7 @@ static cip_status check_shape(const cip_blz_update *u, const cip_spec_array *a, 
     return CIP_OK;
 }
 
-cip_status cip_blz_check_coming(const cip_blz_update *u, cip_err *err)
+cip_status cip_blz_check_coming(const cip_blz_state *u, cip_err *err)
 {
     for (size_t k = 0; k < u->ncoming; k++) {
         const cip_blz_coming *x = u->coming[k];
@@ -80,7 +80,7 @@ cip_status cip_blz_check_coming(const cip_blz_update *u, cip_err *err)
 /* --- names ------------------------------------------------------------------------------------ */
 
 /* A field's folder may be that of one who left it. */
-static cip_status expect_no_folder(const cip_blz_update *u, const char *name, cip_err *err)
+static cip_status expect_no_folder(const cip_blz_state *u, const char *name, cip_err *err)
 {
     cip_blz *b = u->b;
     cip_buf found = { .mem = &u->env->mem };
@@ -102,7 +102,7 @@ static cip_status expect_no_folder(const cip_blz_update *u, const char *name, ci
 }
 
 /* A field behind the others; *records are then as they become. */
-static cip_status add_field(const cip_blz_update *u, const cip_spec_array *a, char *name,
+static cip_status add_field(const cip_blz_state *u, const cip_spec_array *a, char *name,
                             const cip_dtype **records, cip_err *err)
 {
     const cip_dtype *was = records_of(u);
@@ -125,7 +125,7 @@ static cip_status add_field(const cip_blz_update *u, const cip_spec_array *a, ch
 
 /* --- as the others are ------------------------------------------------------------------------ */
 
-static void like_table(const cip_blz_update *u, cip_blz_kind kind, cip_blz_like *like)
+static void like_table(const cip_blz_state *u, cip_blz_kind kind, cip_blz_like *like)
 {
     cip_blz_usual_blosc(kind, &like->blosc);
     for (size_t i = 0; i < u->b->ncolumn; i++) {
@@ -139,7 +139,7 @@ static void like_table(const cip_blz_update *u, cip_blz_kind kind, cip_blz_like 
 }
 
 /* The shards that `nsuper` superchunks are dealt to. */
-static cip_status take_shards(cip_blz_update *u, uint64_t nsuper, cip_blz_super_how *out,
+static cip_status take_shards(cip_blz_state *u, uint64_t nsuper, cip_blz_super_how *out,
                               cip_err *err)
 {
     const cip_blz *b = u->b;
@@ -157,7 +157,7 @@ static cip_status take_shards(cip_blz_update *u, uint64_t nsuper, cip_blz_super_
     return CIP_OK;
 }
 
-static cip_status like_document(cip_blz_update *u, const cip_spec_array *a, cip_blz_like *like,
+static cip_status like_document(cip_blz_state *u, const cip_spec_array *a, cip_blz_like *like,
                                 cip_err *err)
 {
     cip_blz_column *c = u->b->column[0];
@@ -169,7 +169,7 @@ static cip_status like_document(cip_blz_update *u, const cip_spec_array *a, cip_
     CIP_TRY(cip_blz_document_how(u, c, &how, &takes, err));
     like->blosc = how.blosc;
     like->super.sum = how.sum;
-    CIP_TRY(cip_blz_super_like(u, c, &like->super, err));
+    CIP_TRY(cip_blz_super_like(c, &like->super, err));
     if (c->per == 0 && c->data != NULL) /* then all superchunks are known */
         CIP_TRY(c->data->table.count(c->data->table.self, &n, err));
     like->super.per = cip_blz_super_nominal(c);
@@ -177,7 +177,7 @@ static cip_status like_document(cip_blz_update *u, const cip_spec_array *a, cip_
     return take_shards(u, cip_div_up(n, like->super.per), &like->super, err);
 }
 
-static uint64_t count_parts(const cip_blz_update *u)
+static uint64_t count_parts(const cip_blz_state *u)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < u->b->ncolumn; i++)
@@ -191,7 +191,7 @@ static uint64_t count_parts(const cip_blz_update *u)
 }
 
 /* Whether the records can be read again: blz_meta.c, blz_document.c. */
-static cip_status check_records(const cip_blz_update *u, const cip_blz_coming *x, cip_err *err)
+static cip_status check_records(const cip_blz_state *u, const cip_blz_coming *x, cip_err *err)
 {
     const cip_blz_meta *m = &u->b->column[0]->meta;
     uint64_t row = u->records->itemsize, all, chunk;
@@ -216,8 +216,10 @@ static cip_status check_records(const cip_blz_update *u, const cip_blz_coming *x
 
 /* --- one that comes --------------------------------------------------------------------------- */
 
-static cip_status keep(cip_blz_update *u, cip_blz_coming *x, cip_err *err)
+cip_status cip_blz_new_coming(cip_blz_state *u, cip_blz_coming **out, cip_err *err)
 {
+    cip_blz_coming *x;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &x, 1, err));
     if (u->ncoming == u->coming_cap) {
         cip_blz_coming **more;
         const size_t cap = 2 * u->coming_cap + 4;
@@ -227,38 +229,38 @@ static cip_status keep(cip_blz_update *u, cip_blz_coming *x, cip_err *err)
         u->coming = more;
         u->coming_cap = cap;
     }
-    u->coming[u->ncoming++] = x;
+    x->spec = u->spec;
+    x->w = (cip_blz_writer){ .env = u->env,
+                             .arena = u->arena,
+                             .spec = &x->spec,
+                             .out = u->out,
+                             .number = (u->ncoming + 1) * CIP_BLZ_MAX_COLUMNS };
+    u->coming[u->ncoming] = *out = x;
     return CIP_OK;
 }
 
-static cip_status new_coming(cip_blz_update *u, const cip_spec_array *a, cip_blz_coming **out,
-                             cip_err *err)
+static cip_status begin_coming(cip_blz_state *u, const cip_spec_array *a, cip_blz_coming **out,
+                               cip_err *err)
 {
     cip_blz_coming *x;
     cip_blz_kind kind = CIP_BLZ_DOCUMENT;
     if (!u->b->document)
         kind = strcmp(u->b->layout->version, "BLZ") == 0 ? CIP_BLZ_DIR : CIP_BLZ_BCOLZ;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &x, 1, err));
+    CIP_TRY(cip_blz_new_coming(u, &x, err));
     x->rows = a->shape[0];
-    x->spec = u->spec;
     x->spec.array = a;
     x->spec.narray = 1;
     x->spec.kind = kind != CIP_BLZ_DOCUMENT ? cip_blz_kinds[kind - 1].name : NULL;
-    x->w = (cip_blz_writer){ .env = u->env,
-                             .arena = u->arena,
-                             .spec = &x->spec,
-                             .out = u->out,
-                             .kind = kind,
-                             .named = true,
-                             .like = &x->like,
-                             .number = (u->ncoming + 1) * CIP_BLZ_MAX_COLUMNS };
+    x->w.kind = kind;
+    x->w.named = true;
+    x->w.like = &x->like;
     CIP_TRY(cip_blz_column_name(u->arena, a->path, kind, &x->name, err));
     *out = x;
     return cip_blz_choose_kind(&x->spec, &kind, err);
 }
 
 /* The folder has no more columns than it is opened with. */
-static cip_status check_count(const cip_blz_update *u, const cip_spec_array *a, cip_err *err)
+static cip_status check_count(const cip_blz_state *u, const cip_spec_array *a, cip_err *err)
 {
     size_t n = u->b->ncolumn + (u->b->document ? cip_blz_count_columns(a->dtype) : 1);
     for (size_t i = 0; i < u->ncoming; i++)
@@ -269,7 +271,7 @@ static cip_status check_count(const cip_blz_update *u, const cip_spec_array *a, 
 cip_status cip_blz_update_add(void *state, const cip_spec_array *a, cip_array_form *form,
                               cip_err *err)
 {
-    cip_blz_update *u = state;
+    cip_blz_state *u = state;
     const bool document = u->b->document;
     const cip_dtype *records = NULL;
     cip_blz_coming *x;
@@ -277,7 +279,7 @@ cip_status cip_blz_update_add(void *state, const cip_spec_array *a, cip_array_fo
     CIP_TRY(cip_blz_keep_form(&u->spec, a, err));
     CIP_TRY(check_count(u, a, err));
     CIP_TRY(check_shape(u, a, err));
-    CIP_TRY(new_coming(u, a, &x, err));
+    CIP_TRY(begin_coming(u, a, &x, err));
     CIP_TRY(document ? add_field(u, a, x->name, &records, err)
                      : cip_blz_expect_free(u, x->name, err));
     if (document)
@@ -285,20 +287,9 @@ cip_status cip_blz_update_add(void *state, const cip_spec_array *a, cip_array_fo
     else
         like_table(u, x->w.kind, &x->like);
     CIP_TRY(cip_blz_make_columns(&x->w, form, err));
-    CIP_TRY(keep(u, x, err));
+    u->ncoming++;
     u->records = records;
     return document ? check_records(u, x, err) : CIP_OK;
-}
-
-/* Numbers from CIP_BLZ_MAX_COLUMNS on are of the columns of records. */
-cip_status cip_blz_update_store(void *state, size_t array, size_t n, const cip_chunk_in *chunk,
-                                cip_err *err)
-{
-    cip_blz_update *u = state;
-    const bool whole = array < CIP_BLZ_MAX_COLUMNS;
-    cip_blz_writer *w = &u->coming[whole ? array : array / CIP_BLZ_MAX_COLUMNS - 1]->w;
-    return cip_blz_store_chunks(w, &w->column[whole ? 0 : array % CIP_BLZ_MAX_COLUMNS], n, chunk,
-                                err);
 }
 
 /* --- meta/storage of records ------------------------------------------------------------------ */
@@ -316,7 +307,7 @@ static cip_status join(cip_arena *a, const cip_node *list, const cip_node *more,
 }
 
 /* What JSON says of the records: their types, their zeros. */
-static cip_status as_json(cip_blz_update *u, const cip_dtype *d, bool zero, const cip_node **out,
+static cip_status as_json(cip_blz_state *u, const cip_dtype *d, bool zero, const cip_node **out,
                           cip_err *err)
 {
     const cip_json_source from = { .env = u->env, .arena = u->arena };
@@ -331,7 +322,7 @@ static cip_status as_json(cip_blz_update *u, const cip_dtype *d, bool zero, cons
     return st;
 }
 
-cip_status cip_blz_put_fields(cip_blz_update *u, cip_revision *r, cip_err *err)
+cip_status cip_blz_put_fields(cip_blz_state *u, cip_revision *r, cip_err *err)
 {
     const cip_blz_meta *m = &u->b->column[0]->meta;
     const cip_dtype *was = u->b->column[0]->array->dtype, *fields;

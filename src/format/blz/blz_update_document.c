@@ -7,8 +7,7 @@
 #include "base/num.h"
 #include "format/blz/blz_update.h"
 
-/* --- the chunks as an update takes them --------------------------------------------------------
- */
+/* --- the chunks as an update takes them ------------------------------------------------------- */
 
 /* Whatever lies in the superchunks, the update sees chunks of chunklen rows and a last one that
  * ends with the last row: pieces of the column as it is read. */
@@ -79,7 +78,7 @@ static void take_codec(const cip_blosc_head *head, cip_blosc_spec *out)
 }
 
 /* As the column's first chunk is, or, without one, as meta/storage says. */
-cip_status cip_blz_document_how(const cip_blz_update *u, cip_blz_column *c, cip_bp_how *how,
+cip_status cip_blz_document_how(const cip_blz_state *u, cip_blz_column *c, cip_bp_how *how,
                                 bool *takes, cip_err *err)
 {
     cip_blosc_head head;
@@ -132,7 +131,7 @@ static cip_status check_chunks(cip_blz_column *c, cip_err *err)
 }
 
 /* A row of the column's own of what fills rows that nobody wrote. */
-static cip_status make_fill(cip_blz_update *u, cip_blz_column *c, const uint8_t **out, cip_err *err)
+static cip_status make_fill(cip_blz_state *u, cip_blz_column *c, const uint8_t **out, cip_err *err)
 {
     const cip_record_column *r = &c->in_records;
     cip_blz_meta whole = c->meta;
@@ -155,7 +154,7 @@ static cip_status make_fill(cip_blz_update *u, cip_blz_column *c, const uint8_t 
     return CIP_OK;
 }
 
-static cip_status begin_column(cip_blz_update *u, cip_blz_column *c, cip_blz_changed *x,
+static cip_status begin_column(cip_blz_state *u, cip_blz_column *c, cip_blz_changed *x,
                                cip_err *err)
 {
     cip_bp_how *how;
@@ -168,7 +167,7 @@ static cip_status begin_column(cip_blz_update *u, cip_blz_column *c, cip_blz_cha
     return CIP_OK;
 }
 
-cip_status cip_blz_document_form(cip_blz_update *u, size_t column, cip_change_kind kind,
+cip_status cip_blz_document_form(cip_blz_state *u, size_t column, cip_change_kind kind,
                                  const int64_t *shape, cip_change_form *out, cip_err *err)
 {
     cip_blz_column *c = u->b->column[column];
@@ -188,7 +187,7 @@ cip_status cip_blz_document_form(cip_blz_update *u, size_t column, cip_change_ki
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /* What meta/sizes says of the bytes of all chunks goes on from there, right or wrong. */
-static cip_status put_sizes(cip_blz_update *u, size_t column, int64_t delta, cip_revision *r,
+static cip_status put_sizes(cip_blz_state *u, size_t column, int64_t delta, cip_revision *r,
                             cip_err *err)
 {
     const cip_node *was = cip_map_get(u->b->column[column]->meta.sizes, "cbytes");
@@ -199,7 +198,7 @@ static cip_status put_sizes(cip_blz_update *u, size_t column, int64_t delta, cip
     return cip_blz_put_sizes(u, column, &cbytes, r, err);
 }
 
-cip_status cip_blz_document_finish(cip_blz_update *u, cip_revision *r, cip_err *err)
+cip_status cip_blz_document_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
 {
     const cip_blz *b = u->b;
     size_t changed = u->ncoming != 0 ? 0 : b->ncolumn;

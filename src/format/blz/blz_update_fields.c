@@ -9,7 +9,7 @@
 
 /* A field is known by its columns, those of its fields that are no records, one behind the other.
  */
-bool cip_blz_has_left(const cip_blz_update *u, size_t first, size_t n)
+bool cip_blz_has_left(const cip_blz_state *u, size_t first, size_t n)
 {
     for (size_t i = first; i < first + n; i++)
         if (!u->column[i].gone)
@@ -17,7 +17,7 @@ bool cip_blz_has_left(const cip_blz_update *u, size_t first, size_t n)
     return false;
 }
 
-static bool has_all(const cip_blz_update *u)
+static bool has_all(const cip_blz_state *u)
 {
     for (size_t i = 0; i < u->b->ncolumn; i++)
         if (u->column[i].gone)
@@ -27,7 +27,7 @@ static bool has_all(const cip_blz_update *u)
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
-bool cip_blz_find_field(const cip_blz_update *u, const char *path, cip_blz_found *out)
+bool cip_blz_find_field(const cip_blz_state *u, const char *path, cip_blz_found *out)
 {
     const cip_dtype *d = u->b->ncolumn != 0 ? u->b->column[0]->array->dtype : NULL;
     *out = (cip_blz_found){ .in = d };
@@ -54,7 +54,7 @@ bool cip_blz_find_field(const cip_blz_update *u, const char *path, cip_blz_found
 }
 
 /* Fields change in an update of their own, and one alone gets another name. */
-static cip_status expect_unchanged(const cip_blz_update *u, bool moves, cip_err *err)
+static cip_status expect_unchanged(const cip_blz_state *u, bool moves, cip_err *err)
 {
     bool changed = u->moved.depth != 0 || u->ncoming != 0 || (moves && !has_all(u));
     for (size_t i = 0; i < u->b->ncolumn; i++)
@@ -64,7 +64,7 @@ static cip_status expect_unchanged(const cip_blz_update *u, bool moves, cip_err 
                                "the array changed in this update; commit it first");
 }
 
-cip_status cip_blz_remove_field(cip_blz_update *u, const cip_blz_found *f, cip_err *err)
+cip_status cip_blz_remove_field(cip_blz_state *u, const cip_blz_found *f, cip_err *err)
 {
     const size_t behind = f->first + f->n;
     CIP_TRY(expect_unchanged(u, false, err));
@@ -77,7 +77,7 @@ cip_status cip_blz_remove_field(cip_blz_update *u, const cip_blz_found *f, cip_e
     return CIP_OK;
 }
 
-cip_status cip_blz_move_field(cip_blz_update *u, const cip_blz_found *f, const char *from,
+cip_status cip_blz_move_field(cip_blz_state *u, const cip_blz_found *f, const char *from,
                               const char *to, cip_err *err)
 {
     const char *slash = strrchr(from, '/');
@@ -115,7 +115,7 @@ static cip_status copy_item(cip_arena *a, const cip_node *seq, size_t at, const 
 
 /* The fields that are left of a record whose columns begin with number `first`, as numpy's list of
  * them, [[name, type, shape], ...]. */
-static cip_status keep_fields(const cip_blz_update *u, const cip_dtype *d, size_t first,
+static cip_status keep_fields(const cip_blz_state *u, const cip_dtype *d, size_t first,
                               const cip_node *type, const cip_node **out, cip_err *err)
 {
     size_t n = 0;
@@ -149,7 +149,7 @@ static cip_status keep_fields(const cip_blz_update *u, const cip_dtype *d, size_
 }
 
 /* The bytes of a record that are left of it, behind `dst`: elements are packed. */
-static uint8_t *keep_bytes(const cip_blz_update *u, const cip_dtype *d, size_t first,
+static uint8_t *keep_bytes(const cip_blz_state *u, const cip_dtype *d, size_t first,
                            const uint8_t *src, uint8_t *dst)
 {
     for (size_t i = 0; i < d->nfield; i++) { /* records nest at most 32 deep */
@@ -169,7 +169,7 @@ static uint8_t *keep_bytes(const cip_blz_update *u, const cip_dtype *d, size_t f
 
 /* Which lists of dflt are along axes is told by the first field: with another one they must mean
  * the same. */
-static cip_status check_dflt(cip_blz_update *u, const cip_blz_meta *was, const cip_blz_meta *now,
+static cip_status check_dflt(cip_blz_state *u, const cip_blz_meta *was, const cip_blz_meta *now,
                              cip_err *err)
 {
     const uint8_t *before, *after;
@@ -190,7 +190,7 @@ static cip_status check_dflt(cip_blz_update *u, const cip_blz_meta *was, const c
 }
 
 /* *now: as meta/storage is read then. */
-static cip_status put_storage(cip_blz_update *u, cip_revision *r, cip_blz_meta *now, cip_err *err)
+static cip_status put_storage(cip_blz_state *u, cip_revision *r, cip_blz_meta *now, cip_err *err)
 {
     const cip_blz_meta *own = &u->b->column[0]->meta;
     const cip_dtype *d = u->b->column[0]->array->dtype;
@@ -220,34 +220,32 @@ static cip_status put_storage(cip_blz_update *u, cip_revision *r, cip_blz_meta *
 /* --- meta/sizes ------------------------------------------------------------------------------- */
 
 /* Bytes of the column's chunks, as far as anybody can tell. */
-static cip_status count_bytes(cip_blz_column *c, int64_t *nbytes, cip_err *err)
+static cip_status count_bytes(cip_blz_column *c, uint64_t *nbytes, cip_err *err)
 {
     for (size_t j = 0; j < c->nsuper; j++) {
         cip_bp_file *f;
         cip_space *s;
-        cip_blosc_head head;
-        cip_chunk chunk;
         cip_err why = CIP_ERR_INIT;
+        bool all = true;
         cip_status st = cip_blz_super_open(c, j, &f, &why);
         if (st == CIP_OK)
             st = cip_space_resolve(f->data, &s, &why);
-        for (uint64_t k = 0; st == CIP_OK && k < f->chunks.nfound; k++) {
-            st = cip_bp_chunk(f, k, &head, &chunk, &why);
-            *nbytes += st == CIP_OK ? (int64_t)head.cbytes : 0;
-        }
+        if (st == CIP_OK)
+            st = cip_bp_count_bytes(f, nbytes, &all, &why);
         if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
             return cip_fail(err, st, why.offset, "%s", why.text);
     }
     return CIP_OK;
 }
 
-static cip_status put_sizes(cip_blz_update *u, cip_revision *r, const cip_blz_meta *now,
+static cip_status put_sizes(cip_blz_state *u, cip_revision *r, const cip_blz_meta *now,
                             cip_err *err)
 {
     const cip_node *was = cip_map_get(now->sizes, "cbytes");
     cip_build b = { .arena = u->arena };
     cip_node *n;
-    int64_t cbytes, gone = 0;
+    int64_t cbytes;
+    uint64_t gone = 0;
     for (size_t i = 0; i < u->b->ncolumn; i++)
         if (u->column[i].gone)
             CIP_TRY(count_bytes(u->b->column[i], &gone, err));
@@ -255,7 +253,8 @@ static cip_status put_sizes(cip_blz_update *u, cip_revision *r, const cip_blz_me
     CIP_TRY(cip_node_new_uint(u->arena, now->row * (uint64_t)now->shape[0], &n, err));
     CIP_TRY(cip_build_set(&b, "nbytes", n, err));
     if (was != NULL && cip_node_as_int(was, &cbytes)) {
-        CIP_TRY(cip_node_new_int(u->arena, cbytes > gone ? cbytes - gone : 0, &n, err));
+        CIP_TRY(cip_node_new_int(u->arena, cbytes > (int64_t)gone ? cbytes - (int64_t)gone : 0, &n,
+                                 err));
         CIP_TRY(cip_build_set(&b, "cbytes", n, err));
     }
     return cip_blz_put_json(u, r, "meta/sizes", b.root, err);
@@ -265,7 +264,7 @@ static cip_status put_sizes(cip_blz_update *u, cip_revision *r, const cip_blz_me
 
 /* The folder in shard s of a field that is so many levels above its columns' folders, without the
  * slash at the end; NULL: there is none. */
-static cip_status folder_of(cip_blz_update *u, size_t s, size_t first, size_t n, size_t depth,
+static cip_status folder_of(cip_blz_state *u, size_t s, size_t first, size_t n, size_t depth,
                             char **out, cip_err *err)
 {
     *out = NULL;
@@ -285,22 +284,14 @@ static cip_status folder_of(cip_blz_update *u, size_t s, size_t first, size_t n,
     return CIP_OK;
 }
 
-static cip_status outside(const char *dir, const cip_blz_shard *shard, cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "'%.120s' lies in a shard outside the folder ('%.80s'), and an update changes "
-                    "what is in the folder alone",
-                    dir, shard->name);
-}
-
-static cip_status drop_field(cip_blz_update *u, size_t first, size_t n, size_t depth,
+static cip_status drop_field(cip_blz_state *u, size_t first, size_t n, size_t depth,
                              cip_revision *r, cip_err *err)
 {
     for (size_t s = 0; s < u->b->nshard; s++) {
         char *dir;
         CIP_TRY(folder_of(u, s, first, n, depth, &dir, err));
         if (dir != NULL && u->b->shard[s].of != NULL)
-            return outside(dir, &u->b->shard[s], err);
+            return cip_blz_lies_outside(dir, u->b->shard[s].name, err);
         if (dir != NULL)
             CIP_TRY(cip_blz_move_folder(u, dir, NULL, r, err));
     }
@@ -308,7 +299,7 @@ static cip_status drop_field(cip_blz_update *u, size_t first, size_t n, size_t d
 }
 
 /* A field goes whole, or of a record those of its fields that go. */
-static cip_status drop_fields(cip_blz_update *u, const cip_dtype *d, size_t first, size_t depth,
+static cip_status drop_fields(cip_blz_state *u, const cip_dtype *d, size_t first, size_t depth,
                               cip_revision *r, cip_err *err)
 {
     for (size_t i = 0; i < d->nfield; i++) { /* records nest at most 32 deep */
@@ -324,7 +315,7 @@ static cip_status drop_fields(cip_blz_update *u, const cip_dtype *d, size_t firs
 }
 
 typedef struct search {
-    cip_blz_update *u;
+    cip_blz_state *u;
     const char *dir, *field;
     char *found; /* the folder that stands for the field */
     cip_status st;
@@ -340,7 +331,7 @@ static int see_folder(void *user, const char *name, bool is_folder)
 }
 
 /* *out NULL: there is none. */
-static cip_status find_folder(cip_blz_update *u, cip_io *io, const char *dir, const char *field,
+static cip_status find_folder(cip_blz_state *u, cip_io *io, const char *dir, const char *field,
                               char **out, cip_err *err)
 {
     search s = { .u = u, .dir = dir, .field = field, .err = err };
@@ -353,7 +344,7 @@ static cip_status find_folder(cip_blz_update *u, cip_io *io, const char *dir, co
 }
 
 /* What stands for the new name already would become the field's. */
-static cip_status rename_in_shard(cip_blz_update *u, const cip_blz_shard *shard, cip_revision *r,
+static cip_status rename_in_shard(cip_blz_state *u, const cip_blz_shard *shard, cip_revision *r,
                                   cip_err *err)
 {
     cip_io *io = shard->of != NULL ? shard->of : u->b->layout->io;
@@ -370,17 +361,17 @@ static cip_status rename_in_shard(cip_blz_update *u, const cip_blz_shard *shard,
     if (own == NULL)
         return CIP_OK;
     if (shard->of != NULL)
-        return outside(own, shard, err);
+        return cip_blz_lies_outside(own, shard->name, err);
     CIP_TRY(cip_arena_printf(u->arena, &to, err, "%s/%s", dir, u->folder));
     return cip_blz_move_folder(u, own, to, r, err);
 }
 
-bool cip_blz_changes_fields(const cip_blz_update *u)
+bool cip_blz_changes_fields(const cip_blz_state *u)
 {
     return u->b->document && (u->moved.depth != 0 || !has_all(u));
 }
 
-cip_status cip_blz_fields_finish(cip_blz_update *u, cip_revision *r, cip_err *err)
+cip_status cip_blz_fields_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
 {
     cip_blz_meta now;
     CIP_TRY(put_storage(u, r, &now, err));

@@ -92,8 +92,7 @@ static cip_status refuse_rows(const cip_blz_column *c, int64_t found, cip_err *e
                     c->meta.shape[0], c->dir, found, found);
 }
 
-/* --- the chunks as an update takes them --------------------------------------------------------
- */
+/* --- the chunks as an update takes them ------------------------------------------------------- */
 
 /* Chunks of exactly the rows that the shape says. */
 static cip_status exact_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
@@ -163,7 +162,7 @@ static cip_status check_rows(cip_blz_changed *x, cip_blz_column *c, cip_change_k
     return CIP_OK;
 }
 
-cip_status cip_blz_files_form(cip_blz_update *u, size_t column, cip_change_kind kind,
+cip_status cip_blz_files_form(cip_blz_state *u, size_t column, cip_change_kind kind,
                               const int64_t *shape, cip_change_form *out, cip_err *err)
 {
     cip_blz_column *c = u->b->column[column];
@@ -195,7 +194,7 @@ cip_status cip_blz_files_form(cip_blz_update *u, size_t column, cip_change_kind 
 /* --- the files -------------------------------------------------------------------------------- */
 
 typedef struct rewrite {
-    cip_blz_update *u;
+    cip_blz_state *u;
     cip_blz_column *c;
     const cip_blz_changed *x;
     cip_revision *r;
@@ -302,7 +301,7 @@ static cip_status remove_behind(rewrite *w, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_blz_files_finish(cip_blz_update *u, size_t column, cip_revision *r, cip_err *err)
+cip_status cip_blz_files_finish(cip_blz_state *u, size_t column, cip_revision *r, cip_err *err)
 {
     rewrite w = { .u = u, .c = u->b->column[column], .x = &u->column[column], .r = r };
     w.n = cip_chunk_changes_count(w.x->chunks);

@@ -6,8 +6,7 @@
 
 #include "format/blz/blz_update.h"
 
-/* --- folders -----------------------------------------------------------------------------------
- */
+/* --- folders ---------------------------------------------------------------------------------- */
 
 static cip_status add_steps(const cip_blz_step *s, cip_buf *out, cip_err *err)
 {
@@ -28,8 +27,7 @@ static cip_status add_folder(const cip_blz_column *c, cip_buf *out, cip_err *err
     return add_steps(c->step, out, err);
 }
 
-/* --- shards ------------------------------------------------------------------------------------
- */
+/* --- shards ----------------------------------------------------------------------------------- */
 
 bool cip_blz_is_dealt_to(const cip_blz *b, size_t s)
 {
@@ -48,6 +46,14 @@ static size_t choose_shard(const cip_blz *b, uint64_t number)
     for (s = 0; !cip_blz_is_dealt_to(b, s) || turn-- != 0; s++)
         ;
     return s;
+}
+
+cip_status cip_blz_lies_outside(const char *name, const char *shard, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "'%.120s' lies in a shard outside the folder ('%.80s'), and an update changes "
+                    "what is in the folder alone",
+                    name, shard);
 }
 
 cip_status cip_blz_expect_within(const cip_blz_shard *shard, uint64_t number, cip_err *err)

@@ -1,16 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What becomes of a column's superchunks. A chunk that changes stays where it is as long as it fits
  * there, up to where the next one begins; else its superchunk becomes a new file, laid out as the
- * old one: digests, offsets or none, metadata, and behind each chunk as much space as was there. */
+ * old one: digests, offsets or none, metadata, and after each chunk as much space as was there.
+ * bloscpack_container.c writes it; here is which chunks lie in which superchunk, and how one that
+ * comes is. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/endian.h"
 #include "base/num.h"
-#include "format/blz/blz_update_super.h"
+#include "format/blz/blz_update.h"
 
-enum { PER_DEFAULT = 64 /* chunks of a superchunk where nothing says how many */ };
+enum {
+    PER_DEFAULT = 64, /* chunks of a superchunk where nothing says how many */
+    AT_CHUNK_SIZE = 8,
+    AT_LAST = 12,
+    AT_COUNT = 16 /* in the header */
+};
 
-/* --- the superchunks of a column ---------------------------------------------------------------
- */
+/* A superchunk's chunks, those of the array: [first, was) before, [first, n) now. */
+typedef struct range {
+    uint64_t number, first, was, n;
+} range;
+
+typedef struct work {
+    cip_blz_state *u;
+    cip_blz_column *c;
+    const cip_chunk_changes *chunks;
+    const cip_bp_how *how; /* of new ones */
+    cip_revision *r;
+    uint64_t was, n; /* chunks of the column before and now */
+    uint64_t rows;   /* now */
+    int64_t *delta;  /* of the bytes of all chunks */
+    /* Of columns whose superchunks hold any number: */
+    size_t nused;     /* superchunks that hold rows of the array */
+    uint64_t nominal; /* chunks of those that come */
+    bool has_like;
+    cip_blz_super_how like; /* of those that come, once it is known */
+    range at;               /* of the superchunk at hand */
+} work;
+
+/* --- the superchunks of a column -------------------------------------------------------------- */
 
 uint64_t cip_blz_super_nominal(const cip_blz_column *c)
 {
@@ -20,19 +50,11 @@ uint64_t cip_blz_super_nominal(const cip_blz_column *c)
     return n != 0 ? n : PER_DEFAULT;
 }
 
-static void measure(cip_super_work *w)
-{
-    const cip_blz_column *c = w->c;
-    w->nominal = cip_blz_super_nominal(c);
-    while (c->per == 0 && w->nused < c->known && c->super[w->nused].chunk < w->was)
-        w->nused++;
-}
-
 /* The k-th superchunk's chunks. */
-static cip_super_range range_of(const cip_super_work *w, uint64_t k)
+static range range_of(const work *w, uint64_t k)
 {
     const cip_blz_column *c = w->c;
-    cip_super_range r = { .number = k + 1 };
+    range r = { .number = k + 1 };
     uint64_t end;
     if (c->per != 0 || w->nused == 0) {
         r.first = k * w->nominal;
@@ -53,14 +75,14 @@ static cip_super_range range_of(const cip_super_work *w, uint64_t k)
 
 /* Whether the chunk is one that is stored under another number: its file is made anew, as what is
  * written in place might lie over the bytes of another. */
-static bool is_moved(const cip_super_work *w, uint64_t i)
+static bool is_moved(const work *w, uint64_t i)
 {
     cip_chunk_now now;
     cip_chunk_changes_at(w->chunks, i, &now);
     return now.from != UINT64_MAX && now.from != i;
 }
 
-static bool is_kept(const cip_super_work *w, uint64_t i, uint64_t end)
+static bool is_kept(const work *w, uint64_t i, uint64_t end)
 {
     cip_chunk_now now;
     for (; i < end; i += now.run) {
@@ -71,161 +93,231 @@ static bool is_kept(const cip_super_work *w, uint64_t i, uint64_t end)
     return true;
 }
 
-/* --- in place ----------------------------------------------------------------------------------
- */
+/* --- one superchunk --------------------------------------------------------------------------- */
 
-/* Whether new bytes fit where chunk k lies; the last one may end anywhere. */
-static cip_status fits(const cip_super_old *s, uint64_t k, bool last, uint64_t len, bool *yes,
-                       cip_err *err)
+/* A chunk that had another number, in whichever superchunk that is. */
+static cip_status piece_elsewhere(void *self, uint64_t i, uint64_t from, cip_bp_piece *p,
+                                  cip_err *err)
 {
-    uint64_t end;
-    CIP_TRY(cip_super_chunk_end(s->f, k, &end, err));
-    const uint64_t was = end - s->f->chunks.at[k];
-    *yes = last || (s->offsets ? len <= was + cip_super_room_behind(s->f, k, end) : len == was);
+    const work *w = self;
+    const cip_table *t = &w->c->data->table;
+    cip_chunk chunk = { .run = 0 };
+    if (from == i)
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "expected chunk %" PRIu64 " in superchunk %" PRIu64 ", found none", from,
+                        w->at.number);
+    CIP_TRY(t->at(t->self, from, 1, &chunk, err));
+    if (chunk.state != CIP_CHUNK_DATA)
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "expected chunk %" PRIu64 " of the column, found none", from);
+    *p = (cip_bp_piece){
+        .bytes = { .io = chunk.at.in->io, .off = chunk.at.off, .len = chunk.at.len },
+        .raw_len = chunk.raw_len,
+        .stored = true,
+        .sum = (cip_sum_id)chunk.sum_id,
+    };
     return CIP_OK;
 }
-
-/* With as many chunks as before, or, where there are no offsets, more or fewer at the end. */
-static cip_status may_patch(const cip_super_work *w, const cip_super_old *s,
-                            const cip_super_range *r, bool *may, cip_err *err)
-{
-    const uint64_t n = r->n - r->first, sum = cip_sum_size(s->f->h.sum);
-    const bool table = (s->f->h.options & CIP_BP_OFFSETS) != 0;
-    *may = s->stored == r->was - r->first && (table ? s->offsets && n == s->stored : n != 0) &&
-           s->stored != 0;
-    for (uint64_t k = 0; k < n && *may; k++) {
-        cip_super_piece p;
-        *may = !is_moved(w, r->first + k);
-        if (!*may || is_kept(w, r->first + k, r->first + k + 1) || k >= s->stored)
-            continue; /* those behind the stored ones come from the temporary file */
-        CIP_TRY(cip_super_piece_of(w, s, r, r->first + k, &p, err));
-        CIP_TRY(fits(s, k, k + 1 == cip_min_u64(n, s->stored), p.len + sum, may, err));
-    }
-    return CIP_OK;
-}
-
-/* A chunk within, and zeros behind it where the old one was longer. */
-static cip_status patch_chunk(const cip_super_work *w, const cip_super_old *s, uint64_t k,
-                              cip_super_piece *p, cip_revision *as, cip_err *err)
-{
-    static const uint8_t zeros[512];
-    const uint64_t at = s->f->chunks.at[k];
-    const size_t sum = cip_sum_size(s->f->h.sum);
-    uint64_t end;
-    CIP_TRY(cip_super_chunk_end(s->f, k, &end, err));
-    CIP_TRY(cip_super_digest(w, s->f->h.sum, p, err));
-    CIP_TRY(cip_patch_range(&as->patch, at, p->io, p->off, p->len, err));
-    CIP_TRY(cip_patch_bytes(&as->patch, at + p->len, p->digest, sum, err));
-    for (uint64_t off = at + p->len + sum; off < end; off += sizeof zeros)
-        CIP_TRY(cip_patch_bytes(&as->patch, off, zeros,
-                                (size_t)cip_min_u64(sizeof zeros, end - off), err));
-    return CIP_OK;
-}
-
-/* Chunks from k on, at the end of the file. */
-static cip_status end_anew(const cip_super_work *w, const cip_super_old *s,
-                           const cip_super_range *r, uint64_t k, cip_revision *as, cip_err *err)
-{
-    uint64_t at = s->f->chunks_at, spare;
-    CIP_TRY(cip_super_spare(w, s, &spare, err));
-    if (k < s->stored)
-        at = s->f->chunks.at[k];
-    else
-        CIP_TRY(cip_super_chunk_end(s->f, k - 1, &at, err));
-    as->has_tail = true;
-    as->tail_off = at;
-    for (uint64_t i = r->first + k; i < r->n; i++) {
-        cip_super_piece p;
-        CIP_TRY(cip_super_piece_of(w, s, r, i, &p, err));
-        CIP_TRY(cip_super_add_piece(w, s->f->h.sum, &p, as, err));
-        CIP_TRY(cip_revision_fill(as, 0, spare, err));
-    }
-    return cip_super_check_size(as, err);
-}
-
-static cip_status patch_header(const cip_super_work *w, const cip_super_old *s, uint64_t n,
-                               uint64_t last, cip_revision *as, cip_err *err)
-{
-    uint8_t was[CIP_BP_HEADER], now[CIP_BP_HEADER];
-    CIP_TRY(cip_io_read(s->f->layout->io, 0, was, sizeof was, err));
-    memcpy(now, was, sizeof now);
-    cip_super_set_counts(w, now, n, last);
-    return memcmp(was, now, sizeof now) == 0
-               ? CIP_OK
-               : cip_patch_bytes(&as->patch, CIP_SUPER_AT_COUNTS, now + CIP_SUPER_AT_COUNTS,
-                                 CIP_SUPER_COUNTS, err);
-}
-
-static cip_status change_in_place(const cip_super_work *w, const cip_super_old *s,
-                                  const cip_super_range *r, cip_err *err)
-{
-    const uint64_t n = r->n - r->first, within = cip_min_u64(n, s->stored);
-    uint64_t from = within;
-    cip_revision *as;
-    cip_super_piece p = { .raw_len = 0 };
-    CIP_TRY(cip_revision_change(w->r, s->name, NULL, &as, err));
-    for (uint64_t k = 0; k < within; k++) {
-        bool fit;
-        if (is_kept(w, r->first + k, r->first + k + 1))
-            continue;
-        CIP_TRY(cip_super_piece_of(w, s, r, r->first + k, &p, err));
-        CIP_TRY(fits(s, k, false, p.len + cip_sum_size(s->f->h.sum), &fit, err));
-        if (fit)
-            CIP_TRY(patch_chunk(w, s, k, &p, as, err));
-        else /* the last one */
-            from = k;
-    }
-    CIP_TRY(cip_super_piece_of(w, s, r, r->n - 1, &p, err));
-    CIP_TRY(patch_header(w, s, n, p.raw_len, as, err));
-    return from < within || n != s->stored ? end_anew(w, s, r, from, as, err) : CIP_OK;
-}
-
-/* --- all of a column ---------------------------------------------------------------------------
- */
 
 /* Bytes of chunks: those that come less those that were. */
-static cip_status count(const cip_super_work *w, const cip_super_old *s, const cip_super_range *r,
-                        cip_err *err)
+static cip_status count(const work *w, const cip_bp_container *f, cip_err *err)
 {
-    for (uint64_t i = r->first; i < cip_max_u64(r->was, r->n); i++) {
-        cip_blosc_head head;
-        cip_chunk chunk = { .run = 0 };
-        cip_super_piece p;
+    const range *r = &w->at;
+    const cip_bp_file *old = f->old != NULL ? f->old->f : NULL;
+    for (uint64_t k = 0; k < cip_max_u64(r->was, r->n) - r->first; k++) {
+        const uint64_t i = r->first + k;
+        cip_bp_piece p;
+        uint64_t end;
         if (i < r->n && is_kept(w, i, i + 1))
             continue;
         if (i < r->n) {
-            CIP_TRY(cip_super_piece_of(w, s, r, i, &p, err));
-            *w->delta += (int64_t)p.len;
+            CIP_TRY(cip_bp_piece_at(f, k, &p, err));
+            *w->delta += (int64_t)p.bytes.len;
         }
-        if (i >= r->was || s == NULL || i - r->first >= s->stored)
+        if (i >= r->was || old == NULL || k >= old->chunks.n)
             continue;
-        CIP_TRY(cip_bp_chunk(s->f, i - r->first, &head, &chunk, err));
-        *w->delta -= (int64_t)head.cbytes;
+        CIP_TRY(cip_bp_old_end(f->old, k, &end, err));
+        *w->delta -= (int64_t)(end - old->chunks.at[k] - cip_sum_size(old->h.sum));
     }
     return CIP_OK;
 }
 
-static cip_status change(cip_super_work *w, const cip_super_range *r, cip_err *err)
+/* Whether the old file can change: with as many chunks as before, or, where there are no offsets,
+ * more or fewer at the end. *k: the first chunk of its new end. */
+static cip_status may_change(const work *w, const cip_bp_container *f, bool *may, uint64_t *k,
+                             cip_err *err)
+{
+    const range *r = &w->at;
+    const cip_bp_file *old = f->old->f;
+    const uint64_t stored = old->chunks.n;
+    *may = stored == r->was - r->first && stored != 0 &&
+           (f->offsets ? old->chunks.end == 0 && f->n == stored : f->n != 0);
+    for (uint64_t i = r->first; i < r->n && *may; i++)
+        *may = !is_moved(w, i);
+    if (!*may)
+        return CIP_OK;
+    CIP_TRY(cip_bp_find_tail(f, k, err));
+    *may = *k + 1 >= cip_min_u64(f->n, stored); /* the last one may end anywhere */
+    return CIP_OK;
+}
+
+/* The header's fields that follow from the chunks; -1 stays. */
+static cip_status set_counts(const work *w, cip_bp_container *f, cip_err *err)
+{
+    uint8_t *head = f->head;
+    cip_bp_piece last;
+    CIP_TRY(cip_bp_piece_at(f, f->n - 1, &last, err));
+    if ((int32_t)cip_load_u32(head + AT_CHUNK_SIZE, false) != -1)
+        cip_store_u32(head + AT_CHUNK_SIZE, (uint32_t)w->c->each, false);
+    if ((int32_t)cip_load_u32(head + AT_LAST, false) != -1)
+        cip_store_u32(head + AT_LAST, (uint32_t)last.raw_len, false);
+    if ((int64_t)cip_load_u64(head + AT_COUNT, false) != -1)
+        cip_store_u64(head + AT_COUNT, f->n, false);
+    return CIP_OK;
+}
+
+static cip_status check_size(const cip_revision *as, cip_err *err)
+{
+    const uint64_t size = as->tail_off + as->tail_len;
+    if (size >> CIP_IO_NUMBER_SHIFT == 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected a superchunk below 2^32 bytes, found %" PRIu64, size);
+}
+
+static cip_status make_file(const work *w, cip_bp_container *f, const cip_segment *meta,
+                            cip_err *err)
+{
+    CIP_TRY(set_counts(w, f, err));
+    CIP_TRY(cip_bp_make(f, meta, err));
+    return check_size(f->r, err);
+}
+
+/* --- one that is there ------------------------------------------------------------------------ */
+
+/* Where the member lies beneath the folder. UNSUPPORTED for one in a shard outside. */
+static cip_status member_name(const work *w, uint64_t member, char name[CIP_IO_NUMBER_NAME],
+                              cip_err *err)
+{
+    const cip_blz_files *f = cip_blz_files_of(w->c->blz, member);
+    snprintf(name, CIP_IO_NUMBER_NAME, "%s__%" PRIu64 "__.bin", f->dir,
+             f->number + (member - f->member));
+    return f->of == NULL ? CIP_OK : cip_blz_lies_outside(name, f->of->name, err);
+}
+
+static cip_status change_old(const work *w, const char *name, cip_bp_container *f, cip_err *err)
+{
+    const cip_bp_file *old = f->old->f;
+    const cip_segment meta = { .io = old->layout->io,
+                               .off = CIP_BP_HEADER,
+                               .len = old->offsets_at - CIP_BP_HEADER };
+    uint64_t k = 0;
+    bool may;
+    if (old->chunks.nfound < old->chunks.n)
+        return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " chunks in '%.120s', found %" PRIu64, old->chunks.n,
+                        name, old->chunks.nfound);
+    CIP_TRY(count(w, f, err));
+    if (f->n == 0)
+        return cip_revision_unlink(w->r, name, NULL, err);
+    CIP_TRY(may_change(w, f, &may, &k, err));
+    if (!may || k < f->n || f->n != old->chunks.n)
+        CIP_TRY(cip_bp_old_spare(f->old, &f->spare, err));
+    if (!may) {
+        CIP_TRY(cip_revision_replace(w->r, name, NULL, &f->r, err));
+        return make_file(w, f, &meta, err);
+    }
+    CIP_TRY(cip_revision_change(w->r, name, NULL, &f->r, err));
+    CIP_TRY(set_counts(w, f, err));
+    CIP_TRY(cip_bp_change(f, k, (cip_bytes){ NULL, 0 }, err));
+    return f->r->has_tail ? check_size(f->r, err) : CIP_OK;
+}
+
+static cip_status change_there(const work *w, size_t j, cip_bp_container *f, cip_err *err)
+{
+    char name[CIP_IO_NUMBER_NAME];
+    cip_bp_file *b;
+    cip_bp_old old;
+    CIP_TRY(member_name(w, w->c->super[j].member, name, err));
+    CIP_TRY(cip_blz_super_open(w->c, j, &b, err));
+    cip_status st = cip_bp_old_open(b, &old, err);
+    memcpy(f->head, b->head, sizeof f->head);
+    f->old = &old;
+    f->sum = b->h.sum;
+    f->offsets = (b->h.options & CIP_BP_OFFSETS) != 0;
+    f->nfree = b->h.nspare;
+    if (st == CIP_OK)
+        st = change_old(w, name, f, err);
+    cip_bp_old_clear(&old);
+    return st;
+}
+
+/* --- one that comes --------------------------------------------------------------------------- */
+
+cip_status cip_blz_super_like(cip_blz_column *c, cip_blz_super_how *out, cip_err *err)
+{
+    cip_bp_file *f;
+    cip_bp_old old;
+    out->offsets = true;
+    if (c->nsuper == 0)
+        return CIP_OK;
+    CIP_TRY(cip_blz_super_open(c, c->nsuper - 1, &f, err));
+    cip_status st = cip_bp_old_open(f, &old, err);
+    out->sum = f->h.sum;
+    out->offsets = (f->h.options & CIP_BP_OFFSETS) != 0;
+    if (st == CIP_OK)
+        st = cip_bp_old_spare(&old, &out->spare, err);
+    cip_bp_old_clear(&old);
+    return st;
+}
+
+static cip_status make_new(work *w, cip_bp_container *f, cip_err *err)
+{
+    const cip_segment none = { .len = 0 };
+    char *name;
+    CIP_TRY(count(w, f, err));
+    if (f->n == 0)
+        return CIP_OK;
+    if (!w->has_like) {
+        w->like.sum = w->how->sum;
+        CIP_TRY(cip_blz_super_like(w->c, &w->like, err));
+        w->has_like = true;
+    }
+    const cip_bp_header h = { .version = 3,
+                              .options = w->like.offsets ? CIP_BP_OFFSETS : 0,
+                              .sum = w->like.sum,
+                              .typesize = (uint8_t)w->how->blosc.typesize };
+    cip_bp_header_write(&h, f->head);
+    f->offsets = w->like.offsets;
+    f->sum = w->like.sum;
+    f->spare = w->like.spare;
+    CIP_TRY(cip_blz_super_name(w->c, w->at.number, w->u->arena, &name, err));
+    CIP_TRY(cip_revision_make(w->r, name, &f->r, err));
+    return make_file(w, f, &none, err);
+}
+
+/* --- all of a column -------------------------------------------------------------------------- */
+
+static cip_status change(work *w, const range *r, cip_err *err)
 {
     const size_t j = cip_blz_super_find(w->c, r->number);
-    cip_super_old s = { .f = NULL };
-    bool may;
-    if (j == SIZE_MAX) {
-        CIP_TRY(count(w, NULL, r, err));
-        return r->n == r->first ? CIP_OK : cip_super_make(w, r, err);
-    }
-    CIP_TRY(cip_super_open_old(w, j, &s, err));
-    CIP_TRY(count(w, &s, r, err));
-    if (r->n == r->first)
-        return cip_revision_unlink(w->r, s.name, NULL, err);
-    CIP_TRY(may_patch(w, &s, r, &may, err));
-    return (may ? change_in_place : cip_super_replace)(w, &s, r, err);
+    cip_bp_container f = { .env = w->u->env,
+                           .n = r->n - r->first,
+                           .places = { .mem = &w->u->env->mem },
+                           .changes = w->chunks,
+                           .first = r->first,
+                           .other = piece_elsewhere,
+                           .self = w };
+    w->at = *r;
+    cip_status st = j == SIZE_MAX ? make_new(w, &f, err) : change_there(w, j, &f, err);
+    cip_buf_clear(&f.places);
+    return st;
 }
 
 /* The last of the superchunks from the k-th on that stay as they are and hold the usual number of
  * chunks: a shape may claim very many of which there is nothing. The k-th itself where it is none.
  */
-static uint64_t pass_kept(const cip_super_work *w, uint64_t k)
+static uint64_t pass_kept(const work *w, uint64_t k)
 {
     const uint64_t first = range_of(w, k).first, both = cip_min_u64(w->n, w->was);
     cip_chunk_now now;
@@ -236,40 +328,42 @@ static uint64_t pass_kept(const cip_super_work *w, uint64_t k)
     return now.from == first && whole > 1 ? k + whole - 1 : k;
 }
 
-/* Superchunks behind the last row go, whoever left them. */
-static cip_status remove_behind(const cip_super_work *w, uint64_t number, cip_err *err)
+/* Superchunks after the last row go, whoever left them. */
+static cip_status remove_after(const work *w, uint64_t number, cip_err *err)
 {
     for (size_t j = 0; j < w->c->nsuper; j++) {
         char name[CIP_IO_NUMBER_NAME];
         if (w->c->super[j].number <= number)
             continue;
-        CIP_TRY(cip_super_member_name(w, w->c->super[j].member, name, err));
+        CIP_TRY(member_name(w, w->c->super[j].member, name, err));
         CIP_TRY(cip_revision_unlink(w->r, name, NULL, err));
     }
     return CIP_OK;
 }
 
-cip_status cip_blz_supers_finish(cip_blz_update *u, size_t column, cip_revision *r, int64_t *delta,
+cip_status cip_blz_supers_finish(cip_blz_state *u, size_t column, cip_revision *r, int64_t *delta,
                                  cip_err *err)
 {
     const cip_blz_changed *x = &u->column[column];
     cip_blz_column *c = u->b->column[column];
-    cip_super_work w = { .u = u,
-                         .c = c,
-                         .chunks = x->chunks,
-                         .how = x->in_superchunks,
-                         .r = r,
-                         .was = c->nchunk,
-                         .n = cip_chunk_changes_count(x->chunks),
-                         .rows = (uint64_t)cip_chunk_changes_shape(x->chunks)[0],
-                         .delta = delta };
-    cip_super_range s = { .n = 0 };
-    measure(&w);
+    work w = { .u = u,
+               .c = c,
+               .chunks = x->chunks,
+               .how = x->in_superchunks,
+               .r = r,
+               .was = c->nchunk,
+               .n = cip_chunk_changes_count(x->chunks),
+               .rows = (uint64_t)cip_chunk_changes_shape(x->chunks)[0],
+               .delta = delta,
+               .nominal = cip_blz_super_nominal(c) };
+    range s = { .n = 0 };
+    while (c->per == 0 && w.nused < c->known && c->super[w.nused].chunk < w.was)
+        w.nused++;
     for (uint64_t k = 0; s.n < w.n || s.was < w.was; k++) {
         k = pass_kept(&w, k);
         s = range_of(&w, k);
         if (s.was != s.n || !is_kept(&w, s.first, s.n))
             CIP_TRY(change(&w, &s, err));
     }
-    return w.rows != (uint64_t)c->meta.shape[0] ? remove_behind(&w, s.number, err) : CIP_OK;
+    return w.rows != (uint64_t)c->meta.shape[0] ? remove_after(&w, s.number, err) : CIP_OK;
 }

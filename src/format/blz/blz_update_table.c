@@ -12,7 +12,7 @@ typedef struct entry {
 } entry;
 
 typedef struct listing {
-    cip_blz_update *u;
+    cip_blz_state *u;
     const char *dir; /* without a slash at the end */
     cip_buf entry;
     cip_status st;
@@ -83,7 +83,7 @@ static cip_status move_all(listing *k, const char *dir, const char *to, cip_revi
     return cip_revision_unlink_folder(r, dir, err);
 }
 
-cip_status cip_blz_move_folder(cip_blz_update *u, const char *dir, const char *to, cip_revision *r,
+cip_status cip_blz_move_folder(cip_blz_state *u, const char *dir, const char *to, cip_revision *r,
                                cip_err *err)
 {
     listing k = { .u = u, .entry = { .mem = &u->env->mem } };
@@ -94,7 +94,7 @@ cip_status cip_blz_move_folder(cip_blz_update *u, const char *dir, const char *t
     return st;
 }
 
-static cip_status finish_column(cip_blz_update *u, size_t i, cip_revision *r, cip_err *err)
+static cip_status finish_column(cip_blz_state *u, size_t i, cip_revision *r, cip_err *err)
 {
     const cip_blz_column *c = u->b->column[i];
     char *dir;
@@ -105,7 +105,7 @@ static cip_status finish_column(cip_blz_update *u, size_t i, cip_revision *r, ci
 /* --- __rootdirs__ ----------------------------------------------------------------------------- */
 
 /* The i-th of the old columns, then of those that come; name NULL: it is gone. */
-static cip_status name_of(const cip_blz_update *u, size_t i, const cip_node *was, const char **name,
+static cip_status name_of(const cip_blz_state *u, size_t i, const cip_node *was, const char **name,
                           const char **dir, cip_err *err)
 {
     char *copy;
@@ -119,7 +119,7 @@ static cip_status name_of(const cip_blz_update *u, size_t i, const cip_node *was
     return CIP_OK;
 }
 
-static cip_status put_names(cip_blz_update *u, const cip_node *root, cip_build *to, cip_err *err)
+static cip_status put_names(cip_blz_state *u, const cip_node *root, cip_build *to, cip_err *err)
 {
     const cip_node *dirs = cip_map_get(root, "dirs"), *was = cip_map_get(root, "names");
     cip_node *names, *map, *node;
@@ -142,7 +142,7 @@ static cip_status put_names(cip_blz_update *u, const cip_node *root, cip_build *
     return dirs != NULL ? cip_build_set(to, "dirs", map, err) : CIP_OK;
 }
 
-cip_status cip_blz_table_finish(cip_blz_update *u, cip_revision *r, cip_err *err)
+cip_status cip_blz_table_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
 {
     const cip_node *root;
     cip_build to = { .arena = u->arena };
@@ -166,7 +166,7 @@ cip_status cip_blz_table_finish(cip_blz_update *u, cip_revision *r, cip_err *err
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
-size_t cip_blz_find_column(const cip_blz_update *u, const char *path)
+size_t cip_blz_find_column(const cip_blz_state *u, const char *path)
 {
     size_t i = 0;
     while (i < u->b->ncolumn && strcmp(u->b->column[i]->array->path, path) != 0)
@@ -174,7 +174,7 @@ size_t cip_blz_find_column(const cip_blz_update *u, const char *path)
     return i;
 }
 
-static cip_status expect_unchanged(const cip_blz_update *u, size_t i, cip_err *err)
+static cip_status expect_unchanged(const cip_blz_state *u, size_t i, cip_err *err)
 {
     const cip_blz_column *c = u->b->column[i];
     const cip_blz_changed *x = &u->column[i];
@@ -184,7 +184,7 @@ static cip_status expect_unchanged(const cip_blz_update *u, size_t i, cip_err *e
                     "the column '%.80s' changed in this update; commit it first", c->array->path);
 }
 
-cip_status cip_blz_remove_column(cip_blz_update *u, size_t i, cip_err *err)
+cip_status cip_blz_remove_column(cip_blz_state *u, size_t i, cip_err *err)
 {
     size_t left = 0;
     CIP_TRY(expect_unchanged(u, i, err));
@@ -233,7 +233,7 @@ static bool is_folder_of(const cip_blz_column *c, const char *name)
 }
 
 /* Names that go in the same update count still: their files would be in the way. */
-cip_status cip_blz_expect_free(const cip_blz_update *u, const char *name, cip_err *err)
+cip_status cip_blz_expect_free(const cip_blz_state *u, const char *name, cip_err *err)
 {
     taken t = { .name = name };
     CIP_TRY(check_name(name, err));
@@ -250,7 +250,7 @@ cip_status cip_blz_expect_free(const cip_blz_update *u, const char *name, cip_er
     return CIP_OK;
 }
 
-cip_status cip_blz_move_column(cip_blz_update *u, size_t i, const char *to, cip_err *err)
+cip_status cip_blz_move_column(cip_blz_state *u, size_t i, const char *to, cip_err *err)
 {
     char *name;
     CIP_TRY(expect_unchanged(u, i, err));

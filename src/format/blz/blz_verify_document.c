@@ -68,21 +68,6 @@ static cip_status check_meta(const check *k, const cip_bp_file *f, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status add_cbytes(check *k, const cip_bp_file *f, cip_err *err)
-{
-    for (uint64_t i = 0; i < f->chunks.nfound; i++) {
-        cip_blosc_head head;
-        cip_chunk chunk;
-        cip_err why = CIP_ERR_INIT;
-        cip_status st = cip_bp_chunk(f, i, &head, &chunk, &why);
-        if (is_hard(st))
-            return cip_fail(err, st, why.offset, "%s", why.text);
-        k->whole = k->whole && st == CIP_OK;
-        k->cbytes += st == CIP_OK ? head.cbytes : 0;
-    }
-    return CIP_OK;
-}
-
 static cip_status check_super(check *k, size_t j, bool deep, cip_err *err)
 {
     uint64_t off = k->c->super[j].member << CIP_IO_NUMBER_SHIFT;
@@ -101,7 +86,7 @@ static cip_status check_super(check *k, size_t j, bool deep, cip_err *err)
         cip_report_add(k->rep, CIP_NOTE, CIP_OK, 7, 1, name,
                        "its header says elements of %u bytes, the dtype has %" PRIu64,
                        f->h.typesize, item);
-    return add_cbytes(k, f, err);
+    return cip_bp_count_bytes(f, &k->cbytes, &k->whole, err);
 }
 
 /* --- a column --------------------------------------------------------------------------------- */

@@ -78,22 +78,32 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 
 /* --- the beginning ---------------------------------------------------------------------------- */
 
-static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
+static cip_status begin_new(cip_blz_state *s, const cip_store_begin *b, cip_err *err)
 {
-    cip_blz_writer *w;
-    if (b->old != NULL)
-        return cip_blz_update_begin(b, state, err);
+    cip_blz_coming *x;
     if (b->out->member == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "a folder of files cannot be written to a pipe");
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
-    *w = (cip_blz_writer){ .env = b->env, .arena = b->arena, .spec = b->spec, .out = b->out };
-    CIP_TRY(cip_blz_choose_kind(b->spec, &w->kind, err));
-    CIP_TRY(cip_blz_choose_table(b->spec, w->kind, &w->table, err));
-    w->named = cip_blz_are_columns(b->spec);
-    w->number = b->spec->narray;
-    CIP_TRY(cip_blz_make_columns(w, b->form, err));
-    *state = w;
+    CIP_TRY(cip_blz_new_coming(s, &x, err));
+    s->ncoming++;
+    CIP_TRY(cip_blz_choose_kind(&s->spec, &x->w.kind, err));
+    CIP_TRY(cip_blz_choose_table(&s->spec, x->w.kind, &x->w.table, err));
+    x->w.named = cip_blz_are_columns(&s->spec);
+    return cip_blz_make_columns(&x->w, b->form, err);
+}
+
+static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
+{
+    cip_blz_state *s;
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &s, 1, err));
+    *s = (cip_blz_state){ .env = b->env,
+                          .arena = b->arena,
+                          .spec = *b->spec,
+                          .b = b->old != NULL ? b->old->own : NULL,
+                          .tree = { .arena = b->arena },
+                          .out = b->out };
+    CIP_TRY(s->b != NULL ? cip_blz_update_begin(s, err) : begin_new(s, b, err));
+    *state = s;
     return CIP_OK;
 }
 
@@ -123,25 +133,21 @@ static cip_status store_chunk(cip_blz_writer *w, cip_blz_new *c, const cip_chunk
     return (w->kind == CIP_BLZ_DOCUMENT ? cip_blz_store_super : store_file)(w, c, chunk, err);
 }
 
-cip_status cip_blz_store_chunks(cip_blz_writer *w, cip_blz_new *c, size_t n,
-                                const cip_chunk_in *chunk, cip_err *err)
-{
-    for (size_t k = 0; k < n; k++)
-        if (chunk[k].raw_len != 0)
-            CIP_TRY(store_chunk(w, c, &chunk[k], err));
-    return CIP_OK;
-}
-
-/* Behind the numbers of the arrays are those of the columns. */
+/* Arrays of a new folder come together, those that come to one each by itself. From
+ * CIP_BLZ_MAX_COLUMNS on are the numbers of the columns of records. */
 static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
                         cip_err *err)
 {
-    cip_blz_writer *w = state;
+    cip_blz_state *s = state;
+    const bool whole = array < CIP_BLZ_MAX_COLUMNS, together = s->b == NULL;
+    const size_t x = !whole ? array / CIP_BLZ_MAX_COLUMNS - 1 : together ? 0 : array;
+    cip_blz_writer *w = &s->coming[x]->w;
+    const size_t c = whole ? w->first[together ? array : 0] : array % CIP_BLZ_MAX_COLUMNS;
     (void)i;
-    if (w->is_update)
-        return cip_blz_update_store(state, array, n, chunk, err);
-    const size_t c = array < w->number ? w->first[array] : array - w->number;
-    return cip_blz_store_chunks(w, &w->column[c], n, chunk, err);
+    for (size_t k = 0; k < n; k++)
+        if (chunk[k].raw_len != 0)
+            CIP_TRY(store_chunk(w, &w->column[c], &chunk[k], err));
+    return CIP_OK;
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -158,26 +164,19 @@ cip_status cip_blz_check_ended(const cip_blz_writer *w, cip_err *err)
 
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
-    cip_blz_writer *w = state;
-    if (w->is_update)
-        return cip_blz_update_finish(state, r, err);
-    CIP_TRY(cip_blz_check_ended(w, err));
-    return cip_blz_put_meta(w, err);
-}
-
-void cip_blz_writer_clear(cip_blz_writer *w)
-{
-    for (size_t i = 0; i < w->ncolumn; i++)
-        cip_buf_clear(&w->column[i].offsets);
+    cip_blz_state *s = state;
+    if (s->b != NULL)
+        return cip_blz_update_finish(s, r, err);
+    CIP_TRY(cip_blz_check_ended(&s->coming[0]->w, err));
+    return cip_blz_put_meta(&s->coming[0]->w, err);
 }
 
 static void clear(void *state)
 {
-    cip_blz_writer *w = state;
-    if (w->is_update)
-        cip_blz_update_clear(state);
-    else
-        cip_blz_writer_clear(w);
+    cip_blz_state *s = state;
+    for (size_t i = 0; i < s->ncoming; i++)
+        for (size_t k = 0; k < s->coming[i]->w.ncolumn; k++)
+            cip_buf_clear(&s->coming[i]->w.column[k].file.places);
 }
 
 const cip_array_store cip_blz_store = {

@@ -18,14 +18,12 @@ typedef struct cip_blz_new {
     cip_blosc_spec blosc;
     bool takes; /* chunks may stay as the source has them */
     int64_t chunklen;
-    uint64_t row;    /* bytes of an element, of all that one along the first axis has */
-    uint64_t nbytes; /* decoded, of all */
-    uint64_t left;   /* of those that are still to come */
-    uint64_t nchunk; /* stored so far */
-    uint64_t cbytes; /* of these */
-    cip_out *file;   /* the superchunk that is being written */
-    uint64_t offsets_at;
-    cip_buf offsets; /* of its chunks, those that are not in the file yet */
+    uint64_t row;          /* bytes of an element, of all that one along the first axis has */
+    uint64_t nbytes;       /* decoded, of all */
+    uint64_t left;         /* of those that are still to come */
+    uint64_t nchunk;       /* stored so far */
+    uint64_t cbytes;       /* of these */
+    cip_bp_container file; /* the superchunk that is being written */
 } cip_blz_new;
 
 /* What a column has in common with those that are there. */
@@ -36,7 +34,6 @@ typedef struct cip_blz_like {
 } cip_blz_like;
 
 typedef struct cip_blz_writer {
-    bool is_update; /* false: not the state of an update, which begins so too */
     cip_env *env;
     cip_arena *arena;
     const cip_spec *spec;
@@ -56,8 +53,7 @@ typedef struct cip_blz_writer {
     cip_blz_super_how super;
 } cip_blz_writer;
 
-/* --- blz_write.c -------------------------------------------------------------------------------
- */
+/* --- blz_write.c ------------------------------------------------------------------------------ */
 
 /* Whether the arrays are columns of a table, or fields, each with its name. */
 bool cip_blz_are_columns(const cip_spec *spec);
@@ -68,15 +64,10 @@ static inline cip_status cip_blz_new_file(cip_blz_writer *w, const char *name, c
     return w->out->member(w->out->member_user, name, out, err);
 }
 
-/* n finished chunks, the next ones of a column. */
-cip_status cip_blz_store_chunks(cip_blz_writer *w, cip_blz_new *c, size_t n,
-                                const cip_chunk_in *chunk, cip_err *err);
 /* ARG where data are still to come. */
 cip_status cip_blz_check_ended(const cip_blz_writer *w, cip_err *err);
-void cip_blz_writer_clear(cip_blz_writer *w);
 
-/* --- blz_write_columns.c: which columns there are ----------------------------------------------
- */
+/* --- blz_write_columns.c: which columns there are --------------------------------------------- */
 
 /* The name of a table's column that an array at `path` is, in the arena. UNSUPPORTED for a path
  * into a mapping, and (not the document's) for a name that a folder of a table cannot have. */
@@ -85,14 +76,12 @@ cip_status cip_blz_column_name(cip_arena *a, const char *path, cip_blz_kind kind
 /* Makes w's columns, and form[i] of each array of the spec. */
 cip_status cip_blz_make_columns(cip_blz_writer *w, cip_array_form *form, cip_err *err);
 
-/* --- blz_write_super.c: superchunks -------------------------------------------------------------
- */
+/* --- blz_write_super.c: superchunks ----------------------------------------------------------- */
 
 cip_status cip_blz_store_super(cip_blz_writer *w, cip_blz_new *c, const cip_chunk_in *chunk,
                                cip_err *err);
 
-/* --- blz_write_meta.c: what the folder says of itself -------------------------------------------
- */
+/* --- blz_write_meta.c: what the folder says of itself ----------------------------------------- */
 
 /* Names what of the tree the folder cannot hold. */
 cip_status cip_blz_check_tree(const cip_spec *spec, cip_blz_kind kind, cip_report *loss,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * New superchunks: header, metadata and offsets of -1, all known from the array's shape; chunks,
  * each with its digest and space to grow in; then the offsets. */
-#include "base/endian.h"
+#include <string.h>
+
 #include "base/num.h"
 #include "format/blz/blz_write.h"
 
@@ -22,10 +23,10 @@ static cip_status make_metadata(const cip_blz_writer *w, const cip_blz_new *c, u
 }
 
 /* `more` bytes come. What is longer nobody reads again (cip_io_open_numbered). */
-static cip_status check_size(const cip_out *file, uint64_t more, cip_err *err)
+static cip_status check_size(const cip_blz_new *c, uint64_t more, cip_err *err)
 {
     uint64_t size;
-    if (!cip_add_overflow(file->n, more, &size) && size >> CIP_IO_NUMBER_SHIFT == 0)
+    if (!cip_add_overflow(c->file.out->n, more, &size) && size >> CIP_IO_NUMBER_SHIFT == 0)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                     "expected a superchunk below 2^32 bytes, found a longer one; fewer chunks in "
@@ -39,7 +40,6 @@ static cip_status put_front(const cip_blz_writer *w, cip_blz_new *c, cip_buf *me
     const uint64_t rest = c->nbytes - c->nchunk * each;
     const uint64_t n = cip_min_u64(w->super.per, cip_div_up(rest, each));
     uint64_t least;
-    uint8_t head[CIP_BP_HEADER];
     CIP_TRY(make_metadata(w, c, cip_min_u64(rest, n * each) / c->row, meta, err));
     const cip_bp_header h = { .version = 3,
                               .options = (w->super.offsets ? CIP_BP_OFFSETS : 0) |
@@ -52,12 +52,10 @@ static cip_status put_front(const cip_blz_writer *w, cip_blz_new *c, cip_buf *me
                               .nspare = meta->len }; /* its place: the length, and 4 zero bytes */
     if (cip_mul_overflow(n, w->super.spare + CIP_BLOSC_HEADER, &least))
         least = UINT64_MAX;
-    CIP_TRY(check_size(c->file, least, err));
-    cip_bp_header_write(&h, head);
-    CIP_TRY(cip_out_write(c->file, head, sizeof head, err));
-    CIP_TRY(cip_out_write(c->file, meta->ptr, meta->len, err));
-    c->offsets_at = c->file->n;
-    return w->super.offsets ? cip_out_fill(c->file, 0xff, 8 * n, err) : CIP_OK;
+    CIP_TRY(check_size(c, least, err));
+    cip_bp_header_write(&h, c->file.head);
+    c->file.n = n;
+    return cip_bp_put_front(&c->file, (cip_bytes){ meta->ptr, meta->len }, err);
 }
 
 /* Shards take turns. */
@@ -67,41 +65,37 @@ static cip_status begin_super(cip_blz_writer *w, cip_blz_new *c, cip_err *err)
     const char *shard = w->super.nshard != 0 ? w->super.shard[i % w->super.nshard] : "";
     cip_buf meta = { .mem = &w->env->mem };
     char *name;
+    c->file = (cip_bp_container){ .env = w->env,
+                                  .sum = w->super.sum,
+                                  .offsets = w->super.offsets,
+                                  .spare = w->super.spare,
+                                  .places = c->file.places };
+    c->file.places.mem = &w->env->mem;
     CIP_TRY(cip_arena_printf(w->arena, &name, err, "%s%sdata/%s__%" PRIu64 "__.bin", shard,
                              shard[0] != '\0' ? "/" : "", c->dir, i + 1));
-    CIP_TRY(cip_blz_new_file(w, name, &c->file, err));
-    c->offsets.mem = &w->env->mem;
+    CIP_TRY(cip_blz_new_file(w, name, &c->file.out, err));
     cip_status st = put_front(w, c, &meta, err);
     cip_buf_clear(&meta);
     return st;
 }
 
-static cip_status put_offsets(cip_blz_new *c, cip_err *err)
-{
-    CIP_TRY(cip_out_rewrite(c->file, c->offsets_at, c->offsets.ptr, c->offsets.len, err));
-    c->offsets_at += c->offsets.len;
-    c->offsets.len = 0;
-    return CIP_OK;
-}
-
 cip_status cip_blz_store_super(cip_blz_writer *w, cip_blz_new *c, const cip_chunk_in *chunk,
                                cip_err *err)
 {
-    uint8_t digest[CIP_SUM_MAX], at[8];
+    cip_bp_piece p = { .bytes = { .ptr = chunk->bytes.ptr, .len = chunk->bytes.len },
+                       .sum = w->super.sum };
+    cip_buf *places = &c->file.places;
     if (c->nchunk % w->super.per == 0)
         CIP_TRY(begin_super(w, c, err));
     c->nchunk++;
     const bool last = c->nchunk % w->super.per == 0 || c->left == 0;
-    CIP_TRY(
-        check_size(c->file, chunk->bytes.len + cip_sum_size(w->super.sum) + w->super.spare, err));
-    cip_store_u64(at, c->file->n, false);
-    CIP_TRY(cip_buf_add(&c->offsets, at, sizeof at, err));
-    CIP_TRY(cip_out_write(c->file, chunk->bytes.ptr, chunk->bytes.len, err));
-    cip_bp_digest(w->super.sum, chunk->sum, digest);
-    CIP_TRY(cip_out_write(c->file, digest, cip_sum_size(w->super.sum), err));
-    CIP_TRY(cip_out_fill(c->file, 0, w->super.spare, err));
-    if (!w->super.offsets)
-        c->offsets.len = 0;
-    return (last && w->super.offsets) || c->offsets.len >= 8 * OFFSETS ? put_offsets(c, err)
-                                                                       : CIP_OK;
+    CIP_TRY(check_size(c, p.bytes.len + cip_sum_size(p.sum) + w->super.spare, err));
+    memcpy(p.own, chunk->sum, sizeof p.own);
+    CIP_TRY(cip_bp_put_chunk(&c->file, &p, err));
+    if (places->len == 0 || (!last && places->len < 8 * OFFSETS))
+        return CIP_OK;
+    CIP_TRY(cip_out_rewrite(c->file.out, c->file.offsets_at, places->ptr, places->len, err));
+    c->file.offsets_at += places->len;
+    places->len = 0;
+    return CIP_OK;
 }

@@ -177,8 +177,7 @@ static void chunks_are_stored_as_storage_says(void **state)
     }
 }
 
-/* --- what new rows hold ------------------------------------------------------------------------
- */
+/* --- what new rows hold ----------------------------------------------------------------------- */
 
 static void new_rows_hold_what_dflt_says(void **state)
 {
@@ -269,8 +268,7 @@ static void a_dflt_that_does_not_fit_refuses_new_rows(void **state)
     }
 }
 
-/* --- folders that lie --------------------------------------------------------------------------
- */
+/* --- folders that lie ------------------------------------------------------------------------- */
 
 static void lie(blz_folder *f, int64_t rows)
 {

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * How a file is written, whether it is new, changes where it is or is made again: bloscpack's own
+ * and the superchunks of BLZ. After header, metadata and offsets come slots, each a chunk, its
+ * digest, and in superchunks space for it to grow. A new file gets its chunks one by one. What
+ * becomes of an old one is known as a whole: a chunk that fits where the old one was changes there,
+ * and from the first that does not the file ends with other slots. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "format/bloscpack/bloscpack.h"
+
+/* --- a file that is there --------------------------------------------------------------------- */
+
+cip_status cip_bp_old_open(cip_bp_file *f, cip_bp_old *out, cip_err *err)
+{
+    cip_layout *l = f->layout;
+    cip_space *data;
+    *out = (cip_bp_old){ .f = f, .heads = { .layout = l, .in = l->file } };
+    CIP_TRY(cip_space_resolve(f->data, &data, err));
+    return CIP_NEW(&l->env->mem, &out->end, (size_t)f->chunks.nfound, err);
+}
+
+void cip_bp_old_clear(cip_bp_old *o)
+{
+    if (o->f == NULL)
+        return;
+    cip_window_clear(&o->heads);
+    cip_mem_put(&o->f->layout->env->mem, o->end);
+}
+
+cip_status cip_bp_old_end(cip_bp_old *o, uint64_t i, uint64_t *end, cip_err *err)
+{
+    cip_chunk c = { .run = 0 };
+    if (o->end[i] == 0) {
+        CIP_TRY(cip_bp_chunk_place(o->f, &o->heads, i, &c, err));
+        o->end[i] = c.at.off + c.at.len + cip_sum_size(o->f->h.sum);
+    }
+    *end = o->end[i];
+    return CIP_OK;
+}
+
+/* Bytes from the end of chunk i to the next chunk or the end of the file. */
+static uint64_t room_after(const cip_bp_file *f, uint64_t i, uint64_t end)
+{
+    const uint64_t next = i + 1 < f->chunks.nfound ? f->chunks.at[i + 1] : f->layout->io->size;
+    return next > end ? next - end : 0;
+}
+
+/* Places of all chunks are known from offsets, not from a walk. */
+static bool has_offsets(const cip_bp_file *f)
+{
+    return (f->h.options & CIP_BP_OFFSETS) != 0 && f->chunks.end == 0;
+}
+
+/* Chunks that changed where they are have more space after them, or less: so that of the one in
+ * the middle, by size, is what each was given. */
+cip_status cip_bp_old_spare(cip_bp_old *o, uint64_t *spare, cip_err *err)
+{
+    cip_mem *mem = &o->f->layout->env->mem;
+    const size_t n = (size_t)o->f->chunks.nfound;
+    uint64_t *room = NULL, end = 0;
+    cip_status st = CIP_OK;
+    *spare = 0;
+    if (!o->f->spare || !has_offsets(o->f) || n == 0)
+        return CIP_OK;
+    CIP_TRY(CIP_NEW(mem, &room, n, err));
+    for (size_t k = 0; k < n && st == CIP_OK; k++) {
+        st = cip_bp_old_end(o, k, &end, err);
+        room[k] = room_after(o->f, k, end);
+    }
+    if (st == CIP_OK) {
+        qsort(room, n, sizeof *room, cip_compare_u64);
+        *spare = room[n / 2];
+    }
+    cip_mem_put(mem, room);
+    return st;
+}
+
+/* Whether `len` bytes, a chunk with its digest, fit where chunk i lies. */
+static cip_status fits(cip_bp_old *o, uint64_t i, uint64_t len, bool *yes, cip_err *err)
+{
+    const cip_bp_file *f = o->f;
+    uint64_t end;
+    CIP_TRY(cip_bp_old_end(o, i, &end, err));
+    const uint64_t was = end - f->chunks.at[i];
+    *yes = len == was || (f->spare && has_offsets(f) && len <= was + room_after(f, i, end));
+    return CIP_OK;
+}
+
+/* --- chunks ----------------------------------------------------------------------------------- */
+
+static cip_status old_piece(cip_bp_old *o, uint64_t i, cip_bp_piece *p, cip_err *err)
+{
+    const uint64_t at = o->f->chunks.at[i];
+    uint64_t end, raw_off;
+    CIP_TRY(cip_bp_old_end(o, i, &end, err));
+    *p = (cip_bp_piece){ .bytes = { .io = o->f->layout->io, .off = at },
+                         .stored = true,
+                         .sum = o->f->h.sum };
+    p->bytes.len = end - at - cip_sum_size(p->sum);
+    cip_bp_raw(o->f, i, &raw_off, &p->raw_len);
+    return CIP_OK;
+}
+
+cip_status cip_bp_piece_at(const cip_bp_container *c, uint64_t i, cip_bp_piece *p, cip_err *err)
+{
+    cip_chunk_now now;
+    if (c->only != NULL) {
+        *p = *c->only;
+        return CIP_OK;
+    }
+    cip_chunk_changes_at(c->changes, c->first + i, &now);
+    const uint64_t from = now.from - c->first;
+    if (now.from != UINT64_MAX && c->other != NULL &&
+        (from != i || c->old == NULL || from >= c->old->f->chunks.n))
+        return c->other(c->self, c->first + i, now.from, p, err);
+    if (now.from != UINT64_MAX)
+        return old_piece(c->old, from, p, err);
+    *p = (cip_bp_piece){
+        .bytes = { .io = now.chunk.at.in->io, .off = now.chunk.at.off, .len = now.chunk.at.len },
+        .raw_len = now.chunk.raw_len,
+        .sum = (cip_sum_id)now.chunk.sum_id
+    };
+    memcpy(p->own, now.chunk.sum, sizeof p->own);
+    return CIP_OK;
+}
+
+/* One that is stored must not get a digest for other bytes than its own one is of. */
+static cip_status check_stored(const cip_bp_container *c, const cip_bp_piece *p,
+                               const uint8_t *bytes, cip_err *err)
+{
+    uint8_t sum[CIP_SUM_MAX], digest[CIP_SUM_MAX];
+    const size_t len = (size_t)p->bytes.len;
+    CIP_TRY(cip_sum_of(&c->env->mem, p->sum, (cip_bytes){ bytes, len }, sum, err));
+    cip_bp_digest(p->sum, sum, digest);
+    return memcmp(digest, bytes + len, cip_sum_size(p->sum)) == 0
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_CHECKSUM, p->bytes.off,
+                          "expected the %s of the chunk, found another", cip_sum_name(p->sum));
+}
+
+/* The digest as it is stored, of the bytes of a chunk that has one of another kind, or none. */
+static cip_status digest_from_bytes(const cip_bp_container *c, const cip_bp_piece *p, uint8_t *out,
+                                    cip_err *err)
+{
+    cip_mem *mem = &c->env->mem;
+    const size_t len = (size_t)p->bytes.len, ndigest = p->stored ? cip_sum_size(p->sum) : 0;
+    uint8_t *bytes = NULL, sum[CIP_SUM_MAX];
+    if (c->sum == CIP_SUM_NONE && ndigest == 0)
+        return CIP_OK;
+    CIP_TRY(cip_mem_get(mem, len + ndigest, (void **)&bytes, err));
+    cip_status st = cip_io_read(p->bytes.io, p->bytes.off, bytes, len + ndigest, err);
+    if (st == CIP_OK && ndigest != 0)
+        st = check_stored(c, p, bytes, err);
+    if (st == CIP_OK && c->sum != CIP_SUM_NONE)
+        st = cip_sum_of(mem, c->sum, (cip_bytes){ bytes, len }, sum, err);
+    if (st == CIP_OK)
+        cip_bp_digest(c->sum, sum, out);
+    cip_mem_put(mem, bytes);
+    return st;
+}
+
+static cip_status digest_of(const cip_bp_container *c, const cip_bp_piece *p, uint8_t *out,
+                            cip_err *err)
+{
+    if (p->stored || p->sum != c->sum)
+        return digest_from_bytes(c, p, out, err);
+    cip_bp_digest(c->sum, p->own, out);
+    return CIP_OK;
+}
+
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+static cip_status put(const cip_bp_container *c, const void *ptr, uint64_t n, cip_err *err)
+{
+    return c->out != NULL ? cip_out_write(c->out, ptr, (size_t)n, err)
+                          : cip_revision_bytes(c->r, ptr, (size_t)n, err);
+}
+
+static cip_status put_segment(const cip_bp_container *c, const cip_segment *s, cip_err *err)
+{
+    return s->ptr != NULL || s->len == 0 ? put(c, s->ptr, s->len, err)
+                                         : cip_revision_range(c->r, s->io, s->off, s->len, err);
+}
+
+static cip_status fill(const cip_bp_container *c, uint8_t value, uint64_t n, cip_err *err)
+{
+    return c->out != NULL ? cip_out_fill(c->out, value, n, err)
+                          : cip_revision_fill(c->r, value, n, err);
+}
+
+static cip_status put_slot(const cip_bp_container *c, const cip_bp_piece *p, cip_err *err)
+{
+    const bool same = p->stored && p->sum == c->sum;
+    const size_t nsum = cip_sum_size(c->sum);
+    uint8_t digest[CIP_SUM_MAX];
+    cip_segment s = p->bytes;
+    if (same)
+        s.len += nsum;
+    else
+        CIP_TRY(digest_of(c, p, digest, err));
+    CIP_TRY(put_segment(c, &s, err));
+    if (!same)
+        CIP_TRY(put(c, digest, nsum, err));
+    return fill(c, 0, c->spare, err);
+}
+
+static cip_status add_place(cip_bp_container *c, uint64_t at, cip_err *err)
+{
+    uint8_t bytes[8];
+    cip_store_u64(bytes, at, false);
+    return cip_buf_add(&c->places, bytes, sizeof bytes, err);
+}
+
+/* --- new files -------------------------------------------------------------------------------- */
+
+static cip_status put_front(cip_bp_container *c, const cip_segment *meta, cip_err *err)
+{
+    CIP_TRY(put(c, c->head, sizeof c->head, err));
+    CIP_TRY(put_segment(c, meta, err));
+    c->offsets_at = sizeof c->head + meta->len;
+    if (!c->offsets)
+        return CIP_OK;
+    CIP_TRY(put(c, c->places.ptr, c->places.len, err));
+    return fill(c, 0xff, 8 * (c->n + c->nfree) - c->places.len, err);
+}
+
+cip_status cip_bp_put_front(cip_bp_container *c, cip_bytes meta, cip_err *err)
+{
+    const cip_segment s = { .ptr = meta.ptr, .len = meta.len };
+    return put_front(c, &s, err);
+}
+
+cip_status cip_bp_put_chunk(cip_bp_container *c, const cip_bp_piece *p, cip_err *err)
+{
+    if (c->offsets)
+        CIP_TRY(add_place(c, c->out->n, err));
+    return put_slot(c, p, err);
+}
+
+/* --- what becomes of a file ------------------------------------------------------------------- */
+
+/* The places of the chunks from k on, the first at `at`. */
+static cip_status place_from(cip_bp_container *c, uint64_t k, uint64_t at, cip_err *err)
+{
+    c->places.len = 0;
+    for (uint64_t i = k; i < c->n && c->offsets; i++) {
+        cip_bp_piece p;
+        CIP_TRY(add_place(c, at, err));
+        CIP_TRY(cip_bp_piece_at(c, i, &p, err));
+        at += p.bytes.len + cip_sum_size(c->sum) + c->spare;
+    }
+    return CIP_OK;
+}
+
+static cip_status put_from(cip_bp_container *c, uint64_t k, cip_err *err)
+{
+    for (uint64_t i = k; i < c->n; i++) {
+        cip_bp_piece p;
+        CIP_TRY(cip_bp_piece_at(c, i, &p, err));
+        CIP_TRY(put_slot(c, &p, err));
+    }
+    return CIP_OK;
+}
+
+cip_status cip_bp_make(cip_bp_container *c, const cip_segment *meta, cip_err *err)
+{
+    const uint64_t noffset = c->offsets ? c->n + c->nfree : 0;
+    CIP_TRY(place_from(c, 0, sizeof c->head + meta->len + 8 * noffset, err));
+    CIP_TRY(put_front(c, meta, err));
+    return put_from(c, 0, err);
+}
+
+/* The number of chunks from i on that stay where they are; 0: chunk i changes. */
+static uint64_t kept_from(const cip_bp_container *c, uint64_t i, cip_chunk_now *now)
+{
+    cip_chunk_changes_at(c->changes, c->first + i, now);
+    return now->from == c->first + i ? now->run : 0;
+}
+
+cip_status cip_bp_find_tail(const cip_bp_container *c, uint64_t *k, cip_err *err)
+{
+    const uint64_t n = c->only != NULL ? 0 : cip_min_u64(c->n, c->old->f->chunks.n);
+    const size_t nsum = cip_sum_size(c->sum);
+    cip_chunk_now now;
+    uint64_t i = 0;
+    for (bool fit = true; i < n && fit;) {
+        const uint64_t kept = kept_from(c, i, &now);
+        if (kept == 0 && now.from != UINT64_MAX)
+            break;
+        if (kept == 0)
+            CIP_TRY(fits(c->old, i, now.chunk.at.len + nsum, &fit, err));
+        i += kept != 0 ? kept : fit;
+    }
+    *k = cip_min_u64(i, n);
+    return CIP_OK;
+}
+
+/* A chunk within, and zeros after it where the old one was longer. */
+static cip_status change_chunk(const cip_bp_container *c, uint64_t i, cip_err *err)
+{
+    static const uint8_t zeros[512];
+    const uint64_t at = c->old->f->chunks.at[i];
+    const size_t nsum = cip_sum_size(c->sum);
+    uint8_t digest[CIP_SUM_MAX];
+    cip_bp_piece p;
+    uint64_t end;
+    CIP_TRY(cip_bp_old_end(c->old, i, &end, err));
+    CIP_TRY(cip_bp_piece_at(c, i, &p, err));
+    CIP_TRY(digest_of(c, &p, digest, err));
+    CIP_TRY(cip_patch_range(&c->r->patch, at, p.bytes.io, p.bytes.off, p.bytes.len, err));
+    CIP_TRY(cip_patch_bytes(&c->r->patch, at + p.bytes.len, digest, nsum, err));
+    for (uint64_t off = at + p.bytes.len + nsum; off < end; off += sizeof zeros)
+        CIP_TRY(cip_patch_bytes(&c->r->patch, off, zeros,
+                                (size_t)cip_min_u64(sizeof zeros, end - off), err));
+    return CIP_OK;
+}
+
+/* Where slot k begins, after those before it that stay. */
+static cip_status begin_of(const cip_bp_container *c, uint64_t k, uint64_t *at, cip_err *err)
+{
+    const cip_bp_file *f = c->old->f;
+    const bool there = f->spare && k < f->chunks.n;
+    *at = there ? f->chunks.at[k] : f->chunks_at;
+    return there || k == 0 ? CIP_OK : cip_bp_old_end(c->old, k - 1, at, err);
+}
+
+/* A bloscpack file has a slot for an array of nothing, too. */
+static uint64_t count_slots(const cip_bp_file *f)
+{
+    return f->spare ? f->chunks.n : (uint64_t)f->h.nchunk;
+}
+
+/* Slots from k on are others; offsets of those that go are free again. */
+static cip_status put_end(cip_bp_container *c, uint64_t k, cip_err *err)
+{
+    const cip_bp_file *f = c->old->f;
+    const uint64_t unset = UINT64_MAX;
+    CIP_TRY(begin_of(c, k, &c->r->tail_off, err));
+    c->r->has_tail = true;
+    CIP_TRY(place_from(c, k, c->r->tail_off, err));
+    CIP_TRY(put_from(c, k, err));
+    for (uint64_t i = c->n; i < count_slots(f) && c->offsets; i++)
+        CIP_TRY(cip_buf_add(&c->places, &unset, sizeof unset, err));
+    return cip_patch_bytes(&c->r->patch, f->offsets_at + 8 * k, c->places.ptr, c->places.len, err);
+}
+
+cip_status cip_bp_change(cip_bp_container *c, uint64_t k, cip_bytes meta, cip_err *err)
+{
+    const cip_bp_file *f = c->old->f;
+    cip_chunk_now now;
+    if (memcmp(c->head, f->head, sizeof c->head) != 0)
+        CIP_TRY(cip_patch_bytes(&c->r->patch, 0, c->head, sizeof c->head, err));
+    CIP_TRY(cip_patch_bytes(&c->r->patch, f->meta_at, meta.ptr, meta.len, err));
+    for (uint64_t i = 0, kept; i < k; i += cip_max_u64(kept, 1)) {
+        kept = kept_from(c, i, &now);
+        if (kept == 0)
+            CIP_TRY(change_chunk(c, i, err));
+    }
+    return k < c->n || c->n != count_slots(f) ? put_end(c, k, err) : CIP_OK;
+}
