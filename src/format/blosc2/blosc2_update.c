@@ -33,23 +33,17 @@ static cip_status copy_metas(cip_arena *a, const cip_b2_metas *from, cip_b2_meta
     return CIP_OK;
 }
 
-cip_status cip_b2_update_begin(const cip_store_begin *b, void **state, cip_err *err)
+cip_status cip_b2_update_begin(cip_b2_state *u, const cip_store_begin *b, cip_err *err)
 {
     const cip_b2_file *file = b->old->own;
-    cip_b2_update *u;
     if (file->frame == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a frame, found a bare chunk, which cannot be changed in place");
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
-    u->is_update = true;
     u->l = b->old;
-    u->env = b->env;
-    u->arena = b->arena;
     u->f = file->frame;
     u->array = u->l->array[0];
     u->alone = b->alone;
     u->alone_user = b->alone_user;
-    u->spec = *b->spec;
     u->spec.env = b->env;
     u->spec_array = (cip_spec_array){ .path = u->array->path,
                                       .dtype = u->array->dtype,
@@ -59,9 +53,7 @@ cip_status cip_b2_update_begin(const cip_store_begin *b, void **state, cip_err *
     u->spec.narray = 1;
     u->spec.array = &u->spec_array;
     CIP_TRY(copy_metas(u->arena, &u->f->meta, &u->meta, err));
-    CIP_TRY(copy_metas(u->arena, &u->f->vlmeta, &u->vlmeta, err));
-    *state = u;
-    return CIP_OK;
+    return copy_metas(u->arena, &u->f->vlmeta, &u->vlmeta, err);
 }
 
 /* --- how elements change ---------------------------------------------------------------------- */
@@ -96,7 +88,7 @@ static cip_status check_frame(const cip_b2_frame *f, cip_err *err)
     return cip_b2_update_check(f, err);
 }
 
-static cip_status check_shape(const cip_b2_update *u, cip_change_kind kind, cip_err *err)
+static cip_status check_shape(const cip_b2_state *u, cip_change_kind kind, cip_err *err)
 {
     const bool tensor = u->f->nd_meta == NULL && cip_b2_meta_find(&u->f->vlmeta, "__pack_tensor__");
     if (kind != CIP_CHANGE_ELEMENTS && tensor)
@@ -110,7 +102,7 @@ static cip_status check_shape(const cip_b2_update *u, cip_change_kind kind, cip_
 /* Chunks that end within an item, as libblosc2 cuts a list whose chunksize is no multiple of its
  * typesize, are read but not made: new ones would be of whole items, and the next would not begin
  * where the header says. */
-static cip_status check_cut(const cip_b2_update *u, uint64_t nbytes, cip_err *err)
+static cip_status check_cut(const cip_b2_state *u, uint64_t nbytes, cip_err *err)
 {
     const uint64_t item = u->array->view.itemsize, chunk = u->f->h.chunksize;
     if (u->f->nd_meta != NULL || chunk == 0 || item == 0 || chunk % item == 0 || nbytes <= chunk)
@@ -123,7 +115,7 @@ static cip_status check_cut(const cip_b2_update *u, uint64_t nbytes, cip_err *er
 }
 
 /* Bytes that are no whole items are read as bytes; with others added, they would become items. */
-static cip_status check_items(const cip_b2_update *u, uint64_t nbytes, cip_err *err)
+static cip_status check_items(const cip_b2_state *u, uint64_t nbytes, cip_err *err)
 {
     const uint64_t each = u->f->h.typesize;
     if (u->f->nd_meta != NULL || u->array->view.itemsize == each || nbytes % each != 0)
@@ -134,27 +126,18 @@ static cip_status check_items(const cip_b2_update *u, uint64_t nbytes, cip_err *
                     each, nbytes);
 }
 
-static cip_status choose(cip_b2_update *u, cip_err *err)
+static cip_status choose(cip_b2_state *u, cip_err *err)
 {
-    const cip_b2_nd *nd = &u->how.nd;
-    if (u->has_how)
-        return CIP_OK;
-    CIP_TRY(cip_b2_choose_again(&u->spec, u->f, &u->how, err));
+    if (!u->has_how)
+        CIP_TRY(cip_b2_choose_again(&u->spec, u->f, &u->how, err));
     u->has_how = true;
-    u->grid = (cip_grid){ .itemsize = nd->item,
-                          .ndim = nd->ndim,
-                          .blocked = true,
-                          .shape = u->f->nd.shape,
-                          .chunk = nd->chunk,
-                          .stored = nd->stored,
-                          .block = nd->block };
     return CIP_OK;
 }
 
 cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind kind,
                               const int64_t *shape, cip_change_form *out, cip_err *err)
 {
-    cip_b2_update *u = state;
+    cip_b2_state *u = state;
     CIP_TRY(check_frame(u->f, err));
     CIP_TRY(check_shape(u, kind, err));
     CIP_TRY(check_cut(u, u->f->h.nbytes, err));
@@ -163,7 +146,7 @@ cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind k
         CIP_TRY(check_items(u, (uint64_t)shape[0] * a->view.itemsize, err));
     }
     CIP_TRY(choose(u, err));
-    cip_b2_fill_form(&u->how, a->dtype, u->how.plain ? NULL : &u->grid, &out->form);
+    cip_b2_fill_form(u, a->dtype, u->f->nd.shape, &out->form);
     out->form.codec_env.typesize = u->f->h.typesize;
     if (u->how.plain && a->dtype->itemsize != u->f->h.typesize)
         out->form.specials = 0; /* blosc2 reads none that end within an item */
@@ -172,7 +155,7 @@ cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind k
 
 cip_status cip_b2_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
 {
-    cip_b2_update *u = state;
+    cip_b2_state *u = state;
     const cip_nd *v = &u->array->view;
     const int64_t *shape = cip_chunk_changes_shape(c);
     u->c = c;
@@ -200,7 +183,7 @@ typedef struct parts {
     uint64_t nbytes, cbytes, frame_len;
 } parts;
 
-static void parts_init(const cip_b2_update *u, parts *p)
+static void parts_init(const cip_b2_state *u, parts *p)
 {
     cip_mem *mem = &u->env->mem;
     *p = (parts){ .header = { .mem = mem }, .index = { .mem = mem }, .trailer = { .mem = mem } };
@@ -218,7 +201,7 @@ static void parts_clear(parts *p)
 }
 
 /* The shape into the value of its metalayer. */
-static cip_status put_shape(cip_b2_update *u, cip_err *err)
+static cip_status put_shape(cip_b2_state *u, cip_err *err)
 {
     cip_buf value = { .mem = &u->env->mem };
     char *copy = NULL;
@@ -246,7 +229,7 @@ static bool same_room(const cip_b2_metas *was, const cip_b2_metas *now)
     return now->n == was->n;
 }
 
-static cip_status make_header(cip_b2_update *u, parts *p, cip_err *err)
+static cip_status make_header(cip_b2_state *u, parts *p, cip_err *err)
 {
     const cip_b2_frame *f = u->f;
     const bool moves = !same_room(&f->meta, &u->meta);
@@ -266,7 +249,7 @@ static cip_status make_header(cip_b2_update *u, parts *p, cip_err *err)
 }
 
 /* Lengths, and what a frame without chunks need not have said. */
-static void put_lengths(const cip_b2_update *u, parts *p)
+static void put_lengths(const cip_b2_state *u, parts *p)
 {
     uint8_t *at = p->header.ptr;
     cip_store_u32(at + AT_HEADER_LEN, (uint32_t)p->header.len, true);
@@ -282,7 +265,7 @@ static void put_lengths(const cip_b2_update *u, parts *p)
 }
 
 /* A fingerprint is of a file that is no more. */
-static cip_status add_trailer(const cip_b2_update *u, cip_buf *out, cip_err *err)
+static cip_status add_trailer(const cip_b2_state *u, cip_buf *out, cip_err *err)
 {
     if (u->vlmeta_changed)
         return cip_b2_trailer_write(out, &u->vlmeta, err);
@@ -292,7 +275,7 @@ static cip_status add_trailer(const cip_b2_update *u, cip_buf *out, cip_err *err
 }
 
 /* Where index and trailer go. The index lies behind all chunks, the trailer at the end. */
-static void place_end(const cip_b2_update *u, parts *p)
+static void place_end(const cip_b2_state *u, parts *p)
 {
     const cip_b2_frame *f = u->f;
     const uint64_t header = f->h.header_len;
@@ -313,7 +296,7 @@ static void place_end(const cip_b2_update *u, parts *p)
 }
 
 /* The index as it was, of a frame that moves. */
-static cip_status copy_index(const cip_b2_update *u, cip_buf *out, cip_err *err)
+static cip_status copy_index(const cip_b2_state *u, cip_buf *out, cip_err *err)
 {
     const cip_b2_frame *f = u->f;
     const cip_read_how how = { u->l, NULL };
@@ -327,7 +310,7 @@ static cip_status copy_index(const cip_b2_update *u, cip_buf *out, cip_err *err)
 
 /* Where new chunks may go. Of a file that is made anew all that lies behind the chunks is left
  * out. */
-static cip_status begin_places(cip_b2_update *u, parts *p, cip_err *err)
+static cip_status begin_places(cip_b2_state *u, parts *p, cip_err *err)
 {
     cip_b2_places *all = &p->places;
     const cip_b2_header *h = &u->f->h;
@@ -340,7 +323,7 @@ static cip_status begin_places(cip_b2_update *u, parts *p, cip_err *err)
     return p->anew || u->c == NULL ? CIP_OK : cip_b2_holes_find(u, &all->holes, err);
 }
 
-static cip_status make_index(cip_b2_update *u, parts *p, cip_err *err)
+static cip_status make_index(cip_b2_state *u, parts *p, cip_err *err)
 {
     cip_b2_places *all = &p->places;
     if (u->c == NULL && !u->packs)
@@ -349,7 +332,7 @@ static cip_status make_index(cip_b2_update *u, parts *p, cip_err *err)
     return cip_b2_index_write(u->env, all->entries.ptr, all->entries.len / 8, &p->index, err);
 }
 
-static cip_status make_parts(cip_b2_update *u, parts *p, cip_err *err)
+static cip_status make_parts(cip_b2_state *u, parts *p, cip_err *err)
 {
     CIP_TRY(put_shape(u, err));
     CIP_TRY(make_header(u, p, err));
@@ -376,7 +359,7 @@ static cip_status add_end(const parts *p, cip_revision *r, cip_err *err)
     return p->trailer_stays ? CIP_OK : cip_revision_bytes(r, p->trailer.ptr, p->trailer.len, err);
 }
 
-static cip_status finish_anew(const cip_b2_update *u, const parts *p, cip_revision *r, cip_err *err)
+static cip_status finish_anew(const cip_b2_state *u, const parts *p, cip_revision *r, cip_err *err)
 {
     const cip_b2_header *h = &u->f->h;
     r->anew = r->has_tail = true;
@@ -386,7 +369,7 @@ static cip_status finish_anew(const cip_b2_update *u, const parts *p, cip_revisi
 }
 
 /* What lies in holes. */
-static cip_status fill_holes(const cip_b2_update *u, const parts *p, cip_revision *r, cip_err *err)
+static cip_status fill_holes(const cip_b2_state *u, const parts *p, cip_revision *r, cip_err *err)
 {
     const cip_b2_places *all = &p->places;
     const uint64_t header = u->f->h.header_len;
@@ -399,7 +382,7 @@ static cip_status fill_holes(const cip_b2_update *u, const parts *p, cip_revisio
 }
 
 /* All that the header names stays, so that those who have read it need not go. */
-static cip_status finish_in_place(const cip_b2_update *u, const parts *p, cip_revision *r,
+static cip_status finish_in_place(const cip_b2_state *u, const parts *p, cip_revision *r,
                                   cip_err *err)
 {
     r->has_tail = !p->trailer_stays;
@@ -410,7 +393,7 @@ static cip_status finish_in_place(const cip_b2_update *u, const parts *p, cip_re
     return add_end(p, r, err);
 }
 
-static cip_status finish_contiguous(const cip_b2_update *u, parts *p, cip_revision *r, cip_err *err)
+static cip_status finish_contiguous(const cip_b2_state *u, parts *p, cip_revision *r, cip_err *err)
 {
     place_end(u, p);
     put_lengths(u, p);
@@ -419,7 +402,7 @@ static cip_status finish_contiguous(const cip_b2_update *u, parts *p, cip_revisi
 }
 
 /* Chunk files, then the one that names them. */
-static cip_status finish_sparse(const cip_b2_update *u, parts *p, cip_revision *r, cip_err *err)
+static cip_status finish_sparse(const cip_b2_state *u, parts *p, cip_revision *r, cip_err *err)
 {
     cip_revision *as;
     CIP_TRY(cip_b2_sparse_files(u, &p->places, r, &p->cbytes, err));
@@ -434,7 +417,7 @@ static cip_status finish_sparse(const cip_b2_update *u, parts *p, cip_revision *
 }
 
 /* Bytes behind a frame are somebody else's. */
-static cip_status check_file(const cip_b2_update *u, cip_err *err)
+static cip_status check_file(const cip_b2_state *u, cip_err *err)
 {
     const uint64_t size = u->f->in->len, len = u->f->h.frame_len;
     if (u->f->h.sparse && !cip_io_is_folder(u->l->io))
@@ -447,9 +430,8 @@ static cip_status check_file(const cip_b2_update *u, cip_err *err)
                     size - len);
 }
 
-cip_status cip_b2_update_finish(void *state, cip_revision *r, cip_err *err)
+cip_status cip_b2_update_finish(cip_b2_state *u, cip_revision *r, cip_err *err)
 {
-    cip_b2_update *u = state;
     parts p;
     cip_status st;
     r->patch.old_len = r->patch.new_len = u->l->io->size;

@@ -43,7 +43,7 @@ static cip_status add_extent(cip_b2_index *x, uint64_t i, extents *e, cip_err *e
 }
 
 /* Of all chunks with data, by their places. */
-static cip_status find_extents(const cip_b2_update *u, extents *e, cip_err *err)
+static cip_status find_extents(const cip_b2_state *u, extents *e, cip_err *err)
 {
     cip_b2_index *x = (cip_b2_index *)&u->f->index;
     CIP_TRY(CIP_NEW(&u->env->mem, &e->at, x->constant ? 0 : x->n, err));
@@ -68,7 +68,7 @@ static uint64_t tell_hole(uint64_t from, uint64_t to, cip_report *report)
     return to - from;
 }
 
-static cip_status find_holes(cip_b2_update *u, cip_report *report, cip_err *err)
+static cip_status find_holes(cip_b2_state *u, cip_report *report, cip_err *err)
 {
     const cip_b2_frame *f = u->f;
     const uint64_t trailer = f->h.frame_len - f->trailer.len;
@@ -94,7 +94,7 @@ static cip_status find_holes(cip_b2_update *u, cip_report *report, cip_err *err)
 /* --- chunk files ------------------------------------------------------------------------------ */
 
 typedef struct files {
-    cip_b2_update *u;
+    cip_b2_state *u;
     cip_report *report;
     uint64_t *named; /* numbers in the index, rising */
     size_t n;
@@ -128,7 +128,7 @@ static bool is_chunk_file(const char *name, uint64_t *number)
 
 static cip_status drop_file(files *f, const char *name, cip_err *err)
 {
-    cip_b2_update *u = f->u;
+    cip_b2_state *u = f->u;
     cip_b2_gone *gone;
     CIP_TRY(CIP_ARENA_NEW(u->arena, &gone, 1, err));
     CIP_TRY(cip_arena_copy(u->arena, name, strlen(name), (char **)&gone->name, err));
@@ -149,7 +149,7 @@ static int see_name(void *user, const char *name, bool is_folder)
     return f->st != CIP_OK;
 }
 
-static cip_status find_files(cip_b2_update *u, cip_report *report, cip_err *err)
+static cip_status find_files(cip_b2_state *u, cip_report *report, cip_err *err)
 {
     files f = { .u = u, .report = report, .err = err };
     cip_err why = CIP_ERR_INIT;
@@ -164,7 +164,7 @@ static cip_status find_files(cip_b2_update *u, cip_report *report, cip_err *err)
     return st;
 }
 
-cip_status cip_b2_update_drop_files(const cip_b2_update *u, cip_revision *r, cip_err *err)
+cip_status cip_b2_update_drop_files(const cip_b2_state *u, cip_revision *r, cip_err *err)
 {
     for (const cip_b2_gone *g = u->gone; g != NULL; g = g->next) {
         cip_io *known;
@@ -181,7 +181,7 @@ cip_status cip_b2_update_drop_files(const cip_b2_update *u, cip_revision *r, cip
 
 cip_status cip_b2_update_defrag(void *state, cip_report *report, cip_err *err)
 {
-    cip_b2_update *u = state;
+    cip_b2_state *u = state;
     CIP_TRY(cip_b2_update_check(u->f, err));
     CIP_TRY(cip_b2_index_ready((cip_b2_index *)&u->f->index, err));
     if (!u->f->h.sparse)

@@ -54,7 +54,7 @@ static size_t window_of(uint64_t frame_len, size_t n)
 }
 
 /* Where the chunk ends that begins there, at the latest: readers believe no more than `most`. */
-static cip_status end_of(const cip_b2_update *u, cip_window *heads, uint64_t at, uint64_t most,
+static cip_status end_of(const cip_b2_state *u, cip_window *heads, uint64_t at, uint64_t most,
                          uint64_t *end, cip_err *err)
 {
     const cip_b2_index *x = &u->f->index;
@@ -69,7 +69,7 @@ static cip_status end_of(const cip_b2_update *u, cip_window *heads, uint64_t at,
 
 /* Gaps between the chunks [from, from + WINDOW) of the list, and what lies in front of the first.
  */
-static cip_status look(cip_b2_update *u, const uint64_t *at, size_t n, size_t from, cip_b2_holes *h,
+static cip_status look(cip_b2_state *u, const uint64_t *at, size_t n, size_t from, cip_b2_holes *h,
                        cip_err *err)
 {
     const cip_b2_index *x = &u->f->index;
@@ -91,7 +91,7 @@ static cip_status look(cip_b2_update *u, const uint64_t *at, size_t n, size_t fr
     return st == CIP_OK && to == n ? add_hole(h, end, section, err) : st;
 }
 
-cip_status cip_b2_holes_find(cip_b2_update *u, cip_b2_holes *h, cip_err *err)
+cip_status cip_b2_holes_find(cip_b2_state *u, cip_b2_holes *h, cip_err *err)
 {
     cip_b2_index *x = (cip_b2_index *)&u->f->index;
     const cip_b2_header *f = &u->f->h;

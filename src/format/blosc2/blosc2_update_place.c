@@ -24,7 +24,7 @@ static cip_status add_chunk(cip_b2_places *p, const cip_segment *bytes, cip_err 
 }
 
 /* A chunk that stays; it lies elsewhere where all are packed. */
-static cip_status keep_chunk(cip_b2_update *u, cip_b2_places *p, uint64_t i, cip_err *err)
+static cip_status keep_chunk(cip_b2_state *u, cip_b2_places *p, uint64_t i, cip_err *err)
 {
     cip_b2_index *x = (cip_b2_index *)&u->f->index;
     cip_b2_entry e;
@@ -40,7 +40,7 @@ static cip_status keep_chunk(cip_b2_update *u, cip_b2_places *p, uint64_t i, cip
 }
 
 /* An offset beyond what the frame holds could name bytes that come: so each is looked at. */
-static cip_status keep_chunks(cip_b2_update *u, cip_b2_places *p, uint64_t from, uint64_t n,
+static cip_status keep_chunks(cip_b2_state *u, cip_b2_places *p, uint64_t from, uint64_t n,
                               cip_err *err)
 {
     for (uint64_t i = from; i < from + n; i++)
@@ -49,7 +49,7 @@ static cip_status keep_chunks(cip_b2_update *u, cip_b2_places *p, uint64_t from,
 }
 
 /* A chunk of a value lies in the frame for each of them, so that each can be replaced. */
-static cip_status add_values(cip_b2_update *u, cip_b2_places *p, const cip_chunk *c, uint64_t run,
+static cip_status add_values(cip_b2_state *u, cip_b2_places *p, const cip_chunk *c, uint64_t run,
                              cip_err *err)
 {
     cip_buf bytes = { .mem = &u->env->mem };
@@ -65,8 +65,7 @@ static cip_status add_values(cip_b2_update *u, cip_b2_places *p, const cip_chunk
     return st;
 }
 
-static cip_status add_new(cip_b2_update *u, cip_b2_places *p, const cip_chunk_now *now,
-                          cip_err *err)
+static cip_status add_new(cip_b2_state *u, cip_b2_places *p, const cip_chunk_now *now, cip_err *err)
 {
     const cip_chunk *c = &now->chunk;
     uint8_t head[CIP_BLOSC_HEADER];
@@ -81,7 +80,7 @@ static cip_status add_new(cip_b2_update *u, cip_b2_places *p, const cip_chunk_no
                      err);
 }
 
-cip_status cip_b2_places_find(cip_b2_update *u, cip_b2_places *p, cip_err *err)
+cip_status cip_b2_places_find(cip_b2_state *u, cip_b2_places *p, cip_err *err)
 {
     if (u->c == NULL)
         return keep_chunks(u, p, 0, u->f->index.n, err);

@@ -54,7 +54,7 @@ static void sort(cip_buf *numbers)
 }
 
 /* Of the frame as it is, rising. */
-static cip_status old_numbers(const cip_b2_update *u, cip_buf *out, cip_err *err)
+static cip_status old_numbers(const cip_b2_state *u, cip_buf *out, cip_err *err)
 {
     cip_b2_index *x = (cip_b2_index *)&u->f->index;
     for (uint64_t i = 0; i < x->n; i++) {
@@ -67,7 +67,7 @@ static cip_status old_numbers(const cip_b2_update *u, cip_buf *out, cip_err *err
     return CIP_OK;
 }
 
-cip_status cip_b2_sparse_numbers(const cip_b2_update *u, cip_b2_places *p, cip_err *err)
+cip_status cip_b2_sparse_numbers(const cip_b2_state *u, cip_b2_places *p, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     names f = { .out = &p->used, .err = err };
@@ -116,7 +116,7 @@ static int see_link(void *user, const char *name, bool is_folder)
 
 /* A chunk file that is a link leads to another file of the folder, which an update might remove as
  * its own chunk's. */
-cip_status cip_b2_sparse_check_links(const cip_b2_update *u, cip_err *err)
+cip_status cip_b2_sparse_check_links(const cip_b2_state *u, cip_err *err)
 {
     cip_buf numbers = { .mem = &u->l->env->mem };
     links x = { .numbers = &numbers };
@@ -155,7 +155,7 @@ static cip_status make_files(const cip_b2_places *p, cip_revision *r, uint64_t *
 }
 
 /* Those of `was` that `now` lacks, both rising. */
-static cip_status remove_files(const cip_b2_update *u, const cip_buf *was, const cip_buf *now,
+static cip_status remove_files(const cip_b2_state *u, const cip_buf *was, const cip_buf *now,
                                cip_revision *r, uint64_t *cbytes, cip_err *err)
 {
     const uint64_t *old = (const uint64_t *)(const void *)was->ptr;
@@ -190,7 +190,7 @@ static cip_status new_numbers(const cip_b2_places *p, cip_buf *out, cip_err *err
 }
 
 /* Of all files that the frame as it is names; what the header says may be more (see below). */
-static uint64_t old_bytes(const cip_b2_update *u, const cip_buf *was)
+static uint64_t old_bytes(const cip_b2_state *u, const cip_buf *was)
 {
     const uint64_t *number = (const uint64_t *)(const void *)was->ptr;
     const cip_b2_header *h = &u->f->h;
@@ -206,7 +206,7 @@ static uint64_t old_bytes(const cip_b2_update *u, const cip_buf *was)
 
 /* libblosc2 takes numbers for places here, too, and opens no frame with one whose chunk would reach
  * beyond all bytes of chunks (its own neither, where most chunks were deleted). */
-cip_status cip_b2_sparse_files(const cip_b2_update *u, const cip_b2_places *p, cip_revision *r,
+cip_status cip_b2_sparse_files(const cip_b2_state *u, const cip_b2_places *p, cip_revision *r,
                                uint64_t *cbytes, cip_err *err)
 {
     cip_buf was = { .mem = p->mem }, now = { .mem = p->mem };
@@ -229,7 +229,7 @@ done:
     return st;
 }
 
-cip_status cip_b2_sparse_index_file(const cip_b2_update *u, cip_revision *r, cip_revision **as,
+cip_status cip_b2_sparse_index_file(const cip_b2_state *u, cip_revision *r, cip_revision **as,
                                     cip_err *err)
 {
     const cip_b2_file *file = u->l->own;

@@ -25,7 +25,7 @@ typedef struct place {
 
 static const char *const list_name[] = { "meta", "vlmeta" };
 
-static cip_b2_metas *list_of(cip_b2_update *u, bool trailer)
+static cip_b2_metas *list_of(cip_b2_state *u, bool trailer)
 {
     return trailer ? &u->vlmeta : &u->meta;
 }
@@ -35,7 +35,7 @@ static bool is_dirty(const cip_b2_meta *m)
     return m->value.ptr == NULL;
 }
 
-static void set_changed(cip_b2_update *u, bool trailer)
+static void set_changed(cip_b2_state *u, bool trailer)
 {
     *(trailer ? &u->vlmeta_changed : &u->meta_changed) = true;
 }
@@ -43,7 +43,7 @@ static void set_changed(cip_b2_update *u, bool trailer)
 /* --- the beginning ---------------------------------------------------------------------------- */
 
 /* Room for as many metalayers as there may be. */
-static cip_status make_room(cip_b2_update *u, bool trailer, cip_err *err)
+static cip_status make_room(cip_b2_state *u, bool trailer, cip_err *err)
 {
     cip_b2_metas *list = list_of(u, trailer);
     cip_b2_meta *room;
@@ -54,7 +54,7 @@ static cip_status make_room(cip_b2_update *u, bool trailer, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status begin(cip_b2_update *u, cip_err *err)
+static cip_status begin(cip_b2_state *u, cip_err *err)
 {
     cip_build tree = { .arena = u->arena };
     if (u->tree.root != NULL)
@@ -80,7 +80,7 @@ typedef struct cip_b2_marked {
     cip_node *root;
 } cip_b2_marked;
 
-static cip_status save(cip_b2_update *u, cip_b2_marked *m, cip_err *err)
+static cip_status save(cip_b2_state *u, cip_b2_marked *m, cip_err *err)
 {
     for (int i = 0; i < 2; i++) {
         const cip_b2_metas *list = list_of(u, i == 1);
@@ -94,7 +94,7 @@ static cip_status save(cip_b2_update *u, cip_b2_marked *m, cip_err *err)
     return CIP_OK;
 }
 
-static void restore(cip_b2_update *u, const cip_b2_marked *m)
+static void restore(cip_b2_state *u, const cip_b2_marked *m)
 {
     for (int i = 0; i < 2; i++) {
         cip_b2_metas *list = list_of(u, i == 1);
@@ -109,7 +109,7 @@ static void restore(cip_b2_update *u, const cip_b2_marked *m)
 
 cip_status cip_b2_update_mark(void *state, cip_err *err)
 {
-    cip_b2_update *u = state;
+    cip_b2_state *u = state;
     if (u->mark == NULL)
         CIP_TRY(CIP_ARENA_NEW(u->arena, &u->mark, 1, err));
     return save(u, u->mark, err);
@@ -117,7 +117,7 @@ cip_status cip_b2_update_mark(void *state, cip_err *err)
 
 cip_status cip_b2_update_undo(void *state, cip_err *err)
 {
-    cip_b2_update *u = state;
+    cip_b2_state *u = state;
     (void)err;
     restore(u, u->mark);
     return CIP_OK;
@@ -131,14 +131,14 @@ static bool is_step(cip_bytes step, const char *text)
 }
 
 /* Looked up again after each change of the tree. */
-static void look(cip_b2_update *u, place *p)
+static void look(cip_b2_state *u, place *p)
 {
     p->map = cip_map_get(u->tree.root, list_name[p->trailer]);
     p->at = p->nstep > 1 ? cip_map_step(p->map, p->step[1]) : SIZE_MAX;
     p->at = p->at == SIZE_MAX ? p->list->n : p->at;
 }
 
-static cip_status find(cip_b2_update *u, const char *path, place *p, cip_err *err)
+static cip_status find(cip_b2_state *u, const char *path, place *p, cip_err *err)
 {
     *p = (place){ .path = path };
     CIP_TRY(begin(u, err));
@@ -205,7 +205,7 @@ static cip_status expect_metalayer(const place *p, cip_err *err)
                                    list_name[p->trailer], p->path);
 }
 
-static cip_status expect_there(const cip_b2_update *u, const char *path, cip_err *err)
+static cip_status expect_there(const cip_b2_state *u, const char *path, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     return cip_tree_get(u->tree.root, path, &why) != NULL
@@ -215,7 +215,7 @@ static cip_status expect_there(const cip_b2_update *u, const char *path, cip_err
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static cip_status expect_packs(const cip_b2_update *u, const cip_node *value, cip_err *err)
+static cip_status expect_packs(const cip_b2_state *u, const cip_node *value, cip_err *err)
 {
     cip_msgpack_how how = { .leave_out = NULL };
     cip_buf out = { .mem = &u->env->mem };
@@ -237,7 +237,7 @@ static cip_status expect_packs(const cip_b2_update *u, const cip_node *value, ci
 }
 
 /* The bytes of a value that has some; *own: where they had to be decoded, to be put. */
-static cip_status stored(const cip_b2_update *u, const place *p, uint8_t **own, cip_bytes *raw,
+static cip_status stored(const cip_b2_state *u, const place *p, uint8_t **own, cip_bytes *raw,
                          cip_err *err)
 {
     uint64_t left = UINT64_MAX;
@@ -252,7 +252,7 @@ static cip_status stored(const cip_b2_update *u, const place *p, uint8_t **own, 
 }
 
 /* That a value which changes within, or moves into another, is what msgpack makes of its node. */
-static cip_status expect_known(const cip_b2_update *u, const place *p, cip_err *err)
+static cip_status expect_known(const cip_b2_state *u, const place *p, cip_err *err)
 {
     cip_msgpack_how how = { .leave_out = NULL };
     cip_buf packed = { .mem = &u->env->mem };
@@ -275,7 +275,7 @@ static cip_status expect_known(const cip_b2_update *u, const place *p, cip_err *
 }
 
 /* The value becomes another, or comes: the tree has it already. */
-static void mark(cip_b2_update *u, place *p, cip_bytes value)
+static void mark(cip_b2_state *u, place *p, cip_bytes value)
 {
     look(u, p);
     if (p->at == p->list->n) {
@@ -289,7 +289,7 @@ static void mark(cip_b2_update *u, place *p, cip_bytes value)
 
 cip_status cip_b2_update_set(void *state, const char *path, const cip_node *value, cip_err *err)
 {
-    cip_b2_update *u = state;
+    cip_b2_state *u = state;
     place p;
     CIP_TRY(find(u, path, &p, err));
     CIP_TRY(expect_metalayer(&p, err));
@@ -304,7 +304,7 @@ cip_status cip_b2_update_set(void *state, const char *path, const cip_node *valu
 
 cip_status cip_b2_update_tree_now(void *state, const cip_node **root, cip_err *err)
 {
-    const cip_b2_update *u = state;
+    const cip_b2_state *u = state;
     (void)err;
     *root = u->meta_changed || u->vlmeta_changed ? u->tree.root : u->l->tree;
     return CIP_OK;
@@ -313,7 +313,7 @@ cip_status cip_b2_update_tree_now(void *state, const cip_node **root, cip_err *e
 /* --- what goes -------------------------------------------------------------------------------- */
 
 /* All of a list. */
-static cip_status remove_all(cip_b2_update *u, const place *p, cip_err *err)
+static cip_status remove_all(cip_b2_state *u, const place *p, cip_err *err)
 {
     cip_node *none;
     for (size_t i = 0; i < p->list->n; i++)
@@ -331,7 +331,7 @@ static void drop(const place *p)
     p->list->n--;
 }
 
-static cip_status remove_at(cip_b2_update *u, place *p, cip_err *err)
+static cip_status remove_at(cip_b2_state *u, place *p, cip_err *err)
 {
     CIP_TRY(expect_there(u, p->path, err));
     CIP_TRY(expect_free(p, p->list->at[p->at].name, err));
@@ -348,7 +348,7 @@ static cip_status remove_at(cip_b2_update *u, place *p, cip_err *err)
 
 cip_status cip_b2_update_remove(void *state, const char *path, cip_err *err)
 {
-    cip_b2_update *u = state;
+    cip_b2_state *u = state;
     place p;
     CIP_TRY(find(u, path, &p, err));
     return p.nstep == 1 ? remove_all(u, &p, err) : remove_at(u, &p, err);
@@ -357,7 +357,7 @@ cip_status cip_b2_update_remove(void *state, const char *path, cip_err *err)
 /* --- what moves ------------------------------------------------------------------------------- */
 
 /* The bytes of a value as a list has them. */
-static cip_status keep(const cip_b2_update *u, bool trailer, cip_bytes value, cip_bytes *out,
+static cip_status keep(const cip_b2_state *u, bool trailer, cip_bytes value, cip_bytes *out,
                        cip_err *err)
 {
     char *copy;
@@ -370,7 +370,7 @@ static cip_status keep(const cip_b2_update *u, bool trailer, cip_bytes value, ci
 
 /* The bytes of a whole metalayer as another list has them; none of one that is packed at the end.
  */
-static cip_status carry(const cip_b2_update *u, const place *from, bool trailer, cip_bytes *out,
+static cip_status carry(const cip_b2_state *u, const place *from, bool trailer, cip_bytes *out,
                         cip_err *err)
 {
     uint8_t *own = NULL;
@@ -394,7 +394,7 @@ static bool is_within(const place *p, const place *of)
     return in;
 }
 
-static cip_status may_move(cip_b2_update *u, const place *from, const place *to, bool replace,
+static cip_status may_move(cip_b2_state *u, const place *from, const place *to, bool replace,
                            cip_err *err)
 {
     CIP_TRY(expect_metalayer(from, err));
@@ -412,7 +412,7 @@ static cip_status may_move(cip_b2_update *u, const place *from, const place *to,
     return to->nstep > 2 ? expect_known(u, to, err) : CIP_OK;
 }
 
-static cip_status move(cip_b2_update *u, const char *from, const char *to, bool replace,
+static cip_status move(cip_b2_state *u, const char *from, const char *to, bool replace,
                        cip_err *err)
 {
     cip_bytes bytes = { NULL, 0 };
@@ -434,7 +434,7 @@ static cip_status move(cip_b2_update *u, const char *from, const char *to, bool 
 cip_status cip_b2_update_move(void *state, const char *from, const char *to, bool replace,
                               cip_err *err)
 {
-    cip_b2_update *u = state;
+    cip_b2_state *u = state;
     cip_b2_marked before;
     CIP_TRY(save(u, &before, err));
     cip_status st = move(u, from, to, replace, err);
@@ -454,7 +454,7 @@ static bool is_stale(const cip_node *descriptor)
 
 /* python-blosc2 has sorted copies of elements in files beside, for queries, and a note of each
  * here: those of other elements than there are now would answer wrongly. */
-static cip_status mark_stale(cip_b2_update *u, cip_err *err)
+static cip_status mark_stale(cip_b2_state *u, cip_err *err)
 {
     static const char in[] = "vlmeta/blosc2_indexes/indexes";
     const cip_node *root = u->tree.root != NULL ? u->tree.root : u->l->tree;
@@ -479,7 +479,7 @@ done:
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static cip_status pack(const cip_b2_update *u, bool trailer, const cip_node *node, cip_bytes *out,
+static cip_status pack(const cip_b2_state *u, bool trailer, const cip_node *node, cip_bytes *out,
                        cip_err *err)
 {
     cip_msgpack_how how = { .leave_out = NULL };
@@ -491,7 +491,7 @@ static cip_status pack(const cip_b2_update *u, bool trailer, const cip_node *nod
     return st;
 }
 
-cip_status cip_b2_update_pack(cip_b2_update *u, cip_err *err)
+cip_status cip_b2_update_pack(cip_b2_state *u, cip_err *err)
 {
     if (u->c != NULL)
         CIP_TRY(mark_stale(u, err));

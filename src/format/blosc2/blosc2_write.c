@@ -11,22 +11,6 @@
 
 enum { LENGTHS_AT = 0x10, LENGTHS_END = 0x2F /* of the header: frame_len to cbytes */ };
 
-typedef struct writer {
-    bool is_update; /* false */
-    cip_env *env;
-    cip_arena *arena;
-    cip_out *out;
-    const cip_spec *spec;
-    cip_b2_how how;
-    cip_grid grid; /* of how.nd */
-    cip_b2_header h;
-    cip_b2_metas vlmeta;
-    cip_buf header;  /* all of it */
-    uint64_t next;   /* the next chunk's number */
-    cip_buf offsets; /* of the chunks so far, as the index has them */
-    cip_buf part;    /* bytes on their way out */
-} writer;
-
 /* --- what cannot be held ---------------------------------------------------------------------- */
 
 /* Of a tree that is a mapping what msgpack holds is kept; no other has a place. */
@@ -91,7 +75,7 @@ static void fill_header(const cip_b2_how *how, cip_b2_header *h)
 }
 
 /* `kept`: the metalayers beside b2nd. */
-static cip_status add_header(writer *w, const cip_b2_metas *kept, cip_err *err)
+static cip_status add_header(cip_b2_state *w, const cip_b2_metas *kept, cip_err *err)
 {
     uint8_t fixed[CIP_B2_HEADER_MIN];
     cip_buf nd = { .mem = &w->env->mem };
@@ -117,9 +101,9 @@ done:
 }
 
 /* With what is kept of the tree; the trailer's part of it, too. */
-static cip_status make_header(writer *w, const cip_node *root, cip_err *err)
+static cip_status make_header(cip_b2_state *w, const cip_node *root, cip_err *err)
 {
-    cip_spec spec = *w->spec;
+    cip_spec spec = w->spec;
     cip_b2_metas meta;
     spec.tree = root;
     w->header.len = 0;
@@ -137,54 +121,40 @@ static uint32_t specials_of(const cip_dtype *d)
            CIP_FORM_SPECIAL(CIP_CHUNK_UNINIT) | (nan ? CIP_FORM_SPECIAL(CIP_CHUNK_NAN) : 0);
 }
 
-void cip_b2_fill_form(const cip_b2_how *how, const cip_dtype *d, const cip_grid *grid,
+void cip_b2_fill_form(cip_b2_state *u, const cip_dtype *d, const int64_t *shape,
                       cip_array_form *form)
 {
-    form->dtype = d;
-    form->grid = grid;
-    form->chunk_nbytes = how->chunk_size;
-    form->step[0] = (cip_form_step){ .codec = &cip_codec_blosc, .args = &how->blosc };
-    form->nstep = 1;
-    form->specials = specials_of(d);
-    form->caps = how->takes ? CIP_FORM_TAKES : 0;
-}
-
-static void fill_form(writer *w, const cip_dtype *d, cip_array_form *form)
-{
-    const cip_b2_nd *nd = &w->how.nd;
-    w->grid = (cip_grid){ .itemsize = nd->item,
+    const cip_b2_nd *nd = &u->how.nd;
+    u->grid = (cip_grid){ .itemsize = nd->item,
                           .ndim = nd->ndim,
                           .blocked = true,
-                          .shape = nd->shape,
+                          .shape = shape,
                           .chunk = nd->chunk,
                           .stored = nd->stored,
                           .block = nd->block };
-    cip_b2_fill_form(&w->how, d, w->how.plain ? NULL : &w->grid, form);
+    form->dtype = d;
+    form->grid = u->how.plain ? NULL : &u->grid;
+    form->chunk_nbytes = u->how.chunk_size;
+    form->step[0] = (cip_form_step){ .codec = &cip_codec_blosc, .args = &u->how.blosc };
+    form->nstep = 1;
+    form->specials = specials_of(d);
+    form->caps = u->how.takes ? CIP_FORM_TAKES : 0;
 }
 
-static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
+static cip_status begin_new(cip_b2_state *w, const cip_store_begin *b, cip_err *err)
 {
     const cip_spec *spec = b->spec;
     const cip_dtype *stored;
-    writer *w;
-    if (b->old != NULL)
-        return cip_b2_update_begin(b, state, err);
     if (spec->narray != 1)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a new Blosc2 frame of one array");
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
-    w->env = b->env;
-    w->arena = b->arena;
     w->out = b->out;
-    w->spec = spec;
-    w->offsets.mem = w->part.mem = w->header.mem = &b->env->mem;
     CIP_TRY(cip_numpy_stored(b->arena, spec, spec->array[0].dtype, &stored, err));
     CIP_TRY(cip_b2_choose(spec, stored, b->arena, &w->how, err));
     fill_header(&w->how, &w->h);
-    fill_form(w, stored, b->form);
+    cip_b2_fill_form(w, stored, w->how.nd.shape, b->form);
     if (w->how.bare) {
         b->form->specials = w->how.blosc.blosc1 ? 0 : b->form->specials;
-        *state = w;
         return CIP_OK;
     }
     if (w->how.sparse && b->out->member == NULL)
@@ -195,20 +165,32 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
         st = cip_out_write(w->out, w->header.ptr, w->header.len, err);
     if (st != CIP_OK)
         cip_buf_clear(&w->header);
-    *state = st == CIP_OK ? w : NULL;
     return st;
+}
+
+static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
+{
+    cip_b2_state *w;
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
+    w->env = b->env;
+    w->arena = b->arena;
+    w->spec = *b->spec;
+    w->offsets.mem = w->part.mem = w->header.mem = &b->env->mem;
+    CIP_TRY(b->old != NULL ? cip_b2_update_begin(w, b, err) : begin_new(w, b, err));
+    *state = w;
+    return CIP_OK;
 }
 
 /* --- chunks ----------------------------------------------------------------------------------- */
 
-static cip_status add_entries(writer *w, uint64_t entry, uint64_t n, cip_err *err)
+static cip_status add_entries(cip_b2_state *w, uint64_t entry, uint64_t n, cip_err *err)
 {
     w->next += n;
     return cip_b2_entries_add(&w->offsets, entry, n, err);
 }
 
 /* A file has the number of its chunk; those of special ones stay free. */
-static cip_status put_chunk(writer *w, cip_bytes chunk, cip_err *err)
+static cip_status put_chunk(cip_b2_state *w, cip_bytes chunk, cip_err *err)
 {
     char name[CIP_IO_NUMBER_NAME];
     cip_out *to = w->out;
@@ -223,7 +205,7 @@ static cip_status put_chunk(writer *w, cip_bytes chunk, cip_err *err)
 }
 
 /* Only chunks of a value lie in the frame, each by itself, so that each can be replaced. */
-static cip_status put_values(writer *w, const cip_chunk_in *c, cip_err *err)
+static cip_status put_values(cip_b2_state *w, const cip_chunk_in *c, cip_err *err)
 {
     w->part.len = 0;
     CIP_TRY(cip_b2_value_write(&w->part, &w->how.blosc, w->how.blosc.typesize, c->value, c->raw_len,
@@ -234,7 +216,7 @@ static cip_status put_values(writer *w, const cip_chunk_in *c, cip_err *err)
 }
 
 /* The file is the chunk, a special one too. */
-static cip_status put_bare(writer *w, const cip_chunk_in *c, cip_err *err)
+static cip_status put_bare(cip_b2_state *w, const cip_chunk_in *c, cip_err *err)
 {
     static const cip_blosc_special code[] = { [CIP_CHUNK_ZERO] = CIP_BLOSC_ZEROS,
                                               [CIP_CHUNK_NAN] = CIP_BLOSC_NANS,
@@ -252,7 +234,7 @@ static cip_status put_bare(writer *w, const cip_chunk_in *c, cip_err *err)
     return cip_out_write(w->out, at, n, err);
 }
 
-static cip_status put_entry(writer *w, const cip_chunk_in *c, cip_err *err)
+static cip_status put_entry(cip_b2_state *w, const cip_chunk_in *c, cip_err *err)
 {
     if (w->how.bare)
         return put_bare(w, c, err);
@@ -265,7 +247,7 @@ static cip_status put_entry(writer *w, const cip_chunk_in *c, cip_err *err)
 static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
                         cip_err *err)
 {
-    writer *w = state;
+    cip_b2_state *w = state;
     (void)array;
     for (size_t k = 0; k < n; k++) {
         if (chunk[k].raw_len == 0)
@@ -285,7 +267,7 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
 /* Chunks count from the end of the header. */
 static cip_status tree(void *state, const cip_node *root, cip_err *err)
 {
-    writer *w = state;
+    cip_b2_state *w = state;
     const size_t was = w->header.len;
     if (w->how.bare)
         return CIP_OK;
@@ -294,7 +276,7 @@ static cip_status tree(void *state, const cip_node *root, cip_err *err)
 }
 
 /* Behind the chunks, or of a folder as a file. */
-static cip_status write_index(writer *w, cip_err *err)
+static cip_status write_index(cip_b2_state *w, cip_err *err)
 {
     cip_out *to = w->out;
     w->part.len = 0;
@@ -310,7 +292,7 @@ static cip_status write_index(writer *w, cip_err *err)
 }
 
 /* A chunk of no bytes. */
-static cip_status put_empty(writer *w, cip_err *err)
+static cip_status put_empty(cip_b2_state *w, cip_err *err)
 {
     uint8_t chunk[CIP_BLOSC_HEADER];
     size_t n;
@@ -321,15 +303,15 @@ static cip_status put_empty(writer *w, cip_err *err)
 
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
-    writer *w = state;
-    if (w->is_update)
-        return cip_b2_update_finish(state, r, err);
+    cip_b2_state *w = state;
+    if (w->f != NULL)
+        return cip_b2_update_finish(w, r, err);
     if (w->next != w->how.nchunk)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected %" PRIu64 " chunks, found %" PRIu64, w->how.nchunk, w->next);
     if (w->how.bare)
         return w->next != 0 ? CIP_OK : put_empty(w, err);
-    cip_b2_tell_many(w->spec->notes, w->vlmeta.n);
+    cip_b2_tell_many(w->spec.notes, w->vlmeta.n);
     CIP_TRY(write_index(w, err));
     if (w->how.sparse)
         return CIP_OK;
@@ -339,9 +321,7 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
 
 static void clear(void *state)
 {
-    writer *w = state;
-    if (w->is_update)
-        return;
+    cip_b2_state *w = state;
     cip_buf_clear(&w->offsets);
     cip_buf_clear(&w->part);
     cip_buf_clear(&w->header);

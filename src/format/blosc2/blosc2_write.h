@@ -50,13 +50,6 @@ cip_status cip_b2_how_reshape(cip_b2_how *how, const int64_t *shape, uint64_t it
  * each axis, over the array's end if need be, but not over that of chunks that are given. */
 void cip_b2_choose_shapes(cip_b2_nd *nd, uint64_t item, int64_t least);
 
-/* --- blosc2_write.c --------------------------------------------------------------------------- */
-
-/* The form of chunks of elements `d`; `grid`: that of how->nd, NULL of a list. Both are borrowed.
- */
-void cip_b2_fill_form(const cip_b2_how *how, const cip_dtype *d, const cip_grid *grid,
-                      cip_array_form *form);
-
 /* --- blosc2_write_frame.c: fields to bytes ---------------------------------------------------- */
 
 /* The fixed part of a header: version 2, with what `h` says. */
