@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cippus/refs.h"
+#include "cippus/ext/refs.h"
 #include "parquet.h"
 
 typedef struct refs_parquet {

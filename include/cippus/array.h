@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Arrays of an open file: what they are, and reading them whole, by slices, by fields, by points.
- */
+ * Arrays of an open file: what they are, reading them whole, by slices, by fields, by points, and
+ * statistics of them. */
 #ifndef CIPPUS_ARRAY_H
 #define CIPPUS_ARRAY_H
 
-#include "cippus/cast.h"
 #include "cippus/dtype.h"
 #include "cippus/options.h"
 #include "cippus/slice.h"
@@ -60,6 +59,21 @@ typedef int cip_progress_fn(void *user, uint64_t done, uint64_t total);
 /** A dst_nbytes that is no size: nothing is checked. */
 #define CIP_UNCHECKED SIZE_MAX
 
+/** What becomes of a value that the requested type does not hold exactly. It does so where the
+ * value comes out as it went in: integers and bool (which is 0 or 1) hold whole numbers in their
+ * range, texts what is no longer than they are. Floats read as floats are rounded as IEEE 754 does,
+ * which is no loss unless a finite number becomes infinite; integers read as floats have to come
+ * out as they are. An overflow is a value out of range: of NaN and infinities there is no integer.
+ */
+typedef enum cip_overflow {
+    CIP_OVERFLOW_ERROR = 0, /* every value that is not held exactly counts, and the call fails with
+                               RANGE; in memory all is converted, as by CLAMP */
+    CIP_OVERFLOW_CLAMP = 1, /* the loss is accepted: fractions are cut off, integers rounded to the
+                               nearest float, what is nonzero is true; out of range becomes the
+                               nearest value (NaN: 0; floats: infinity). Overflows alone count */
+    CIP_OVERFLOW_WRAP = 2   /* integers modulo 2^width, as C does; the rest as CLAMP */
+} cip_overflow;
+
 /** All that reading can do; zero fields mean the default. */
 typedef struct cip_read_args {
     size_t size;                 /* sizeof(cip_read_args) */
@@ -114,6 +128,26 @@ CIP_API cip_status cip_read_points_into(const cip_array *array, size_t npoint,
  *  or NULL with UNSUPPORTED and what stands in the way, a missing element too. Lives until the file
  *  is closed. A file that others cut short while a view is used makes the access fault (SIGBUS). */
 CIP_API const void *cip_view(const cip_array *array, cip_err *err);
+
+/** Statistics over the elements of a selection. Of complex numbers: of their absolute values.
+ * Masked elements count only in nmasked. */
+typedef struct cip_stats {
+    size_t size; /* sizeof(cip_stats), set by the caller */
+    uint64_t nelem, nmasked, nnan, nzero, ninf;
+    double min, max, mean, std; /* of the elements that are neither masked nor NaN; NaN when there
+                                   are none. Where some are infinite the mean is that infinity (NaN
+                                   of both) and std is NaN. std: population */
+    bool exact;                 /* min_int and max_int hold (integers, bool) */
+    int64_t min_int;            /* as int64, or as uint64 bits for uint64 arrays */
+    int64_t max_int;
+    bool is_unsigned;
+    double finite_mean; /* of the elements that are finite; NaN when there are none */
+} cip_stats;
+
+/** Fills *out, whose size is set, by streaming, with bounded memory. The result does not depend on
+ * the number of threads. TYPE for texts, records, opaque. */
+CIP_API cip_status cip_stat(const cip_array *array, const cip_read_args *args, cip_stats *out,
+                            cip_err *err);
 
 /** One element as text for people ("1.5", "'abc'", "(1, 2.5)"), as snprintf counts; `elem` is of
  * the dtype given. */

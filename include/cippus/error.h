@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a call can end with, and the caller-owned record that says where and why. */
+ * What a call can end with, the caller-owned record that says where and why, and findings, which
+ * end none: what opening warns of and verifying reports. */
 #ifndef CIPPUS_ERROR_H
 #define CIPPUS_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cippus/export.h"
+#include "cippus/version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -76,6 +78,29 @@ CIP_API cip_stop cip_stop_set(cip_stop stop);
 
 /** The name of a status in lower case ("not found"), for messages. Never NULL; static storage. */
 CIP_API const char *cip_status_name(cip_status status);
+
+typedef enum cip_severity {
+    CIP_NOTE = 0, /* worth knowing, nothing is wrong ("checksum by the older convention") */
+    CIP_WARN =
+        1,       /* tolerated: the data are as the file says, but the file is not as it should be */
+    CIP_BAD = 2, /* damage: some data are wrong, missing or cannot be proved right */
+    CIP_FATAL = 3 /* the file as a whole cannot be read */
+} cip_severity;
+
+/** One finding. The texts are borrowed and live until the callback returns, or as long as the
+ *  file for those that cip_file_finding() gives. */
+typedef struct cip_finding {
+    cip_severity severity;
+    cip_status code;
+    uint64_t offset; /* byte position in the file, or CIP_NO_OFFSET */
+    uint64_t length; /* bytes concerned, or 0 */
+    const char *part;
+    const char *text; /* one line, no trailing dot */
+    bool fixable;     /* `repair` or an update puts it right */
+} cip_finding;
+
+/** Called for each finding, from one thread at a time. A nonzero result stops with CANCELLED. */
+typedef int cip_finding_fn(void *user, const cip_finding *finding);
 
 #ifdef __cplusplus
 }

@@ -6,8 +6,6 @@
 #include "cippus/array.h"
 #include "cippus/ext/codec.h"
 #include "cippus/ext/io.h"
-#include "cippus/finding.h"
-#include "cippus/limits.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -221,10 +219,6 @@ CIP_API const char *cip_format_option_at(const char *format, size_t i, const cha
  * and its library's version. NULL at the end.
  */
 CIP_API const char *cip_codec_at(size_t i, bool *available, const char **version);
-/** CIP_VERSION_STRING and CIP_VERSION_NUM of the library, which may be another one than that of the
- * headers. */
-CIP_API const char *cip_version(void);
-CIP_API int cip_version_number(void);
 
 #ifdef __cplusplus
 }

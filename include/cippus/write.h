@@ -5,7 +5,6 @@
 
 #include "cippus/ext/io.h"
 #include "cippus/file.h"
-#include "cippus/finding.h"
 
 #ifdef __cplusplus
 extern "C" {

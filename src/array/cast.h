@@ -7,7 +7,7 @@
 
 #include "array/elem.h"
 #include "array/view.h"
-#include "cippus/cast.h"
+#include "cippus/array.h"
 
 /* How to turn elements of `from` into elements of `to`: made once, used from many threads. */
 typedef struct cip_cast {

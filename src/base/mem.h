@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "cippus/limits.h"
+#include "cippus/options.h"
 
 typedef struct cip_mem {
     cip_allocator from;    /* resize is never NULL after cip_mem_init */

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/strmap.h"
-#include "cippus/finding.h"
+#include "cippus/error.h"
 
 typedef struct cip_report_item cip_report_item;
 

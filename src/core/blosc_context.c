@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Blosc chunks from buffer to buffer: what a caller keeps per thread around the chunk codec. */
-#include "cippus/blosc.h"
+#include "cippus/ext/blosc.h"
 
 #include <string.h>
 

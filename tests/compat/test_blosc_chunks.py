@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chunks made by cippus/blosc.h (called through ctypes) are read by python-blosc2 and, those of Blosc1, by
+"""Chunks made by cippus/ext/blosc.h (called through ctypes) are read by python-blosc2 and, those of Blosc1, by
 python-blosc; chunks of theirs are read by it. Codec x filters x typesize x level x split x odd lengths."""
 import ctypes as c
 import itertools

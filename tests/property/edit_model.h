@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
-#include "cippus/chunk.h"
+#include "cippus/ext/chunk.h"
 #include "core/writing/edit_impl.h"
 #include "core/writing/engine.h"
 #include "io/temporary.h"

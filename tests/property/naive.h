@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cippus/cast.h"
+#include "cippus/array.h"
 #include "cippus/slice.h"
 
 /* One axis of a result: steps over an axis of the view (-1: a new one). */

@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "cippus/limits.h"
+#include "cippus/options.h"
 
 typedef struct fail_alloc {
     size_t fail_at;          /* counted from 1; 0: never */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Comparing two files: first their trees, where arrays are passed over, then the arrays that both
  * list by the same path. */
-#include "cippus/diff.h"
+#include "cippus/check.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef CIP_CORE_DIFFER_H
 #define CIP_CORE_DIFFER_H
 
-#include "cippus/diff.h"
+#include "cippus/check.h"
 #include "core/reading/read_plan.h"
 
 typedef struct cip_differ {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * An array's chunks for users: entries of its space's table put into words. */
-#include "cippus/chunk.h"
+#include "cippus/ext/chunk.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * References into a file, as JSON: groups and attributes from the tree, arrays by refs_array.c. All
  * chunks of an array are looked at before any of its entries is given out, so that one that turns
  * out not to be referable leaves nothing behind. */
-#include "cippus/refs.h"
+#include "cippus/ext/refs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "base/num.h"
 #include "base/stop.h"
 #include "codec/codec.h"
-#include "cippus/blosc.h"
+#include "cippus/ext/blosc.h"
 #include "tree/yaml.h"
 
 enum {

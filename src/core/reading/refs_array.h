@@ -3,7 +3,7 @@
 #ifndef CIP_CORE_REFS_ARRAY_H
 #define CIP_CORE_REFS_ARRAY_H
 
-#include "cippus/chunk.h"
+#include "cippus/ext/chunk.h"
 #include "core/handle.h"
 #include "space/read/chunk_list.h"
 

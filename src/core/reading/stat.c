@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "base/sized.h"
-#include "cippus/verify.h"
+#include "cippus/array.h"
 #include "core/reading/read_plan.h"
 
 enum { BLOCK = 1 << 14, PART = 1 << 20 }; /* elements */

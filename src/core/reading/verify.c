@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Verifying: the format checks its own structure and checksums, then every array is checked, and
  * with DEEP read from end to end. */
-#include "cippus/verify.h"
+#include "cippus/check.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Chunks that programs have encoded, or have as they are decoded, into an array of an update. */
-#include "cippus/chunk.h"
+#include "cippus/ext/chunk.h"
 #include "core/writing/edit_impl.h"
 
 #include <string.h>

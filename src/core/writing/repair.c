@@ -2,7 +2,7 @@
  * Repairing: every chunk of every array is decoded, what fails is named, and the rest is converted
  * as from a sound file. The damage is patched in the open file's spaces alone: lost chunks become
  * a value there, lost arrays leave the list. */
-#include "cippus/repair.h"
+#include "cippus/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 
 #include "base/buffer.h"
 #include "cippus/convert.h"
-#include "cippus/verify.h"
 #include "core/handle.h"
 #include "core/writing/sink_run.h"
 #include "base/sized.h"

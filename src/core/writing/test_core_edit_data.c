@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/endian.h"
-#include "cippus/chunk.h"
+#include "cippus/ext/chunk.h"
 #include "support/core/writing/edit_testing.h"
 #include "support/own_folder.h"
 

@@ -9,7 +9,6 @@
 
 #include "array/cast.h"
 #include "base/strmap.h"
-#include "cippus/verify.h"
 
 enum { PIECE = 1 << 20, INTEGERS_MAX = 1000 };
 

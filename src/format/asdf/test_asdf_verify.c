@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include "base/pool.h"
-#include "cippus/verify.h"
 #include "support/format/asdf/asdf_testing.h"
 
 /* What verify found, one line each: "BAD checksum error block 0: ..." */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "cippus/verify.h"
 #include "format/blosc2/blosc2.h"
 
 enum {

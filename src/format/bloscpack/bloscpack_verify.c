@@ -5,7 +5,6 @@
 
 #include "base/endian.h"
 #include "base/num.h"
-#include "cippus/verify.h"
 #include "format/bloscpack/bloscpack.h"
 
 enum {

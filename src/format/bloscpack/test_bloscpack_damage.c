@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "base/endian.h"
-#include "cippus/verify.h"
 #include "support/format/bloscpack/bp_testing.h"
 
 static void fields_that_cannot_be_are_named(void **state)

@@ -14,7 +14,7 @@
 #include "array/elem.h"
 #include "array/view.h"
 #include "codec/checksum/checksum.h"
-#include "cippus/chunk.h"
+#include "cippus/ext/chunk.h"
 #include "cippus/file.h"
 #include "codec/codec.h"
 #include "io/io.h"

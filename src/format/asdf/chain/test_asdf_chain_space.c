@@ -7,7 +7,6 @@
 #include <zlib.h>
 
 #include "codec/quantize.h"
-#include "cippus/verify.h"
 #include "format/asdf/chain/asdf_chain.h"
 #include "support/format/asdf/chain/asdf_early_testing.h"
 #include "support/fail_alloc.h"

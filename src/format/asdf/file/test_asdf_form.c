@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include "support/format/asdf/chain/asdf_early_testing.h"
-#include "cippus/verify.h"
 #include "format/asdf/write/asdf_write.h"
 #include "io/temporary.h"
 

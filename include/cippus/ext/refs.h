@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * References into a file for readers of Zarr: where the chunks of its arrays lie. */
-#ifndef CIPPUS_REFS_H
-#define CIPPUS_REFS_H
+#ifndef CIPPUS_EXT_REFS_H
+#define CIPPUS_EXT_REFS_H
 
 #include "cippus/file.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The chunks of an array as they are stored: where each lies, what it holds, its bytes. */
-#ifndef CIPPUS_CHUNK_H
-#define CIPPUS_CHUNK_H
+#ifndef CIPPUS_EXT_CHUNK_H
+#define CIPPUS_EXT_CHUNK_H
 
 #include "cippus/edit.h"
 

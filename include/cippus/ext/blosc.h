@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Chunks of Blosc1 and Blosc2 from buffer to buffer, without a file around them. */
-#ifndef CIPPUS_BLOSC_H
-#define CIPPUS_BLOSC_H
+#ifndef CIPPUS_EXT_BLOSC_H
+#define CIPPUS_EXT_BLOSC_H
 
 #include <stdbool.h>
 
 #include "cippus/error.h"
-#include "cippus/limits.h"
 #include "cippus/options.h"
 
 #ifdef __cplusplus
