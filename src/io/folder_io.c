@@ -85,14 +85,6 @@ static cip_status folder_unchanged(cip_io *io, cip_err *err)
     return CIP_OK;
 }
 
-static void note_again(int dir, noted *n)
-{
-    struct stat now;
-    if (fstatat(dir, n->name, &now, 0) == 0 && now.st_dev == n->st.st_dev &&
-        now.st_ino == n->st.st_ino && now.st_size == n->st.st_size)
-        n->st = now;
-}
-
 static cip_status folder_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
                                 cip_err *err)
 {
@@ -200,8 +192,13 @@ void cip_folder_io_taken_back(cip_io *io)
 {
     const int dir = cip_folder_io_descriptor(io);
     const folder_io *f = (const folder_io *)io;
-    for (size_t i = 0; dir != -1 && i < f->n; i++)
-        note_again(dir, &f->note[i]);
+    for (size_t i = 0; dir != -1 && i < f->n; i++) {
+        noted *n = &f->note[i];
+        struct stat now;
+        if (fstatat(dir, n->name, &now, 0) == 0 && now.st_dev == n->st.st_dev &&
+            now.st_ino == n->st.st_ino && now.st_size == n->st.st_size)
+            n->st = now;
+    }
 }
 
 void cip_io_note_members(cip_io *io, bool on)

@@ -121,21 +121,16 @@ cip_status cip_fresh_open(const cip_place *p, const char *name, mode_t mode, cip
 
 /* --- taking its place ------------------------------------------------------------------------- */
 
-static cip_status fail_link(const char *name, int errnum, cip_err *err)
+static cip_status link_as(const cip_place *p, const cip_fresh *f, const char *name, cip_err *err)
 {
-    char what[160];
+    char path[40], what[160];
+    if (can_be_linked(f->fd, path) && linkat(AT_FDCWD, path, p->dir, name, AT_SYMLINK_FOLLOW) == 0)
+        return CIP_OK;
+    const int errnum = errno;
     if (errnum == EEXIST)
         return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", name);
     snprintf(what, sizeof what, "cannot make a file take the name '%.110s'", name);
     return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
-}
-
-static cip_status link_as(const cip_place *p, const cip_fresh *f, const char *name, cip_err *err)
-{
-    char path[40];
-    if (can_be_linked(f->fd, path) && linkat(AT_FDCWD, path, p->dir, name, AT_SYMLINK_FOLLOW) == 0)
-        return CIP_OK;
-    return fail_link(name, errno, err);
 }
 
 /* Over another file only a rename goes, and that needs a name: for an instant it has one of ours.

@@ -185,19 +185,6 @@ void cip_io_watch_let(cip_io *io)
         cip_lock_file_let(&io->watch->lock);
 }
 
-/* A member that an update was made of, which was cut off, may be a mixture. */
-static cip_status check_whole(cip_io **io, const char *name, cip_err *err)
-{
-    uint64_t off = 0;
-    int fd = cip_io_descriptor(*io, &off);
-    cip_status st = fd != -1 ? cip_record_refuse(fd, name, err) : CIP_OK;
-    if (st != CIP_OK) {
-        cip_io_close(*io);
-        *io = NULL;
-    }
-    return st;
-}
-
 /* A member by its path, decoded. */
 static cip_status open_path(cip_io *io, const char *path, const char *shown, uint32_t flags,
                             cip_io **out, cip_err *err)
@@ -207,9 +194,17 @@ static cip_status open_path(cip_io *io, const char *path, const char *shown, uin
                         "'%.120s' cannot be opened: '%.80s' has no folder of its own", shown,
                         io->name);
     CIP_TRY(io->ops->open_member(io, path, flags, out, err));
-    CIP_TRY(check_whole(out, shown, err));
-    (*out)->watched = io->watched;
-    return CIP_OK;
+    uint64_t off = 0;
+    const int fd = cip_io_descriptor(*out, &off);
+    /* a member that an update was made of, which was cut off, may be a mixture */
+    cip_status st = fd != -1 ? cip_record_refuse(fd, shown, err) : CIP_OK;
+    if (st == CIP_OK) {
+        (*out)->watched = io->watched;
+    } else {
+        cip_io_close(*out);
+        *out = NULL;
+    }
+    return st;
 }
 
 cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags, cip_io **out,

@@ -99,13 +99,6 @@ static uint8_t *put_op(uint8_t *at, const cip_patch_op *op)
     return put_bytes(at, op->after.ptr, op->after.len);
 }
 
-static void put_sum(uint8_t *at, const uint8_t *from)
-{
-    XXH128_canonical_t sum;
-    XXH128_canonicalFromHash(&sum, XXH3_128bits(from, (size_t)(at - from)));
-    memcpy(at, sum.digest, SUM);
-}
-
 cip_status cip_journal_encode(const cip_patch *p, uint64_t device, uint64_t inode, cip_buf *out,
                               cip_err *err)
 {
@@ -132,7 +125,9 @@ cip_status cip_journal_encode(const cip_patch *p, uint64_t device, uint64_t inod
     uint8_t *at = head + HEADER;
     for (size_t i = 0; i < p->n; i++)
         at = put_op(at, &p->op[i]);
-    put_sum(at, head);
+    XXH128_canonical_t sum;
+    XXH128_canonicalFromHash(&sum, XXH3_128bits(head, (size_t)(at - head)));
+    memcpy(at, sum.digest, SUM);
     out->len += (size_t)total;
     return CIP_OK;
 }

@@ -21,13 +21,6 @@ enum { WHY = 256, PIECE = CIP_CHECK_PIECE };
 
 static const char SEALED[] = ".cip-journal", UNSEALED[] = ".cip-tmp";
 
-static cip_status fail_journal(cip_err *err, int errnum, const char *path)
-{
-    char what[160];
-    snprintf(what, sizeof what, "cannot open the journal '%.100s'", path);
-    return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
-}
-
 /* Where to look: beside `path`, for the records called after `base`. */
 typedef struct search {
     cip_env *env;
@@ -81,8 +74,11 @@ static cip_status open_journal(const char *path, const struct stat *file, int *f
         return CIP_OK;
     close(*fd); /* -1 is fine */
     *fd = -1;
-    if (!known || worth) /* ours, and yet it cannot be opened */
-        return fail_journal(err, errnum, path);
+    if (!known || worth) { /* ours, and yet it cannot be opened */
+        char what[160];
+        snprintf(what, sizeof what, "cannot open the journal '%.100s'", path);
+        return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
+    }
     *state = CIP_JOURNAL_IGNORED;
     return CIP_OK;
 }
@@ -110,13 +106,6 @@ static bool byte_fits(const cip_patch_op *op, size_t i, uint8_t b)
     return b == op->after.ptr[i] || b == (i < op->before.len ? op->before.ptr[i] : 0);
 }
 
-static cip_status fail_byte(uint64_t at, cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_CORRUPT, at,
-                    "byte %" PRIu64 " of the file is neither the journal's old one nor its new one",
-                    at);
-}
-
 /* Compares one write with the file; bytes behind its end may be absent. CORRUPT: it does not fit.
  */
 cip_status cip_journal_check_write(cip_io *file, const cip_patch_op *op, uint8_t *piece,
@@ -130,7 +119,10 @@ cip_status cip_journal_check_write(cip_io *file, const cip_patch_op *op, uint8_t
             break;
         for (size_t i = 0; i < got; i++)
             if (!byte_fits(op, done + i, piece[i]))
-                return fail_byte(op->offset + done + i, err);
+                return cip_fail(err, CIP_ERR_CORRUPT, op->offset + done + i,
+                                "byte %" PRIu64
+                                " of the file is neither the journal's old one nor its new one",
+                                op->offset + done + i);
     }
     return CIP_OK;
 }
@@ -256,14 +248,6 @@ static cip_status look_at_write(cip_io *file, const cip_patch_op *op, uint8_t *p
     return CIP_OK;
 }
 
-static bool has_members(const cip_patch *p)
-{
-    for (size_t i = 0; i < p->n; i++)
-        if (!cip_patch_op_own(&p->op[i]))
-            return true;
-    return false;
-}
-
 /* Whether an unsealed update left something that is to be left out, bytes behind the old end or
  * members: it changed nothing below yet. One that is complete (its switch is made, which one with
  * members has not), or is in no state that it could have left, cuts nothing. */
@@ -271,12 +255,16 @@ static cip_status is_torn(cip_env *env, cip_io *file, const cip_patch *p, bool *
 {
     void *piece = NULL;
     progress at = { false, false };
+    bool members = false;
     cip_status st;
     CIP_GO(cip_mem_get(&env->mem, PIECE, &piece, err));
-    for (size_t i = 0; i < p->n; i++)
-        if (p->op[i].kind == CIP_PATCH_WRITE && cip_patch_op_own(&p->op[i]))
+    for (size_t i = 0; i < p->n; i++) {
+        const bool own = cip_patch_op_own(&p->op[i]);
+        members = members || !own;
+        if (p->op[i].kind == CIP_PATCH_WRITE && own)
             CIP_GO(look_at_write(file, &p->op[i], piece, &at, err));
-    *torn = (file->size > p->old_len || has_members(p)) && !at.any_new;
+    }
+    *torn = (file->size > p->old_len || members) && !at.any_new;
 done:
     cip_mem_put(&env->mem, piece);
     return st;

@@ -116,20 +116,20 @@ static const cip_patch_op *find_naming(const cip_patch *patch, const char *name)
     return NULL;
 }
 
-static cip_status open_renamed(cip_io *under, const cip_patch_op *op, cip_io **out, cip_err *err)
+cip_status cip_patch_open_member(cip_io *under, const cip_patch *patch, const char *name,
+                                 uint32_t flags, cip_io **out, cip_err *err)
 {
-    CIP_TRY(open_known(under, op->member, op->offset, out, err));
-    if (*out == NULL) /* it has its name by now */
-        CIP_TRY(open_known(under, op->to, op->offset, out, err));
-    return *out != NULL ? CIP_OK
-                        : cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                                   "file changed since open: '%.120s'", op->to);
-}
-
-/* As there is without the patch, but for one that goes. */
-static cip_status open_plain(cip_io *under, const char *name, uint64_t gone, uint32_t flags,
-                             cip_io **out, cip_err *err)
-{
+    const cip_patch_op *op = find_naming(patch, name);
+    *out = NULL;
+    if (op != NULL && op->kind == CIP_PATCH_RENAME && strcmp(op->to, name) == 0) {
+        CIP_TRY(open_known(under, op->member, op->offset, out, err));
+        if (*out == NULL) /* it has its name by now */
+            CIP_TRY(open_known(under, op->to, op->offset, out, err));
+        return *out != NULL ? CIP_OK
+                            : cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                                       "file changed since open: '%.120s'", op->to);
+    }
+    const uint64_t gone = op != NULL ? op->offset : 0;
     struct stat st;
     CIP_TRY(under->ops->open_member(under, name, flags, out, err));
     if (gone == 0 || !cip_io_stat(*out, &st) || (uint64_t)st.st_ino != gone)
@@ -137,14 +137,4 @@ static cip_status open_plain(cip_io *under, const char *name, uint64_t gone, uin
     cip_io_close(*out);
     *out = NULL;
     return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "'%.120s' is not there any more", name);
-}
-
-cip_status cip_patch_open_member(cip_io *under, const cip_patch *patch, const char *name,
-                                 uint32_t flags, cip_io **out, cip_err *err)
-{
-    const cip_patch_op *op = find_naming(patch, name);
-    *out = NULL;
-    if (op != NULL && op->kind == CIP_PATCH_RENAME && strcmp(op->to, name) == 0)
-        return open_renamed(under, op, out, err);
-    return open_plain(under, name, op != NULL ? op->offset : 0, flags, out, err);
 }

@@ -73,20 +73,13 @@ static int see_old(void *user, const char *name, bool is_folder)
     return m->st != CIP_OK || m->stopped;
 }
 
-/* What of a full name lies in the folder: its length; 0: nothing does. */
-static size_t part_in(const merged *m, const char *full, const char **part)
-{
-    size_t n = strlen(m->path);
-    if (n != 0 && (strncmp(full, m->path, n) != 0 || full[n] != '/'))
-        return 0;
-    *part = full + (n != 0 ? n + 1 : 0);
-    return strcspn(*part, "/");
-}
-
 static cip_status see_new(merged *m, const char *full)
 {
-    const char *part;
-    size_t n = part_in(m, full, &part);
+    const size_t len = strlen(m->path);
+    if (len != 0 && (strncmp(full, m->path, len) != 0 || full[len] != '/'))
+        return CIP_OK; /* lies elsewhere */
+    const char *part = full + (len != 0 ? len + 1 : 0);
+    const size_t n = strcspn(part, "/");
     if (n == 0 || cip_strmap_get(&m->seen, key(part, n)) != SIZE_MAX || !is_there(m, full, false))
         return CIP_OK;
     return tell(m, part, n, part[n] == '/');

@@ -46,15 +46,6 @@ static open_member *free_slot(numbered_io *f)
     return best;
 }
 
-static cip_status open_number(const numbered_io *f, uint64_t i, cip_io **out, cip_err *err)
-{
-    char name[CIP_IO_NUMBER_NAME];
-    cip_io *of = f->of;
-    f->place(f->user, i, &of, name);
-    cip_status st = cip_io_open_beneath(of, name, f->flags, out, err);
-    return cip_fail_in(err, st, "%s", name);
-}
-
 /* Under the lock. *slot NULL: `io` is the caller's alone to close. */
 static cip_status take_member(numbered_io *f, uint64_t i, open_member **slot, cip_io **io,
                               cip_err *err)
@@ -62,7 +53,11 @@ static cip_status take_member(numbered_io *f, uint64_t i, open_member **slot, ci
     open_member *m = find_slot(f, i);
     if (m == NULL) {
         m = free_slot(f);
-        CIP_TRY(open_number(f, i, io, err));
+        char name[CIP_IO_NUMBER_NAME];
+        cip_io *of = f->of;
+        f->place(f->user, i, &of, name);
+        cip_status st = cip_io_open_beneath(of, name, f->flags, io, err);
+        CIP_TRY(cip_fail_in(err, st, "%s", name));
         if (m != NULL) {
             cip_io_close(m->io);
             *m = (open_member){ .io = *io, .i = i };

@@ -48,19 +48,6 @@ static cip_status show_under(batch *b, uint64_t off, uint8_t *dst, size_t n, cip
     return b->n == BATCH ? batch_read(b, err) : CIP_OK;
 }
 
-/* n bytes at off, all in piece i. */
-static cip_status show_piece(const overlay_io *o, size_t i, uint64_t off, uint8_t *dst, size_t n,
-                             batch *b, cip_err *err)
-{
-    if (o->shows[i] == UNDER)
-        return show_under(b, off, dst, n, err);
-    const cip_patch_op *op = &o->patch->op[o->shows[i]];
-    if (op->kind == CIP_PATCH_WRITE)
-        return cip_patch_op_read(op, off - op->offset, dst, n, err);
-    memset(dst, 0, n); /* behind a length */
-    return CIP_OK;
-}
-
 /* The last of n rising values that is at most v; the first is. */
 static size_t last_at_most(const uint64_t *values, size_t n, uint64_t v)
 {
@@ -82,7 +69,13 @@ static cip_status show_range(const overlay_io *o, const cip_range *r, batch *b, 
     size_t left = r->nbytes;
     for (size_t i = last_at_most(o->start, o->npiece, off); left != 0; i++) {
         size_t now = (size_t)cip_min_u64(left, o->start[i + 1] - off);
-        CIP_TRY(show_piece(o, i, off, dst, now, b, err));
+        const cip_patch_op *op = o->shows[i] != UNDER ? &o->patch->op[o->shows[i]] : NULL;
+        if (op == NULL)
+            CIP_TRY(show_under(b, off, dst, now, err));
+        else if (op->kind == CIP_PATCH_WRITE)
+            CIP_TRY(cip_patch_op_read(op, off - op->offset, dst, now, err));
+        else
+            memset(dst, 0, now); /* behind a length */
         off += now;
         dst += now;
         left -= now;

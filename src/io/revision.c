@@ -352,19 +352,6 @@ cip_status cip_io_open_revision(cip_io *under, const cip_revision *r, cip_io **o
 
 /* --- its members ------------------------------------------------------------------------------ */
 
-static cip_status open_changed(cip_io *under, const cip_revision_member *m, uint32_t flags,
-                               cip_io **out, cip_err *err)
-{
-    cip_io *old;
-    CIP_TRY(under->ops->open_member(under, m->name, flags, &old, err));
-    cip_status st = cip_io_open_revision(old, m->as, out, err);
-    if (st != CIP_OK)
-        cip_io_close(old);
-    else
-        ((revision_io *)*out)->owns = true;
-    return st;
-}
-
 static cip_status revision_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
                                   cip_err *err)
 {
@@ -383,8 +370,16 @@ static cip_status revision_member(cip_io *io, const char *name, uint32_t flags, 
                         name);
     if (m == NULL || m->as == NULL)
         return v->under->ops->open_member(v->under, m != NULL ? m->name : name, flags, out, err);
-    return m->as->anew ? cip_io_open_revision(v->under, m->as, out, err)
-                       : open_changed(v->under, m, flags, out, err);
+    if (m->as->anew)
+        return cip_io_open_revision(v->under, m->as, out, err);
+    cip_io *old;
+    CIP_TRY(v->under->ops->open_member(v->under, m->name, flags, &old, err));
+    cip_status st = cip_io_open_revision(old, m->as, out, err);
+    if (st != CIP_OK)
+        cip_io_close(old);
+    else
+        ((revision_io *)*out)->owns = true;
+    return st;
 }
 
 static cip_status revision_list(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn,
