@@ -167,25 +167,20 @@ static cip_status own_root(cip_build *b, own **out, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status set_root(cip_build *b, const cip_node *value, cip_err *err)
-{
-    own *o;
-    if (!is_collection(value))
-        return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
-                        "expected a mapping or sequence as the tree, found a scalar");
-    CIP_TRY(adopt(b, value, &o, err));
-    b->root = &o->node;
-    return CIP_OK;
-}
-
 static cip_status set(cip_build *b, const char *path, const cip_node *value, cip_err *err)
 {
     cip_bytes *step;
     size_t n, at;
     own *o;
     CIP_TRY(cip_path_split(b->arena, path, &step, &n, err));
-    if (n == 0)
-        return set_root(b, value, err);
+    if (n == 0) {
+        if (!is_collection(value))
+            return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                            "expected a mapping or sequence as the tree, found a scalar");
+        CIP_TRY(adopt(b, value, &o, err));
+        b->root = &o->node;
+        return CIP_OK;
+    }
     CIP_TRY(own_root(b, &o, err));
     for (size_t i = 0;; i++) {
         CIP_TRY(find(o, step[i], &at, err));

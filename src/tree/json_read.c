@@ -326,15 +326,6 @@ static cip_status pass_collection(reader *r, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status read_deep(reader *r, const around *in, cip_node **out, cip_err *err)
-{
-    const size_t from = r->at;
-    CIP_TRY(warn_of_raw(r, in, from,
-                        "it is nested too deep to be read: it is shown as it stands in JSON", err));
-    CIP_TRY(pass_collection(r, err));
-    return make_raw(r, from, out, err);
-}
-
 static cip_status read_key(reader *r, const around *in, cip_node **key, cip_err *err)
 {
     if (!is_quote(r, peek(r)))
@@ -377,29 +368,32 @@ static void see_repeated(void *user, const cip_pair *earlier, const cip_pair *la
     *(const cip_node **)user = later->key;
 }
 
-static cip_status make_map(reader *r, const around *in, cip_pairs p, cip_node **out, cip_err *err)
-{
-    const cip_node *repeated = NULL;
-    around place = *in;
-    CIP_TRY(cip_node_make_container(r->from->arena, CIP_NODE_MAP, out, err));
-    CIP_TRY(cip_map_fill(r->from->arena, *out, p, see_repeated, &repeated, err));
-    place.key = repeated;
-    return repeated == NULL ? CIP_OK : warn_of_repeated(r, &place, *out, err);
-}
-
 static cip_status read_collection(reader *r, const around *up, cip_node **out, cip_err *err)
 {
     around in = { .up = up, .depth = up != NULL ? up->depth + 1 : 1 };
     const size_t base = r->items.len;
     const bool map = peek(r) == '{';
-    if (in.depth > r->most)
-        return read_deep(r, up, out, err);
+    if (in.depth > r->most) {
+        const size_t from = r->at;
+        CIP_TRY(warn_of_raw(r, up, from,
+                            "it is nested too deep to be read: it is shown as it stands in JSON",
+                            err));
+        CIP_TRY(pass_collection(r, err));
+        return make_raw(r, from, out, err);
+    }
     CIP_TRY(read_items(r, &in, map, err));
     const size_t n = (r->items.len - base) / sizeof(cip_pair);
     cip_pair *p = n != 0 ? (cip_pair *)(void *)(r->items.ptr + base) : NULL;
     r->items.len = base;
-    if (map)
-        return make_map(r, &in, (cip_pairs){ p, n }, out, err);
+    if (map) {
+        const cip_node *repeated = NULL;
+        around place = in;
+        CIP_TRY(cip_node_make_container(r->from->arena, CIP_NODE_MAP, out, err));
+        CIP_TRY(
+            cip_map_fill(r->from->arena, *out, (cip_pairs){ p, n }, see_repeated, &repeated, err));
+        place.key = repeated;
+        return repeated == NULL ? CIP_OK : warn_of_repeated(r, &place, *out, err);
+    }
     CIP_TRY(cip_node_new_seq(r->from->arena, n, out, err));
     for (size_t i = 0; i < n; i++)
         cip_node_set_item(*out, i, p[i].value);

@@ -139,20 +139,12 @@ static cip_status make_map(cip_arena *a, const msgpack_object_map *map, unsigned
     return CIP_OK;
 }
 
-static double load_double(const uint8_t *p)
-{
-    uint64_t bits = cip_load_u64(p, true);
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
 static cip_status make_complex(cip_arena *a, cip_bytes in, cip_node **out, cip_err *err)
 {
     CIP_TRY(cip_node_new_seq(a, 2, out, err));
     for (size_t i = 0; i < 2; i++) {
         cip_node *part;
-        CIP_TRY(cip_node_new_double(a, load_double(in.ptr + 8 * i), &part, err));
+        CIP_TRY(cip_node_new_double(a, cip_load_float(in.ptr + 8 * i, 8, true), &part, err));
         cip_node_set_item(*out, i, part);
     }
     (*out)->style = CIP_STYLE_FLOW;

@@ -257,14 +257,6 @@ done:
     return st;
 }
 
-static cip_status copy_digits(const char *p, const char *end, cip_buf *out, cip_err *err)
-{
-    for (; p < end; p++)
-        if (*p != '_')
-            CIP_TRY(cip_buf_add(out, p, 1, err));
-    return CIP_OK;
-}
-
 cip_status cip_int_decimal(cip_bytes text, cip_buf *out, bool *done, cip_err *err)
 {
     const char *p = (const char *)text.ptr, *end = p + text.len;
@@ -282,5 +274,10 @@ cip_status cip_int_decimal(cip_bytes text, cip_buf *out, bool *done, cip_err *er
         return CIP_OK;
     if (negative)
         CIP_TRY(cip_buf_add(out, "-", 1, err));
-    return copied ? copy_digits(p, end, out, err) : convert(p, end, base, out, err);
+    if (!copied)
+        return convert(p, end, base, out, err);
+    for (; p < end; p++)
+        if (*p != '_')
+            CIP_TRY(cip_buf_add(out, p, 1, err));
+    return CIP_OK;
 }

@@ -26,11 +26,6 @@ static size_t depth(const walker *w)
     return w->frames.len / sizeof(frame);
 }
 
-static frame *top(const walker *w)
-{
-    return (frame *)(void *)(w->frames.ptr + w->frames.len) - 1;
-}
-
 static bool is_ancestor(const walker *w, const cip_node *node)
 {
     const frame *f = (const frame *)(const void *)w->frames.ptr;
@@ -38,17 +33,6 @@ static bool is_ancestor(const walker *w, const cip_node *node)
         if (f[i].node == node)
             return true;
     return false;
-}
-
-static cip_status enter(walker *w, const cip_node *node, cip_err *err)
-{
-    if (depth(w) >= w->env->limits.max_depth)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "expected at most %" PRIu32 " collections inside each other, found more",
-                        w->env->limits.max_depth);
-    const bool plain = node->type == CIP_NODE_MAP && cip_map_is_plain(node);
-    frame f = { node, 0, w->path.len, plain };
-    return cip_buf_add(&w->frames, &f, sizeof f, err);
 }
 
 static cip_status visit(walker *w, const cip_node *node, const cip_node *key, cip_err *err)
@@ -69,12 +53,20 @@ static cip_status visit(walker *w, const cip_node *node, const cip_node *key, ci
     int answer = w->fn(w->user, &v);
     if (answer != 0 && answer != 1)
         return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the callback");
-    return container && answer == 0 && !v.again ? enter(w, node, err) : CIP_OK;
+    if (!container || answer != 0 || v.again)
+        return CIP_OK;
+    if (depth(w) >= w->env->limits.max_depth)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected at most %" PRIu32 " collections inside each other, found more",
+                        w->env->limits.max_depth);
+    const bool plain = node->type == CIP_NODE_MAP && cip_map_is_plain(node);
+    const frame f = { node, 0, w->path.len, plain };
+    return cip_buf_add(&w->frames, &f, sizeof f, err);
 }
 
 static cip_status next_child(walker *w, cip_err *err)
 {
-    frame *f = top(w);
+    frame *f = (frame *)(void *)(w->frames.ptr + w->frames.len) - 1;
     if (f->next == f->node->len) {
         w->frames.len -= sizeof *f;
         return CIP_OK;

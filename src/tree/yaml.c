@@ -210,19 +210,14 @@ static cip_status take_alias(parser *p, const yaml_event_t *ev, cip_err *err)
     return push_kid(p, node, err);
 }
 
-static bool is_key(const parser *p)
-{
-    return depth(p) != 0 && top(p)->node->type == CIP_NODE_MAP &&
-           (kid_count(p) - top(p)->first) % 2 == 0;
-}
-
 /* A merge key has no type until its mapping is closed; it is a string then. */
 static bool is_merge_key(const parser *p, const cip_node *node)
 {
     bool tagged = node->tag != NULL && strcmp(node->tag, CIP_CORE_TAG "merge") == 0;
     bool written = node->tag == NULL && node->style == CIP_STYLE_PLAIN && node->len == 2 &&
                    memcmp(node->text, "<<", 2) == 0;
-    return (tagged || written) && is_key(p);
+    return (tagged || written) && depth(p) != 0 && top(p)->node->type == CIP_NODE_MAP &&
+           (kid_count(p) - top(p)->first) % 2 == 0;
 }
 
 /* Whether the type is to be found from the text. PyYAML writes `! '2026-06-08 08:00:21'` for values

@@ -278,16 +278,6 @@ static cip_status put_block(emitter *e, const cip_node *node, bool begun, size_t
     return CIP_OK;
 }
 
-static cip_status put_collection(emitter *e, const cip_node *node, place where, size_t indent,
-                                 size_t depth, bool marked, cip_err *err)
-{
-    if (where >= AS_KEY || e->opt->line || is_flow(node))
-        return put_flow(e, node, indent, depth, err);
-    bool deeper = where == AFTER_DASH || (where == AFTER_KEY && node->type == CIP_NODE_MAP);
-    bool begun = !marked && (where == AFTER_DASH || (where == AT_ROOT && !e->gap));
-    return put_block(e, node, begun, indent + (deeper ? 2 : 0), depth, err);
-}
-
 /* Anchor and tag in front of a node; *marked when there is one. */
 static cip_status put_marks(emitter *e, const cip_node *node, ref *r, bool *marked, cip_err *err)
 {
@@ -319,8 +309,13 @@ static cip_status put_node(emitter *e, const cip_node *node, place where, size_t
     CIP_TRY(put_marks(e, node, r, &marked, err));
     if (r != NULL)
         r->written = true;
-    if (is_container(node))
-        return put_collection(e, node, where, indent, depth, marked, err);
+    if (is_container(node) && (where >= AS_KEY || e->opt->line || is_flow(node)))
+        return put_flow(e, node, indent, depth, err);
+    if (is_container(node)) {
+        bool deeper = where == AFTER_DASH || (where == AFTER_KEY && node->type == CIP_NODE_MAP);
+        bool begun = !marked && (where == AFTER_DASH || (where == AT_ROOT && !e->gap));
+        return put_block(e, node, begun, indent + (deeper ? 2 : 0), depth, err);
+    }
     CIP_TRY(start_word(e, err));
     cip_scalar_place at = { .flow = where >= AS_FLOW_KEY,
                             .key = where == AS_KEY || where == AS_FLOW_KEY,

@@ -24,15 +24,6 @@ static uint32_t entry_after(const cip_yaml_text *t, uint32_t child)
     return cip_mark_at(t, next)->kind == CIP_MARK_CLOSE ? CIP_NO_MARK : next;
 }
 
-static cip_status cut_flow(cip_change *c, const cip_place *p, size_t from, uint32_t next,
-                           cip_err *err)
-{
-    const cip_yaml_text *t = c->old;
-    if (next != CIP_NO_MARK) /* with its comma */
-        return cut(c, from, cip_span_entry(t, next, p->child), err);
-    return cut(c, cip_span_end(t, p->before), cip_span_end(t, p->child), err);
-}
-
 static cip_status cut_block(cip_change *c, const cip_place *p, size_t from, uint32_t next,
                             cip_err *err)
 {
@@ -87,8 +78,11 @@ cip_status cip_change_take(cip_change *c, const cip_place *p, cip_err *err)
     if (p->before == CIP_NO_MARK && next == CIP_NO_MARK)
         return empty(c, p->parent, err);
     const size_t from = cip_span_entry(t, first, p->before);
-    return cip_span_is_flow(t, p->parent) ? cut_flow(c, p, from, next, err)
-                                          : cut_block(c, p, from, next, err);
+    if (!cip_span_is_flow(t, p->parent))
+        return cut_block(c, p, from, next, err);
+    if (next != CIP_NO_MARK) /* with its comma */
+        return cut(c, from, cip_span_entry(t, next, p->child), err);
+    return cut(c, cip_span_end(t, p->before), cip_span_end(t, p->child), err);
 }
 
 cip_status cip_change_remove(cip_change *c, const cip_place *p, cip_err *err)
@@ -123,19 +117,6 @@ static cip_status add_hoist(const cip_yaml_text *t, const hoist *add, cip_buf *h
                             cip_mark_at(t, add->node)->node->anchor);
     }
     return cip_buf_add(hoists, add, sizeof *add, err);
-}
-
-static cip_status find_hoists(const cip_yaml_text *t, uint32_t from, uint32_t to, cip_buf *hoists,
-                              cip_err *err)
-{
-    const uint32_t n = cip_mark_count(t);
-    for (uint32_t i = to; i < n; i++) {
-        const cip_mark *m = cip_mark_at(t, i);
-        const hoist h = { m->target, i };
-        if (m->kind == CIP_MARK_ALIAS && m->target >= from && m->target < to)
-            CIP_TRY(add_hoist(t, &h, hoists, err));
-    }
-    return CIP_OK;
 }
 
 static bool in_flow(const cip_yaml_text *t, uint32_t i)
@@ -182,11 +163,17 @@ static cip_status hoist_one(cip_change *c, const hoist *h, cip_err *err)
 
 cip_status cip_change_hoist(cip_change *c, uint32_t from, uint32_t to, cip_err *err)
 {
-    cip_status st;
+    cip_status st = CIP_OK;
     cip_buf hoists = { .mem = &c->env->mem };
     if (c->old->marks.anchors.len == 0)
         return CIP_OK;
-    CIP_GO(find_hoists(c->old, from, to, &hoists, err));
+    const uint32_t n = cip_mark_count(c->old);
+    for (uint32_t i = to; i < n; i++) {
+        const cip_mark *m = cip_mark_at(c->old, i);
+        const hoist h = { m->target, i };
+        if (m->kind == CIP_MARK_ALIAS && m->target >= from && m->target < to)
+            CIP_GO(add_hoist(c->old, &h, &hoists, err));
+    }
     for (size_t i = 0; i < hoists.len / sizeof(hoist); i++)
         CIP_GO(hoist_one(c, (const hoist *)(const void *)hoists.ptr + i, err));
 done:

@@ -136,15 +136,6 @@ uint32_t cip_span_last(const cip_yaml_text *t, uint32_t i)
     return last_from(t, cip_mark_at(t, i)->next - 1);
 }
 
-/* The end of a literal or folded scalar's last line that is not blank. */
-static size_t literal_end(const cip_yaml_text *t, const cip_mark *m)
-{
-    size_t end = m->end;
-    while (end > m->start + 1 && is_space(t->text.ptr[end - 1]))
-        end--;
-    return end;
-}
-
 /* An empty value lies behind its colon, or, without one, behind its key. */
 static size_t empty_end(const cip_yaml_text *t, uint32_t i)
 {
@@ -162,9 +153,11 @@ static size_t end_of(const cip_yaml_text *t, uint32_t last)
         return m->end;
     if (m->start == m->end)
         return empty_end(t, last);
+    size_t end = m->end;
     if (m->node->style == CIP_STYLE_LITERAL || m->node->style == CIP_STYLE_FOLDED)
-        return literal_end(t, m);
-    return m->end;
+        while (end > m->start + 1 && is_space(t->text.ptr[end - 1])) /* blank lines */
+            end--;
+    return end;
 }
 
 size_t cip_span_end(const cip_yaml_text *t, uint32_t i)

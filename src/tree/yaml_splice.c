@@ -86,12 +86,6 @@ static int by_mark(const void *x, const void *y)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-static cip_status overlap(cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected an edit of one place, found parts that overlap");
-}
-
 static cip_status write_text(cip_change *c, cip_buf *out, cip_err *err)
 {
     const cip_buf *old = &c->old->text;
@@ -102,7 +96,8 @@ static cip_status write_text(cip_change *c, cip_buf *out, cip_err *err)
     CIP_TRY(cip_buf_reserve(out, old->len + c->words.len, NULL, err));
     for (size_t i = 0; i < n; i++) {
         if (s[i].at < done || s[i].at > old->len || s[i].del > old->len - s[i].at)
-            return overlap(err);
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected an edit of one place, found parts that overlap");
         CIP_TRY(cip_buf_add(out, old->ptr + done, s[i].at - done, err));
         CIP_TRY(cip_buf_add(out, c->words.ptr + s[i].from, s[i].len, err));
         done = s[i].at + s[i].del;
