@@ -53,12 +53,6 @@ cip_cast cip_cast_of_field(const cip_dtype *from, const cip_dtype *to, cip_overf
     return c;
 }
 
-static cip_status no_cast(const cip_dtype *from, const cip_dtype *to, cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "there is no conversion from %.90s to %.90s",
-                    from->name, to->name);
-}
-
 static bool same_shape(const cip_field *f, const cip_field *g)
 {
     if (f->ndim != g->ndim)
@@ -75,7 +69,10 @@ static cip_status check(const cip_dtype *from, const cip_dtype *to, bool *plain,
     if (from->kind != CIP_RECORD || to->kind != CIP_RECORD) {
         uint8_t how = from->kind == CIP_RECORD ? 0 : how_of(from, to);
         *plain = *plain && how == CIP_CAST_COPY;
-        return how != 0 ? CIP_OK : no_cast(from, to, err);
+        return how != 0
+                   ? CIP_OK
+                   : cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                              "there is no conversion from %.90s to %.90s", from->name, to->name);
     }
     if (from->nfield != to->nfield)
         return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,

@@ -129,14 +129,6 @@ static bool step(copier *w, int64_t *index)
     return false;
 }
 
-static void copy_planes(copier *w)
-{
-    int64_t index[CIP_MAX_NDIM] = { 0 };
-    do
-        copy_plane(w, w->src + (int64_t)w->p.a.off, w->dst + (int64_t)w->p.b.off);
-    while (step(w, index));
-}
-
 /* Row by row, counting elements as they pass; `look`: only as far as the first that overflows. */
 static void copy_rows(copier *w, bool look)
 {
@@ -159,10 +151,14 @@ void cip_copy_nd(const cip_cast *c, const cip_nd *src, const uint8_t *src_base, 
         if (src->shape[k] == 0)
             return;
     cip_copy_plan_make(c, src, dst, &w.p);
-    if (w.p.column >= 0)
-        copy_planes(&w);
-    else
+    if (w.p.column >= 0) {
+        int64_t index[CIP_MAX_NDIM] = { 0 };
+        do
+            copy_plane(&w, w.src + (int64_t)w.p.a.off, w.dst + (int64_t)w.p.b.off);
+        while (step(&w, index));
+    } else {
         copy_rows(&w, false);
+    }
     if (w.stats.noverflow == 0)
         return;
     /* Which is the first, in C order? Once more, in that order, as far as there. */

@@ -346,16 +346,6 @@ static cip_status parse_word(cip_dtype_parser *p, const cip_dtype **out)
     return finish_word(p, w, numbered ? &n : NULL, big, out);
 }
 
-static cip_status parse_quoted(cip_dtype_parser *p, const cip_dtype **out)
-{
-    char quote = open_string(p);
-    CIP_TRY(parse_word(p, out));
-    if (p->pos == p->len || p->text[p->pos] != quote)
-        return cip_parse_expected(p, "the end of the string");
-    p->pos++;
-    return CIP_OK;
-}
-
 /* A name of a field: letters, digits and _, or a string. */
 static cip_status parse_name(cip_dtype_parser *p, char **out)
 {
@@ -418,8 +408,14 @@ static bool at_numpy_key(const cip_dtype_parser *p)
 cip_status cip_parse_type(cip_dtype_parser *p, const cip_dtype **out)
 {
     int c = cip_parse_peek(p);
-    if (cip_parse_at_string(p))
-        return parse_quoted(p, out);
+    if (cip_parse_at_string(p)) {
+        char quote = open_string(p);
+        CIP_TRY(parse_word(p, out));
+        if (p->pos == p->len || p->text[p->pos] != quote)
+            return cip_parse_expected(p, "the end of the string");
+        p->pos++;
+        return CIP_OK;
+    }
     if (c != '{' && c != '[')
         return parse_word(p, out);
     CIP_TRY(cip_parse_enter(p));

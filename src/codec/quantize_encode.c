@@ -157,15 +157,10 @@ typedef struct plan {
     double add;
 } plan;
 
-/* Half the range and not all of it: that may be more than a double holds. */
-static double half_of(const range *r)
-{
-    return r->max / 2 - r->min / 2;
-}
-
 static void plan_noise(plan *p, const range *r, double sigma, double quality, bool wide)
 {
-    const double half = half_of(r);
+    /* half the range and not all of it: that may be more than a double holds */
+    const double half = r->max / 2 - r->min / 2;
     double scale = sigma / quality;
     if (!(scale > 0))
         scale = half / (wide ? 0x1p31 : 0x1p23);
@@ -328,15 +323,6 @@ static cip_status gather_finite(const lines *l, double *x, uint64_t *n, range *r
     return CIP_OK;
 }
 
-static cip_status make_plan(const lines *l, const cip_quantize_steps *how, const double *x,
-                            uint64_t n, const range *r, double *d, plan *p, cip_err *err)
-{
-    if (how->bits != 0)
-        return plan_bits(p, r, how->bits, err);
-    plan_noise(p, r, noise(l, x, n, d), how->quality, l->v->wide);
-    return CIP_OK;
-}
-
 cip_status cip_quantize_encode(cip_mem *mem, const cip_quantize_values *v,
                                const cip_quantize_steps *how, uint8_t *dst, size_t cap, size_t *len,
                                double *worst, cip_err *err)
@@ -351,7 +337,10 @@ cip_status cip_quantize_encode(cip_mem *mem, const cip_quantize_values *v,
     CIP_GO(CIP_NEW(mem, &x, 2 * (size_t)nelem, err));
     CIP_GO(gather_finite(&l, x, &n, &r, err));
     if (n != 0 && r.min < r.max) {
-        CIP_GO(make_plan(&l, how, x, n, &r, x + nelem, &p, err));
+        if (how->bits != 0)
+            CIP_GO(plan_bits(&p, &r, how->bits, err));
+        else
+            plan_noise(&p, &r, noise(&l, x, n, x + nelem), how->quality, v->wide);
         quantize(&p, x, n, v->wide, &far);
     } else if (n != 0) {
         p.head.offset = x[0];

@@ -33,12 +33,6 @@ typedef struct rows {
 
 static const rows none = { .n = { 0 } };
 
-static cip_status bad_token(uint8_t token, cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a token of NDLZ, found 0x%02x",
-                    token);
-}
-
 /* Tokens of side 4; false: none. */
 static bool rows_of_4(uint8_t token, rows *r)
 {
@@ -91,7 +85,8 @@ static cip_status repeat_rows(plane *p, uint8_t token, cip_err *err)
     rows r;
     if (!(p->side == 4 ? rows_of_4(token, &r) : rows_of_8(token, &r)) || p->width != p->side ||
         p->height != p->side)
-        return bad_token(token, err);
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a token of NDLZ, found 0x%02x", token);
     for (int run = 0; run < 2 && r.n[run] != 0; run++) {
         const uint8_t *from = back(p, at, r.n[run] * p->side);
         if (from == NULL)

@@ -41,12 +41,6 @@ static cip_status status_of(size_t code)
     }
 }
 
-static cip_status zstd_fail(size_t code, cip_err *err)
-{
-    return cip_fail(err, status_of(code), CIP_NO_OFFSET, "expected a zstd frame, found: %s",
-                    ZSTD_getErrorName(code));
-}
-
 static cip_status no_memory(cip_err *err)
 {
     return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libzstd");
@@ -101,7 +95,8 @@ static cip_status zstd_step(void *state, const uint8_t *in, size_t *in_len, bool
     if (zin.pos != *in_len || !(s->between || s->drained)) { /* libzstd fails when called in vain */
         size_t hint = ZSTD_decompressStream(s->ctx, &zout, &zin);
         if (ZSTD_isError(hint))
-            return zstd_fail(hint, err);
+            return cip_fail(err, status_of(hint), CIP_NO_OFFSET, "expected a zstd frame, found: %s",
+                            ZSTD_getErrorName(hint));
         s->between = s->gate.any = hint == 0;
         s->drained = zout.pos < zout.size;
     }
