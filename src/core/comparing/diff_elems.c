@@ -118,11 +118,6 @@ static double distance(const number *x, const number *y)
     return (double)(x->size > y->size ? x->size - y->size : y->size - x->size);
 }
 
-static double magnitude(const number *x)
-{
-    return x->im == 0 ? fabs(x->re) : hypot(x->re, x->im);
-}
-
 static void raise_to(double *most, double x)
 {
     if (*most != *most || x > *most)
@@ -140,7 +135,7 @@ static void number_pair(const cip_elem_diff *e, const number *x, const number *y
 {
     if (is_same(x, y))
         return;
-    const double by = distance(x, y), of = magnitude(y);
+    const double by = distance(x, y), of = y->im == 0 ? fabs(y->re) : hypot(y->re, y->im);
     if ((e->rtol != 0 || e->atol != 0) && isfinite(of) && by <= e->atol + e->rtol * of)
         return;
     count(t, i);

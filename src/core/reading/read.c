@@ -50,16 +50,6 @@ static cip_status destination(const cip_read_plan *p, const cip_read_args *args,
     return check_room(p, args, out, err);
 }
 
-static cip_status own_pool(const cip_read_args *args, cip_read_how *how, cip_pool **pool,
-                           cip_err *err)
-{
-    if (args->threads <= 1 || args->threads == cip_pool_threads(how->pool))
-        return CIP_OK;
-    CIP_TRY(cip_pool_new(args->threads, pool, err));
-    how->pool = *pool;
-    return CIP_OK;
-}
-
 /* A part's elements to their places in dst. */
 static cip_status read_part(const cip_read_plan *p, const cip_part *part, cip_nd dst, uint8_t *mem,
                             cip_cast_stats *stats, cip_err *err)
@@ -103,7 +93,10 @@ static cip_status run(cip_read_plan *p, const cip_read_args *args, cip_err *err)
     cip_pool *pool = NULL;
     cip_nd dst;
     cip_cast_stats stats = { 0, 0 };
-    CIP_GO(own_pool(args, &p->how, &pool, err));
+    if (args->threads > 1 && args->threads != cip_pool_threads(p->how.pool)) {
+        CIP_GO(cip_pool_new(args->threads, &pool, err));
+        p->how.pool = pool;
+    }
     bool wanted = args->dst != NULL || args->mask == NULL;
     bool in_parts = args->dst != NULL && p->progress != NULL && p->nelem != 0;
     if (wanted)

@@ -73,16 +73,6 @@ static cip_status enter_field(cip_read_plan *p, const char *step, size_t len, ci
     return CIP_OK;
 }
 
-static cip_status enter_fields(cip_read_plan *p, const char *path, cip_err *err)
-{
-    while (path != NULL && *path != '\0') {
-        size_t len = strcspn(path, "/");
-        CIP_TRY(enter_field(p, path, len, err));
-        path += len + (path[len] == '/');
-    }
-    return CIP_OK;
-}
-
 static cip_status choose_dtype(cip_read_plan *p, const cip_dtype *asked, cip_as as, cip_err *err)
 {
     p->to = asked != NULL ? asked : p->stored;
@@ -91,14 +81,6 @@ static cip_status choose_dtype(cip_read_plan *p, const cip_dtype *asked, cip_as 
     CIP_TRY(cip_dtype_packed_le(&p->arena, p->stored, &p->to, err));
     if (as == CIP_AS_NATIVE && CIP_HOST_BIG)
         CIP_TRY(cip_dtype_with_order(&p->arena, p->to, true, &p->to, err));
-    return CIP_OK;
-}
-
-static cip_status count_elements(cip_read_plan *p, cip_err *err)
-{
-    if (!cip_shape_nelem(p->from.ndim, p->from.shape, &p->nelem) ||
-        cip_mul_overflow(p->nelem, p->to->itemsize, &p->nbytes) || p->nbytes > INT64_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "the selection has over 2^63 bytes");
     return CIP_OK;
 }
 
@@ -145,7 +127,11 @@ static cip_status find_masked(cip_read_plan *p, cip_err *err)
 
 static cip_status work_out(cip_read_plan *p, const cip_read_args *args, cip_as as, cip_err *err)
 {
-    CIP_TRY(enter_fields(p, args->field, err));
+    for (const char *path = args->field; path != NULL && *path != '\0';) {
+        const size_t len = strcspn(path, "/");
+        CIP_TRY(enter_field(p, path, len, err));
+        path += len + (path[len] == '/');
+    }
     CIP_TRY(find_masked(p, err));
     CIP_TRY(take_as(p, args->as, err));
     p->reversed = args->reversed;
@@ -165,7 +151,9 @@ static cip_status work_out(cip_read_plan *p, const cip_read_args *args, cip_as a
         p->to = cip_dtype_of(CIP_BOOL);
     else
         CIP_TRY(choose_dtype(p, args->dtype, as, err));
-    CIP_TRY(count_elements(p, err));
+    if (!cip_shape_nelem(p->from.ndim, p->from.shape, &p->nelem) ||
+        cip_mul_overflow(p->nelem, p->to->itemsize, &p->nbytes) || p->nbytes > INT64_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "the selection has over 2^63 bytes");
     return cip_cast_make(p->take_mask ? p->to : p->stored, p->to, args->overflow, &p->cast, err);
 }
 

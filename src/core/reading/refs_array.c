@@ -151,16 +151,6 @@ static bool in_order(const cip_refs_form *f, const int64_t *strides, bool fortra
     return true;
 }
 
-/* The slowest axis that has a length. */
-static void choose_axis(cip_refs_form *f)
-{
-    f->axis = f->f_order ? f->ndim - 1 : 0;
-    const int step = f->f_order ? -1 : 1;
-    while (f->axis + step >= 0 && f->axis + step < f->ndim && f->shape[f->axis] == 1)
-        f->axis += step;
-    f->row_nbytes = f->ndim > 0 ? f->nbytes / (uint64_t)f->shape[f->axis] : f->nbytes;
-}
-
 /* Cuts along the axis: `rows` for each chunk. */
 static void cut(cip_refs_form *f, uint64_t rows)
 {
@@ -285,7 +275,12 @@ cip_status cip_refs_form_make(const cip_array *a, cip_refs_form *f, cip_err *err
     f->f_order = f->ndim > 1 && !in_order(f, o.strides, false);
     if (f->ndim > 0 && !in_order(f, o.strides, f->f_order))
         return refuse(err, "its elements do not lie one behind the other");
-    choose_axis(f);
+    /* the slowest axis that has a length */
+    f->axis = f->f_order ? f->ndim - 1 : 0;
+    const int step = f->f_order ? -1 : 1;
+    while (f->axis + step >= 0 && f->axis + step < f->ndim && f->shape[f->axis] == 1)
+        f->axis += step;
+    f->row_nbytes = f->ndim > 0 ? f->nbytes / (uint64_t)f->shape[f->axis] : f->nbytes;
     return f->list.n == 1 ? take_whole(f, &c, &o, err) : take_linear(f, &c, err);
 }
 

@@ -66,14 +66,6 @@ static void read_array(cip_file *f, const cip_array *a, cip_strmap *seen, cip_re
     cip_report_err(rep, too_much || elsewhere ? CIP_WARN : cip_severity_of(st), &err);
 }
 
-/* What opening tolerated is a finding too. */
-static void pass_warnings(cip_file *f, cip_report *rep)
-{
-    const cip_finding *w;
-    for (size_t i = 0; (w = cip_report_get(&f->env.warnings, i)) != NULL; i++)
-        cip_report_add(rep, w->severity, w->code, w->offset, w->length, w->part, "%s", w->text);
-}
-
 static cip_status verify_arrays(cip_file *f, bool deep, cip_report *rep, cip_err *err)
 {
     cip_strmap seen = { .mem = &f->env.mem };
@@ -120,8 +112,14 @@ static cip_status verify_open(cip_file *f, const cip_verify_options *o, cip_err 
         st = f->format->verify(f->layout, o->deep, &rep, err);
     if (st == CIP_OK)
         st = verify_arrays(f, o->deep, &rep, err);
-    if (st == CIP_OK)
-        pass_warnings(f, &rep); /* last: what was found to be damage is not said again */
+    if (st == CIP_OK) {
+        /* what opening tolerated is a finding too; last: found to be damage, it is not said again
+         */
+        const cip_finding *w;
+        for (size_t i = 0; (w = cip_report_get(&f->env.warnings, i)) != NULL; i++)
+            cip_report_add(&rep, w->severity, w->code, w->offset, w->length, w->part, "%s",
+                           w->text);
+    }
     if (st == CIP_OK && rep.done < rep.total) /* what needs no reading was looked at as well */
         cip_report_progress(&rep, rep.total - rep.done);
     if (st == CIP_OK)
