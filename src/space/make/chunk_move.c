@@ -190,20 +190,14 @@ static cip_status take_stored(move *v, uint64_t i, const cip_chunk *c, cip_chunk
     return cip_sum_of(mem, (cip_sum_id)v->m->form->sum_id, in->bytes, in->sum, err);
 }
 
-static cip_status get_work(move *v, cip_err *err)
-{
-    cip_mem *mem = &v->m->env->mem;
-    for (int k = 0; k < 2; k++)
-        if (v->work.encoded[k] == NULL && v->maker.encoded[k] != 0)
-            CIP_TRY(cip_mem_get(mem, v->maker.encoded[k], (void **)&v->work.encoded[k], err));
-    return CIP_OK;
-}
-
 /* Decoded, which leaves its elements as the steps take them, and encoded as the form has it. */
 static cip_status make_anew(move *v, uint64_t i, const cip_chunk *c, cip_chunk_in *in, cip_err *err)
 {
     CIP_TRY(get_buffer(v, c->raw_len, err));
-    CIP_TRY(get_work(v, err));
+    cip_mem *mem = &v->m->env->mem;
+    for (int k = 0; k < 2; k++)
+        if (v->work.encoded[k] == NULL && v->maker.encoded[k] != 0)
+            CIP_TRY(cip_mem_get(mem, v->maker.encoded[k], (void **)&v->work.encoded[k], err));
     CIP_TRY(cip_chunk_list_decode(&v->m->how, v->l, i, c, v->buf, err));
     in->bytes = (cip_bytes){ v->buf, (size_t)c->raw_len };
     return cip_chunk_encode(&v->maker, &v->work, false, in, err);

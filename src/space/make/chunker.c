@@ -300,16 +300,6 @@ static cip_status cut_linear(cip_chunker *c, cip_bytes in, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status cut_tiles(cip_chunker *c, cip_bytes in, cip_err *err)
-{
-    CIP_TRY(cip_tiler_write(c->tiler, in.ptr, in.len, err));
-    if (!c->borrowed)
-        return CIP_OK;
-    CIP_TRY(run_batch(c, err));
-    cip_tiler_to(c->tiler, c->slot[c->now].raw);
-    return CIP_OK;
-}
-
 /* --- all -------------------------------------------------------------------------------------- */
 
 static uint64_t count_chunks(const cip_chunker *c)
@@ -407,8 +397,14 @@ cip_status cip_chunker_write(cip_chunker *c, cip_bytes elems, cip_err *err)
     if (!c->as_given && c->tiler == NULL)
         return cut_linear(c, elems, err);
     c->taken += elems.len;
-    if (c->tiler != NULL)
-        return cut_tiles(c, elems, err);
+    if (c->tiler != NULL) {
+        CIP_TRY(cip_tiler_write(c->tiler, elems.ptr, elems.len, err));
+        if (!c->borrowed)
+            return CIP_OK;
+        CIP_TRY(run_batch(c, err));
+        cip_tiler_to(c->tiler, c->slot[c->now].raw);
+        return CIP_OK;
+    }
     cip_chunk_in in = { .bytes = elems, .run = 1, .raw_len = elems.len };
     return elems.len != 0 ? c->to.store(c->to.user, c->next++, 1, &in, err) : CIP_OK;
 }

@@ -298,18 +298,6 @@ cip_status cip_encoder_write(cip_encoder *e, const void *p, size_t n, cip_err *e
     }
 }
 
-static cip_status write_tail(cip_encoder *e, cip_err *err)
-{
-    uint8_t buf[65];
-    size_t n = e->framing->tail == NULL || !e->begun ? 0 : e->framing->tail(e->sum, buf);
-    if (n != 0)
-        CIP_TRY(put(e, buf, e->framing->bits ? 8 * n : n, err));
-    if (e->ncarry == 0)
-        return CIP_OK;
-    buf[0] = (uint8_t)e->carry;
-    return cip_out_write(e->out, buf, 1, err);
-}
-
 cip_status cip_encoder_finish(cip_encoder *e, cip_err *err)
 {
     if (e->framing == NULL)
@@ -322,7 +310,14 @@ cip_status cip_encoder_finish(cip_encoder *e, cip_err *err)
     if (n != 0)
         CIP_TRY(run_batch(e, e->raw, e->nraw, n, true, err));
     CIP_TRY(write_batch(e, &e->turn[!e->now], err));
-    return write_tail(e, err);
+    uint8_t buf[65];
+    n = e->framing->tail == NULL || !e->begun ? 0 : e->framing->tail(e->sum, buf);
+    if (n != 0)
+        CIP_TRY(put(e, buf, e->framing->bits ? 8 * n : n, err));
+    if (e->ncarry == 0)
+        return CIP_OK;
+    buf[0] = (uint8_t)e->carry;
+    return cip_out_write(e->out, buf, 1, err);
 }
 
 uint64_t cip_encoder_raw(const cip_encoder *e)

@@ -272,17 +272,12 @@ static cip_status cut_row(cip_tiler *t, const uint8_t *row, bool callers, cip_er
 /* --- bytes ------------------------------------------------------------------------------------ */
 
 /* Where a row is collected that does not come in one piece. */
-static cip_status get_part(cip_tiler *t, cip_err *err)
+static cip_status collect(cip_tiler *t, const uint8_t *from, size_t n, cip_err *err)
 {
     if (t->cut.axis > 0 && t->temporary == NULL)
         CIP_TRY(cip_temporary_new(t->env, NULL, &t->temporary, err));
-    return t->part != NULL ? CIP_OK
-                           : cip_mem_get(&t->env->mem, t->part_len, (void **)&t->part, err);
-}
-
-static cip_status collect(cip_tiler *t, const uint8_t *from, size_t n, cip_err *err)
-{
-    CIP_TRY(get_part(t, err));
+    if (t->part == NULL)
+        CIP_TRY(cip_mem_get(&t->env->mem, t->part_len, (void **)&t->part, err));
     if (t->temporary != NULL)
         CIP_TRY(cip_temporary_write(t->temporary, t->have, from, n, err));
     else

@@ -38,14 +38,6 @@ static void sort_axes(const cip_nd *v, digits *d)
     }
 }
 
-static void whole_box(const cip_nd *v, cip_chunk_box *box)
-{
-    for (int32_t k = 0; k < v->ndim; k++) {
-        box->start[k] = 0;
-        box->stop[k] = v->shape[k];
-    }
-}
-
 /* The box around elements e0 to e1 - 1; how many elements of the walk it has. */
 static uint64_t box_around(const digits *d, uint64_t e0, uint64_t e1, cip_chunk_box *box)
 {
@@ -103,7 +95,10 @@ static void linear_box(const cip_chunk_list *l, uint64_t lo, uint64_t hi, bool a
         return;
     }
     cip_walk_make(v, v, false, &w);
-    whole_box(v, &out->box);
+    for (int32_t k = 0; k < v->ndim; k++) {
+        out->box.start[k] = 0;
+        out->box.stop[k] = v->shape[k];
+    }
     out->box_exact = !around && lo <= l->first && hi >= l->end;
     if (w.nested) {
         uint64_t e0 = lo < v->itemsize ? 0 : cip_walk_find(&w, lo - v->itemsize + 1);

@@ -139,6 +139,15 @@ static cip_status add_job(span_batch *b, size_t w, uint64_t pos, cip_err *err)
     return CIP_OK;
 }
 
+/* What came of a batch's last jobs counts first: their chunks lie before the one that failed. */
+static cip_status first_error(cip_status last_jobs, const cip_err *why, cip_status st, cip_err *err)
+{
+    if (last_jobs == CIP_OK)
+        return st;
+    cip_err_pass(err, why);
+    return last_jobs;
+}
+
 /* One want into the batch, chunk by chunk. */
 static cip_status add_want(span_batch *b, size_t w, cip_err *err)
 {
@@ -153,16 +162,6 @@ static cip_status add_want(span_batch *b, size_t w, cip_err *err)
     return CIP_OK;
 }
 
-/* Chunks before the one that failed are read first: theirs is the lower error. */
-static cip_status fail_spans(span_batch *b, cip_status st, cip_err *err)
-{
-    cip_err lower = CIP_ERR_INIT;
-    cip_status before = run_spans(b, &lower);
-    if (before != CIP_OK)
-        cip_err_pass(err, &lower);
-    return before != CIP_OK ? before : st;
-}
-
 cip_status cip_chunked_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
                              size_t n, cip_err *err)
 {
@@ -170,12 +169,13 @@ cip_status cip_chunked_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
     span_batch b = {
         .rd = rd, .s = s, .shift = shift, .want = want, .cap = batch_size(rd->tune, nbytes)
     };
+    cip_err last = CIP_ERR_INIT;
     cip_status st = CIP_OK;
     CIP_TRY(count_first(s, err));
     CIP_TRY(cip_mem_get(&rd->env->mem, b.cap * sizeof *b.job, (void **)&b.job, err));
     for (size_t i = 0; i < n && st == CIP_OK; i++)
         st = add_want(&b, i, err);
-    st = st == CIP_OK ? run_spans(&b, err) : fail_spans(&b, st, err);
+    st = first_error(run_spans(&b, &last), &last, st, err);
     cip_mem_put(&rd->env->mem, b.job);
     return st;
 }
@@ -265,15 +265,6 @@ static cip_status add_chunk(cast_batch *b, uint64_t *e, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status fail_casts(cast_batch *b, cip_status st, cip_err *err)
-{
-    cip_err lower = CIP_ERR_INIT;
-    cip_status before = run_casts(b, &lower);
-    if (before != CIP_OK)
-        cip_err_pass(err, &lower);
-    return before != CIP_OK ? before : st;
-}
-
 /* Whether the elements are long runs that are only copied: those are spans. */
 static bool are_spans(const cip_gather *g)
 {
@@ -288,6 +279,7 @@ static bool are_spans(const cip_gather *g)
 cip_status cip_gather_chunked(cip_gather *g, cip_err *err)
 {
     cast_batch b = { .g = g, .cap = batch_size(g->rd.tune, g->w.nsource * g->w.itemsize) };
+    cip_err last = CIP_ERR_INIT;
     cip_status st = CIP_OK;
     if (!g->w.nested || are_spans(g))
         return cip_gather_tiles(g, err);
@@ -295,7 +287,7 @@ cip_status cip_gather_chunked(cip_gather *g, cip_err *err)
     CIP_TRY(cip_mem_get(&g->rd.env->mem, b.cap * sizeof *b.job, (void **)&b.job, err));
     for (uint64_t e = 0; e < g->w.nsource && st == CIP_OK;)
         st = add_chunk(&b, &e, err);
-    st = st == CIP_OK ? run_casts(&b, err) : fail_casts(&b, st, err);
+    st = first_error(run_casts(&b, &last), &last, st, err);
     cip_mem_put(&g->rd.env->mem, b.job);
     return st;
 }

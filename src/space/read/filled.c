@@ -135,16 +135,6 @@ static cip_status check_begin(const filled *f, uint64_t i, cip_err *err)
                     f->value.len, c.raw_off);
 }
 
-/* Of chunks that are all as long, two in a row tell of those behind them. */
-static cip_status check_begins(const filled *f, cip_err *err)
-{
-    const bool equal = f->s->kind == CIP_SPACE_GRID || f->inner.raw_each != 0;
-    for (size_t k = 0; k < f->n; k++)
-        for (uint64_t i = 0; i < (equal ? cip_min_u64(f->lost[k].n, 2) : f->lost[k].n); i++)
-            CIP_TRY(check_begin(f, f->lost[k].first + i, err));
-    return CIP_OK;
-}
-
 static cip_status make(cip_space *s, const cip_lost_chunks *lost, size_t n, cip_bytes value,
                        filled **out, cip_err *err)
 {
@@ -174,7 +164,11 @@ cip_status cip_space_fill(cip_space *s, const cip_lost_chunks *lost, size_t n, c
     cip_status st = make(s, lost, n, value, &f, err);
     pthread_mutex_unlock(&s->layout->lock);
     CIP_TRY(st);
-    CIP_TRY(check_begins(f, err));
+    /* of chunks that are all as long, two in a row tell of the ones after them */
+    const bool equal = f->s->kind == CIP_SPACE_GRID || f->inner.raw_each != 0;
+    for (size_t k = 0; k < f->n; k++)
+        for (uint64_t i = 0; i < (equal ? cip_min_u64(f->lost[k].n, 2) : f->lost[k].n); i++)
+            CIP_TRY(check_begin(f, f->lost[k].first + i, err));
     s->table = (cip_table){ .at = filled_at,
                             .find = f->inner.find != NULL ? filled_find : NULL,
                             .count = f->inner.count != NULL ? filled_count : NULL,

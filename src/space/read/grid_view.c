@@ -122,16 +122,6 @@ int64_t cip_cut_segment(const cip_cut *c, int64_t t, int64_t *lo, int64_t *hi)
     return c->first + t;
 }
 
-static void cut_axes(cip_grid_view *b)
-{
-    const cip_grid *g = b->grid;
-    for (int32_t k = 0; k < g->ndim; k++) {
-        cip_grid_axis *a = &b->axis[k];
-        const cip_view_axis *v = a->view < 0 ? NULL : &b->view[a->view];
-        a->chunks = cip_cut_at(v, a->start, g->chunk[k], 0, v == NULL ? 0 : v->n);
-    }
-}
-
 void cip_grid_view_place(const cip_grid_view *b, uint64_t i, int64_t *coord, cip_view_steps *in)
 {
     const cip_grid *g = b->grid;
@@ -162,6 +152,10 @@ bool cip_grid_view_make(const cip_grid *g, const cip_nd *from, const cip_nd *to,
     }
     if (!fits(out))
         return false;
-    cut_axes(out);
+    for (int32_t k = 0; k < g->ndim; k++) {
+        cip_grid_axis *a = &out->axis[k];
+        const cip_view_axis *v = a->view < 0 ? NULL : &out->view[a->view];
+        a->chunks = cip_cut_at(v, a->start, g->chunk[k], 0, v == NULL ? 0 : v->n);
+    }
     return true;
 }
