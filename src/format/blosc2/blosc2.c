@@ -40,28 +40,19 @@ static int probe(cip_io *io, cip_bytes head)
 
 /* --- the array -------------------------------------------------------------------------------- */
 
-/* Of items that nothing is known of but their size. */
-static cip_status plain_dtype(cip_layout *l, uint64_t typesize, const cip_dtype **out, cip_err *err)
-{
-    if (typesize != 1)
-        return cip_dtype_opaque(&l->arena, typesize, NULL, out, err);
-    *out = cip_dtype_fixed(CIP_U8, false);
-    return CIP_OK;
-}
-
-static cip_status plain_array(cip_layout *l, const cip_b2_frame *f, cip_array *a, cip_err *err)
-{
-    uint64_t size = f->h.nbytes % f->h.typesize == 0 ? f->h.typesize : 1;
-    const int64_t shape[1] = { (int64_t)(f->h.nbytes / size) };
-    CIP_TRY(plain_dtype(l, size, &a->dtype, err));
-    return cip_view_c_order(1, shape, size, &a->view, err);
-}
-
 static cip_status flat_array(cip_layout *l, const cip_b2_frame *f, cip_array *a, cip_err *err)
 {
     bool tensor;
     CIP_TRY(cip_b2_tensor(l, f, a, &tensor, err));
-    return tensor ? CIP_OK : plain_array(l, f, a, err);
+    if (tensor)
+        return CIP_OK;
+    /* items that nothing is known of but their size */
+    const uint64_t size = f->h.nbytes % f->h.typesize == 0 ? f->h.typesize : 1;
+    const int64_t shape[1] = { (int64_t)(f->h.nbytes / size) };
+    a->dtype = cip_dtype_fixed(CIP_U8, false);
+    if (size != 1)
+        CIP_TRY(cip_dtype_opaque(&l->arena, size, NULL, &a->dtype, err));
+    return cip_view_c_order(1, shape, size, &a->view, err);
 }
 
 static cip_status nd_array(cip_layout *l, const cip_b2_frame *f, cip_array *a, cip_err *err)

@@ -6,35 +6,24 @@
 
 enum { BLOCKS_MAX = 1 << 18 }; /* more are not listed */
 
-/* Where stored bytes lie in the file; of a sparse frame: in the chunk's own file. */
-static uint64_t shown_offset(const cip_b2_index *x, const cip_extent *at)
-{
-    return x->numbered != NULL ? 0 : at->off;
-}
-
-/* Told also of a file that is not there. */
-static cip_status name_member(cip_layout *l, const cip_b2_entry *e, cip_block *b, cip_err *err)
-{
-    char name[CIP_IO_NUMBER_NAME], *kept;
-    cip_b2_member_name(NULL, e->at, NULL, name);
-    pthread_mutex_lock(&l->lock);
-    cip_status st = cip_arena_printf(&l->arena, &kept, err, "%s", name);
-    pthread_mutex_unlock(&l->lock);
-    CIP_TRY(st);
-    b->info.member = kept;
-    return CIP_OK;
-}
-
 static cip_status fill_stored(const cip_b2_frame *f, uint64_t i, const cip_b2_entry *e,
                               cip_block *b, cip_err *err)
 {
     cip_blosc_head head;
     cip_chunk c = { .run = 1 };
     cip_b2_index *x = (cip_b2_index *)&f->index;
-    if (x->numbered != NULL)
-        CIP_TRY(name_member(f->layout, e, b, err));
+    if (x->numbered != NULL) {
+        /* told also of a file that is not there */
+        char name[CIP_IO_NUMBER_NAME], *kept;
+        cip_b2_member_name(NULL, e->at, NULL, name);
+        pthread_mutex_lock(&f->layout->lock);
+        cip_status st = cip_arena_printf(&f->layout->arena, &kept, err, "%s", name);
+        pthread_mutex_unlock(&f->layout->lock);
+        CIP_TRY(st);
+        b->info.member = kept;
+    }
     CIP_TRY(cip_b2_index_head(x, i, e, &head, &c, err));
-    b->info.offset = shown_offset(x, &c.at);
+    b->info.offset = x->numbered != NULL ? 0 : c.at.off; /* of a sparse frame: in its file */
     b->info.header_nbytes = head.header;
     b->info.data_offset = b->info.offset + head.header;
     b->info.allocated_nbytes = head.cbytes;

@@ -142,13 +142,6 @@ static cip_status salvage_frame(cip_b2_frame *f, uint64_t len, cip_err *err)
     return cip_fail_in(err, cip_b2_salvage(f, len, err), "index");
 }
 
-static cip_status open_frame(cip_b2_frame *f, uint64_t len, bool salvage, cip_err *err)
-{
-    CIP_TRY((salvage ? salvage_frame : read_frame)(f, len, err));
-    CIP_TRY(find_nd(f, err));
-    return make_data(f, err);
-}
-
 static cip_status try_open(cip_layout *l, const cip_extent *at, bool salvage, cip_b2_frame **out,
                            cip_err *err)
 {
@@ -159,7 +152,11 @@ static cip_status try_open(cip_layout *l, const cip_extent *at, bool salvage, ci
     f->in = at->in;
     f->base = at->off;
     cip_b2_index_init(&f->index, l, at->in, at->off, &f->h);
-    cip_status st = open_frame(f, at->len, salvage, err);
+    cip_status st = (salvage ? salvage_frame : read_frame)(f, at->len, err);
+    if (st == CIP_OK)
+        st = find_nd(f, err);
+    if (st == CIP_OK)
+        st = make_data(f, err);
     if (st == CIP_OK)
         *out = f;
     else

@@ -110,15 +110,6 @@ static cip_status get_kind(const uint8_t *p, cip_b2_header *h, cip_err *err)
     return CIP_OK;
 }
 
-static void get_filters(const uint8_t *p, cip_b2_header *h)
-{
-    memcpy(h->filter, p + AT_FILTERS, sizeof h->filter);
-    memcpy(h->filter_meta, p + AT_FILTERS_META, sizeof h->filter_meta);
-    h->user_codec = p[AT_UCODEC];
-    h->codec_meta = p[AT_CODEC_META];
-    h->dict = (p[AT_OTHER2] & 1) != 0;
-}
-
 cip_status cip_b2_header_read(cip_bytes in, uint64_t total, cip_b2_header *out, cip_err *err)
 {
     cip_b2_header h = { 0 };
@@ -140,7 +131,11 @@ cip_status cip_b2_header_read(cip_bytes in, uint64_t total, cip_b2_header *out, 
     CIP_TRY(get_size(p, AT_BLOCKSIZE, "block size", 0, &h.blocksize, err));
     if (h.nbytes != 0 || cip_load_u32(p + AT_CHUNKSIZE, true) <= INT32_MAX) /* -1: no chunks yet */
         CIP_TRY(get_size(p, AT_CHUNKSIZE, "chunk size", 0, &h.chunksize, err));
-    get_filters(p, &h);
+    memcpy(h.filter, p + AT_FILTERS, sizeof h.filter);
+    memcpy(h.filter_meta, p + AT_FILTERS_META, sizeof h.filter_meta);
+    h.user_codec = p[AT_UCODEC];
+    h.codec_meta = p[AT_CODEC_META];
+    h.dict = (p[AT_OTHER2] & 1) != 0;
     *out = h;
     return CIP_OK;
 }

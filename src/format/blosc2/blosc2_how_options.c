@@ -73,11 +73,6 @@ static void tell(cip_report *loss, cip_severity how, const cip_spec_array *a, co
     cip_report_add(loss, how, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path, "%s", text);
 }
 
-static bool is_bytes(const cip_dtype *d)
-{
-    return d->kind == CIP_U8 || d->kind == CIP_OPAQUE;
-}
-
 void cip_b2_check_array(const cip_spec *spec, const cip_spec_array *a, cip_report *loss)
 {
     const char *filter = cip_b2_given(spec, CIP_B2_OPTION_FILTER);
@@ -93,7 +88,7 @@ void cip_b2_check_array(const cip_spec *spec, const cip_spec_array *a, cip_repor
         tell(loss, CIP_WARN, a, "the type is lost: a chunk is bytes to who reads it");
     if (!bare && spec->kind != NULL && a->ndim != 1)
         tell(loss, CIP_BAD, a, "a plain frame has one axis; a .b2nd file has any");
-    if (!bare && spec->kind != NULL && !is_bytes(a->dtype))
+    if (!bare && spec->kind != NULL && a->dtype->kind != CIP_U8 && a->dtype->kind != CIP_OPAQUE)
         tell(loss, CIP_WARN, a,
              "the type is lost: a plain frame says nothing but the size of its items");
     if (a->ndim > CIP_B2_MAX_NDIM)

@@ -192,11 +192,6 @@ static cip_status parse_dtype(cip_arena *a, const cip_b2_nd *nd, const cip_dtype
     return cip_dtype_of_text(a, (const char *)nd->dtype.ptr, nd->dtype.len, false, out, err);
 }
 
-static bool is_hard(cip_status st)
-{
-    return st == CIP_ERR_NOMEM;
-}
-
 cip_status cip_b2_nd_dtype(cip_arena *a, const cip_b2_nd *nd, const cip_dtype **out,
                            const char **why, cip_err *err)
 {
@@ -209,7 +204,7 @@ cip_status cip_b2_nd_dtype(cip_arena *a, const cip_b2_nd *nd, const cip_dtype **
         *out = d;
         return CIP_OK;
     }
-    if (is_hard(st)) {
+    if (st == CIP_ERR_NOMEM) {
         cip_err_pass(err, &own);
         return st;
     }

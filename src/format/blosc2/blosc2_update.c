@@ -359,15 +359,6 @@ static cip_status add_end(const parts *p, cip_revision *r, cip_err *err)
     return p->trailer_stays ? CIP_OK : cip_revision_bytes(r, p->trailer.ptr, p->trailer.len, err);
 }
 
-static cip_status finish_anew(const cip_b2_state *u, const parts *p, cip_revision *r, cip_err *err)
-{
-    const cip_b2_header *h = &u->f->h;
-    r->anew = r->has_tail = true;
-    CIP_TRY(cip_revision_bytes(r, p->header.ptr, p->header.len, err));
-    CIP_TRY(cip_revision_range(r, u->l->io, h->header_len, p->places.base, err));
-    return add_end(p, r, err);
-}
-
 /* What lies in holes. */
 static cip_status fill_holes(const cip_b2_state *u, const parts *p, cip_revision *r, cip_err *err)
 {
@@ -381,24 +372,25 @@ static cip_status fill_holes(const cip_b2_state *u, const parts *p, cip_revision
                : cip_revision_place(r, header + p->index_at, &index, err);
 }
 
-/* All that the header names stays, so that those who have read it need not go. */
-static cip_status finish_in_place(const cip_b2_state *u, const parts *p, cip_revision *r,
-                                  cip_err *err)
-{
-    r->has_tail = !p->trailer_stays;
-    r->tail_off = r->has_tail ? u->f->h.frame_len : 0;
-    r->head = u->f->h.header_len;
-    CIP_TRY(cip_patch_bytes(&r->patch, 0, p->header.ptr, p->header.len, err));
-    CIP_TRY(fill_holes(u, p, r, err));
-    return add_end(p, r, err);
-}
-
 static cip_status finish_contiguous(const cip_b2_state *u, parts *p, cip_revision *r, cip_err *err)
 {
+    const cip_b2_header *h = &u->f->h;
     place_end(u, p);
     put_lengths(u, p);
     cip_b2_places_sort(&p->places);
-    return p->anew ? finish_anew(u, p, r, err) : finish_in_place(u, p, r, err);
+    if (p->anew) {
+        r->anew = r->has_tail = true;
+        CIP_TRY(cip_revision_bytes(r, p->header.ptr, p->header.len, err));
+        CIP_TRY(cip_revision_range(r, u->l->io, h->header_len, p->places.base, err));
+        return add_end(p, r, err);
+    }
+    /* all that the header names stays, so that those who have read it need not go */
+    r->has_tail = !p->trailer_stays;
+    r->tail_off = r->has_tail ? h->frame_len : 0;
+    r->head = h->header_len;
+    CIP_TRY(cip_patch_bytes(&r->patch, 0, p->header.ptr, p->header.len, err));
+    CIP_TRY(fill_holes(u, p, r, err));
+    return add_end(p, r, err);
 }
 
 /* Chunk files, then the one that names them. */

@@ -324,13 +324,6 @@ static cip_status remove_all(cip_b2_state *u, const place *p, cip_err *err)
     return cip_build_set(&u->tree, p->path, none, err);
 }
 
-static void drop(const place *p)
-{
-    cip_b2_meta *at = p->list->at + p->at;
-    memmove(at, at + 1, (p->list->n - p->at - 1) * sizeof *at);
-    p->list->n--;
-}
-
 static cip_status remove_at(cip_b2_state *u, place *p, cip_err *err)
 {
     CIP_TRY(expect_there(u, p->path, err));
@@ -338,10 +331,13 @@ static cip_status remove_at(cip_b2_state *u, place *p, cip_err *err)
     if (p->nstep > 2)
         CIP_TRY(expect_known(u, p, err));
     CIP_TRY(cip_build_remove(&u->tree, p->path, err));
-    if (p->nstep > 2)
+    if (p->nstep > 2) {
         mark(u, p, (cip_bytes){ NULL, 0 });
-    else
-        drop(p);
+    } else {
+        cip_b2_meta *at = p->list->at + p->at;
+        memmove(at, at + 1, (p->list->n - p->at - 1) * sizeof *at);
+        p->list->n--;
+    }
     set_changed(u, p->trailer);
     return CIP_OK;
 }
