@@ -37,6 +37,15 @@ cip_status cip_buf_add(cip_buf *b, const void *src, size_t n, cip_err *err)
     return CIP_OK;
 }
 
+cip_status cip_buf_fill(cip_buf *b, uint8_t byte, size_t n, cip_err *err)
+{
+    uint8_t *at;
+    CIP_TRY(cip_buf_reserve(b, n, &at, err));
+    memset(at, byte, n);
+    b->len += n;
+    return CIP_OK;
+}
+
 cip_status cip_buf_addf(cip_buf *b, cip_err *err, const char *fmt, ...)
 {
     va_list ap;

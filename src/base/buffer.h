@@ -24,6 +24,8 @@ static inline cip_status cip_buf_puts(cip_buf *b, const char *s, cip_err *err)
 {
     return cip_buf_add(b, s, strlen(s), err);
 }
+/* n times the byte. */
+cip_status cip_buf_fill(cip_buf *b, uint8_t byte, size_t n, cip_err *err);
 cip_status cip_buf_addf(cip_buf *b, cip_err *err, const char *fmt, ...) CIP_PRINTF(3, 4);
 /* A NUL after the content, not counted in len, so that ptr is a C string. */
 cip_status cip_buf_nul(cip_buf *b, cip_err *err);

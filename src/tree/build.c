@@ -78,18 +78,6 @@ static bool is_collection(const cip_node *n)
     return cip_node_kind(n) >= CIP_NODE_SEQ;
 }
 
-static bool is_dash(cip_bytes step)
-{
-    return step.len == 1 && step.ptr[0] == '-';
-}
-
-static cip_status wrong_parent(cip_bytes step, cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
-                    "expected a mapping or sequence to hold \"%.*s\", found a scalar",
-                    (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr);
-}
-
 /* Where in the collection the step is: len when it may be added there. */
 static cip_status find(const own *o, cip_bytes step, size_t *at, cip_err *err)
 {
@@ -99,11 +87,7 @@ static cip_status find(const own *o, cip_bytes step, size_t *at, cip_err *err)
             *at = o->node.len;
         return CIP_OK;
     }
-    *at = is_dash(step) ? o->node.len : cip_path_item(step);
-    if (*at <= o->node.len)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no item '%.*s' in a list of %" PRIu32,
-                    (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr, o->node.len);
+    return cip_step_place(step, o->node.len, at, err);
 }
 
 /* Before the first node that a path makes or replaces; what is only copied stays what it is. */
@@ -141,20 +125,20 @@ static cip_status put(cip_build *b, own *o, size_t at, cip_bytes step, const cip
     return CIP_OK;
 }
 
-/* The builder's own collection at `at`, put back there; made for `next` when there is none. */
-static cip_status enter(cip_build *b, own *o, size_t at, cip_bytes step, cip_bytes next, own **out,
+/* The builder's own collection at `at`, put back there; made for step[1] when there is none. */
+static cip_status enter(cip_build *b, own *o, size_t at, const cip_bytes *step, own **out,
                         cip_err *err)
 {
     const cip_node *child = cip_node_at(&o->node, at);
     if (child != NULL && !is_collection(child))
-        return wrong_parent(next, err);
+        return cip_step_fail_parent(step[1], err);
     if (child != NULL)
         CIP_TRY(adopt(b, child, out, err));
     else
-        CIP_TRY(make(b, cip_step_makes_list(next) ? CIP_NODE_SEQ : CIP_NODE_MAP, out, err));
+        CIP_TRY(make(b, cip_step_makes_list(step[1]) ? CIP_NODE_SEQ : CIP_NODE_MAP, out, err));
     if (child == NULL)
         note(b, o, at, NULL);
-    return put(b, o, at, step, &(*out)->node, err);
+    return put(b, o, at, step[0], &(*out)->node, err);
 }
 
 static cip_status own_root(cip_build *b, own **out, cip_err *err)
@@ -188,7 +172,7 @@ static cip_status set(cip_build *b, const char *path, const cip_node *value, cip
             note(b, o, at, cip_node_at(&o->node, at));
             return put(b, o, at, step[i], value, err);
         }
-        CIP_TRY(enter(b, o, at, step[i], step[i + 1], &o, err));
+        CIP_TRY(enter(b, o, at, step + i, &o, err));
     }
 }
 
@@ -230,7 +214,7 @@ cip_status cip_build_remove(cip_build *b, const char *path, cip_err *err)
         CIP_TRY(find(o, step[i], &at, err));
         if (i + 1 == n)
             break;
-        CIP_TRY(enter(b, o, at, step[i], step[i + 1], &o, err));
+        CIP_TRY(enter(b, o, at, step + i, &o, err));
     }
     drop(o, at);
     return CIP_OK;

@@ -53,6 +53,12 @@ cip_bytes cip_map_new_key(const cip_node *map, cip_bytes step);
 cip_status cip_steps_new(cip_bytes *step, size_t n, cip_err *err);
 /* Whether a collection that is made for the step is a list: for its first item, `-` or `0`. */
 bool cip_step_makes_list(cip_bytes step);
+/* `-`: one past the last item. */
+bool cip_step_is_dash(cip_bytes step);
+/* The place of a step in a list of n items; n itself for a new one. NOT_FOUND beyond. */
+cip_status cip_step_place(cip_bytes step, uint32_t n, size_t *at, cip_err *err);
+/* TYPE: what should have the step is a scalar. */
+cip_status cip_step_fail_parent(cip_bytes step, cip_err *err);
 
 /* The path with every step in one spelling, without quotes, from the arena: two paths that may lead
  * to one node are equal then. */

@@ -262,6 +262,27 @@ bool cip_step_makes_list(cip_bytes step)
     return step.len == 1 && (step.ptr[0] == '-' || step.ptr[0] == '0');
 }
 
+bool cip_step_is_dash(cip_bytes step)
+{
+    return step.len == 1 && step.ptr[0] == '-';
+}
+
+cip_status cip_step_place(cip_bytes step, uint32_t n, size_t *at, cip_err *err)
+{
+    *at = cip_step_is_dash(step) ? n : cip_path_item(step);
+    if (*at <= n)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no item '%.*s' in a list of %" PRIu32,
+                    (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr, n);
+}
+
+cip_status cip_step_fail_parent(cip_bytes step, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                    "expected a mapping or sequence to hold \"%.*s\", found a scalar",
+                    (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr);
+}
+
 /* A step of a JSON pointer: its readers have strings for keys, and no quotes around them. */
 static size_t pointer_step(const cip_node *map, cip_bytes step, bool escaped)
 {

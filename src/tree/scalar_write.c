@@ -143,15 +143,6 @@ static bool is_alike(const cip_node *node)
     }
 }
 
-static cip_status put_spaces(cip_buf *out, size_t n, cip_err *err)
-{
-    uint8_t *at;
-    CIP_TRY(cip_buf_reserve(out, n, &at, err));
-    memset(at, ' ', n);
-    out->len += n;
-    return CIP_OK;
-}
-
 static cip_status put_canonical(cip_buf *out, const cip_node *node, cip_err *err)
 {
     char number[CIP_DOUBLE_TEXT];
@@ -284,7 +275,7 @@ static cip_status put_literal(cip_buf *out, text t, size_t indent, cip_err *err)
         size_t n = stop != NULL ? (size_t)(stop - t.p) - i : end - i;
         CIP_TRY(cip_buf_puts(out, "\n", err));
         if (n != 0)
-            CIP_TRY(put_spaces(out, indent, err));
+            CIP_TRY(cip_buf_fill(out, ' ', indent, err));
         CIP_TRY(cip_buf_add(out, t.p + i, n, err));
         i += n + 1;
     }

@@ -17,12 +17,6 @@ static cip_status put_value(cip_change *c, const cip_node *value, bool flow, cip
     return cip_yaml_emit_line(c->env, value, c->old->marks.prefix, flow, out, err);
 }
 
-static bool in_flow(const cip_change *c, uint32_t i)
-{
-    const uint32_t parent = cip_mark_at(c->old, i)->parent;
-    return parent != CIP_NO_MARK && cip_span_is_flow(c->old, parent);
-}
-
 /* A value that is not written: behind its colon or dash, with the colon where that is missing. */
 static cip_status fill_empty(cip_change *c, const cip_place *p, const cip_buf *value, cip_err *err)
 {
@@ -70,7 +64,7 @@ cip_status cip_change_replace(cip_change *c, const cip_place *p, const cip_node 
     cip_status st;
     cip_buf line = { .mem = &c->env->mem };
     const uint32_t next = cip_mark_at(c->old, p->child)->next;
-    CIP_GO(put_value(c, value, in_flow(c, p->child), &line, err));
+    CIP_GO(put_value(c, value, cip_span_in_flow(c->old, p->child), &line, err));
     CIP_GO(cip_change_expect(c, &line, err));
     CIP_GO(cip_change_region(c,
                              (cip_region){ .from = p->child,
@@ -124,15 +118,6 @@ static bool ends_line(const cip_buf *b)
     return b->len != 0 && (b->ptr[b->len - 1] == '\n' || b->ptr[b->len - 1] == '\r');
 }
 
-static cip_status add_spaces(cip_buf *b, size_t n, cip_err *err)
-{
-    uint8_t *at;
-    CIP_TRY(cip_buf_reserve(b, n, &at, err));
-    memset(at, ' ', n);
-    b->len += n;
-    return CIP_OK;
-}
-
 /* A line of its own behind the last one of a block collection, or where that one goes at the same
  * time. */
 static cip_status add_line(cip_change *c, uint32_t collection, const cip_buf *entry, cip_err *err)
@@ -156,7 +141,7 @@ static cip_status add_line(cip_change *c, uint32_t collection, const cip_buf *en
     cip_buf line = { .mem = &c->env->mem };
     if (!kept || cip_span_line(t, at) != at)
         CIP_GO(cip_buf_puts(&line, cip_span_eol(t), err));
-    CIP_GO(add_spaces(&line, column, err));
+    CIP_GO(cip_buf_fill(&line, ' ', column, err));
     CIP_GO(cip_buf_add(&line, entry->ptr, entry->len, err));
     if (kept && !ends_line(entry))
         CIP_GO(cip_buf_puts(&line, cip_span_eol(t), err));

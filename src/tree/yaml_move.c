@@ -17,20 +17,6 @@ typedef struct moving {
     bool loose;      /* in another style than it was */
 } moving;
 
-static cip_status put_spaces(cip_buf *b, size_t n, cip_err *err)
-{
-    uint8_t *at;
-    CIP_TRY(cip_buf_reserve(b, n, &at, err));
-    memset(at, ' ', n);
-    b->len += n;
-    return CIP_OK;
-}
-
-static bool is_dash(cip_bytes step)
-{
-    return step.len == 1 && step.ptr[0] == '-';
-}
-
 /* A key as YAML. */
 static cip_status put_key(const moving *m, cip_bytes key, bool flow, cip_buf *out, cip_err *err)
 {
@@ -89,7 +75,7 @@ static cip_status put_shifted(cip_buf *out, const uint8_t *p, size_t n, int64_t 
         CIP_TRY(cip_buf_add(out, p + i, end - i, err));
         i = end;
         if (i < n && shift > 0)
-            CIP_TRY(put_spaces(out, (size_t)shift, err));
+            CIP_TRY(cip_buf_fill(out, ' ', (size_t)shift, err));
         for (int64_t k = shift; i < n && k < 0 && p[i] == ' '; k++)
             i++;
     }
@@ -137,7 +123,7 @@ static cip_status put_block(const moving *m, size_t old, size_t now, bool dash, 
         const size_t column = column_of(t, content);
         if (!cip_span_breaks(t, from, content) && !dash) { /* `- a: 1` */
             CIP_TRY(cip_buf_puts(out, cip_span_eol(t), err));
-            CIP_TRY(put_spaces(out, column + now - old, err));
+            CIP_TRY(cip_buf_fill(out, ' ', column + now - old, err));
             from = content;
         } else if (dash && column == old) { /* items as far left as the key of their list */
             shift += 2;
@@ -176,11 +162,11 @@ static cip_status put_keys(const moving *m, bool flow, size_t *column, cip_buf *
         CIP_TRY(cip_buf_puts(out, map ? ":" : flow ? "" : "-", err));
         if (i == m->nmade)
             return CIP_OK;
-        map = !is_dash(m->step[i + 1]);
+        map = !cip_step_is_dash(m->step[i + 1]);
         *column += 2;
         if (!flow) {
             CIP_TRY(cip_buf_puts(out, cip_span_eol(t), err));
-            CIP_TRY(put_spaces(out, *column, err));
+            CIP_TRY(cip_buf_fill(out, ' ', *column, err));
         } else {
             CIP_TRY(cip_buf_puts(out, map ? " {" : " [", err));
         }
@@ -190,7 +176,7 @@ static cip_status put_keys(const moving *m, bool flow, size_t *column, cip_buf *
 static cip_status put_closers(const moving *m, cip_buf *out, cip_err *err)
 {
     for (size_t i = m->nmade; i > 0; i--)
-        CIP_TRY(cip_buf_puts(out, is_dash(m->step[i]) ? "]" : "}", err));
+        CIP_TRY(cip_buf_puts(out, cip_step_is_dash(m->step[i]) ? "]" : "}", err));
     return CIP_OK;
 }
 
@@ -203,7 +189,7 @@ static cip_status expect(moving *m, bool flow, size_t column, cip_err *err)
     if (flow)
         CIP_GO(cip_buf_puts(&all, map ? "{" : "[", err));
     else
-        CIP_GO(put_spaces(&all, column, err));
+        CIP_GO(cip_buf_fill(&all, ' ', column, err));
     CIP_GO(put_keys(m, flow, &column, &all, err));
     CIP_GO(cip_buf_puts(&all, " ~", err));
     if (flow) {
@@ -250,7 +236,7 @@ static cip_status move_entry(moving *m, cip_err *err)
     size_t column = first;
     CIP_TRY(expect(m, flow, first, err));
     CIP_TRY(put_keys(m, flow, &column, &m->entry, err));
-    const bool dash = m->nmade == 0 ? !in_map(m) : is_dash(m->step[m->nmade]);
+    const bool dash = m->nmade == 0 ? !in_map(m) : cip_step_is_dash(m->step[m->nmade]);
     CIP_TRY(put_node(m, flow, column, dash, err));
     if (flow)
         CIP_TRY(put_closers(m, &m->entry, err));

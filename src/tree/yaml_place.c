@@ -124,13 +124,6 @@ static uint32_t mark_of(const cip_yaml_text *t, const cip_node *node)
     return CIP_NO_MARK;
 }
 
-static cip_status wrong_parent(cip_bytes step, cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
-                    "expected a mapping or sequence to hold \"%.*s\", found a scalar",
-                    (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr);
-}
-
 /* Looks for one step in p->parent; p->child is CIP_NO_MARK when it is not there. */
 static cip_status take_step(cip_yaml_edit *e, cip_bytes step, cip_place *p, cip_err *err)
 {
@@ -139,7 +132,7 @@ static cip_status take_step(cip_yaml_edit *e, cip_bytes step, cip_place *p, cip_
     const cip_mark *m = cip_mark_at(t, p->parent);
     p->merged = NULL;
     if (m->kind != CIP_MARK_OPEN)
-        return wrong_parent(step, err);
+        return cip_step_fail_parent(step, err);
     if (m->node->type == CIP_NODE_MAP) {
         CIP_TRY(look_up(e, step, p, &done, err));
         if (!done)
@@ -148,13 +141,8 @@ static cip_status take_step(cip_yaml_edit *e, cip_bytes step, cip_place *p, cip_
             p->merged = cip_node_step(m->node, step);
         return CIP_OK;
     }
-    size_t number = cip_path_item(step);
-    if (step.len == 1 && step.ptr[0] == '-')
-        number = m->node->len;
-    if (number > m->node->len)
-        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                        "no item '%.*s' in a list of %" PRIu32,
-                        (int)(step.len < 80 ? step.len : 80), (const char *)step.ptr, m->node->len);
+    size_t number;
+    CIP_TRY(cip_step_place(step, m->node->len, &number, err));
     find_item(t, number, p);
     return CIP_OK;
 }

@@ -119,12 +119,6 @@ static cip_status add_hoist(const cip_yaml_text *t, const hoist *add, cip_buf *h
     return cip_buf_add(hoists, add, sizeof *add, err);
 }
 
-static bool in_flow(const cip_yaml_text *t, uint32_t i)
-{
-    const uint32_t parent = cip_mark_at(t, i)->parent;
-    return parent != CIP_NO_MARK && cip_span_is_flow(t, parent);
-}
-
 /* A text that means the same wherever a value may stand. */
 static bool can_move(const cip_yaml_text *t, const hoist *h)
 {
@@ -132,7 +126,7 @@ static bool can_move(const cip_yaml_text *t, const hoist *h)
     const bool block = m->kind == CIP_MARK_OPEN && !cip_span_is_flow(t, h->node);
     return !block && m->node->style != CIP_STYLE_LITERAL && m->node->style != CIP_STYLE_FOLDED &&
            !cip_span_breaks(t, m->start, cip_span_end(t, h->node)) &&
-           (m->node->style != CIP_STYLE_PLAIN || !in_flow(t, h->alias));
+           (m->node->style != CIP_STYLE_PLAIN || !cip_span_in_flow(t, h->alias));
 }
 
 static cip_status hoist_one(cip_change *c, const hoist *h, cip_err *err)
@@ -153,8 +147,8 @@ static cip_status hoist_one(cip_change *c, const hoist *h, cip_err *err)
         return cip_change_splice(c, alias->start, del, t->text.ptr + m->start,
                                  cip_span_end(t, h->node) - m->start, err);
     cip_buf line = { .mem = &c->env->mem };
-    cip_status st =
-        cip_yaml_emit_line(c->env, m->node, t->marks.prefix, in_flow(t, h->alias), &line, err);
+    cip_status st = cip_yaml_emit_line(c->env, m->node, t->marks.prefix,
+                                       cip_span_in_flow(t, h->alias), &line, err);
     if (st == CIP_OK)
         st = cip_change_splice(c, alias->start, del, line.ptr, line.len, err);
     cip_buf_clear(&line);

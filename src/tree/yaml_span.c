@@ -91,6 +91,12 @@ bool cip_span_is_flow(const cip_yaml_text *t, uint32_t collection)
     return cip_mark_at(t, collection)->node->style == CIP_STYLE_FLOW;
 }
 
+bool cip_span_in_flow(const cip_yaml_text *t, uint32_t i)
+{
+    const uint32_t parent = cip_mark_at(t, i)->parent;
+    return parent != CIP_NO_MARK && cip_span_is_flow(t, parent);
+}
+
 bool cip_span_is_empty(const cip_yaml_text *t, uint32_t i)
 {
     const cip_mark *m = cip_mark_at(t, i);

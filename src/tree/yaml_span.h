@@ -23,6 +23,8 @@ const char *cip_span_eol(const cip_yaml_text *t);
 
 /* Marks. A collection is in flow style when it has brackets or lies within some. */
 bool cip_span_is_flow(const cip_yaml_text *t, uint32_t collection);
+/* Whether the node lies in a collection in flow style. */
+bool cip_span_in_flow(const cip_yaml_text *t, uint32_t i);
 /* A scalar without a byte of content (anchor and tag it may have). */
 bool cip_span_is_empty(const cip_yaml_text *t, uint32_t i);
 /* A literal or folded scalar that keeps blank lines at its end. */
