@@ -102,16 +102,6 @@ static size_t first_slot(const slots *s, cip_bytes text)
     return (size_t)cip_siphash(s->key, text) & s->mask;
 }
 
-/* The slot that holds the place of a key equal to `key`, or the free one where it belongs. */
-static uint32_t *slot_of(slots *s, const cip_pair *pairs, const cip_node *key)
-{
-    uint8_t scratch[VALUE_SIZE];
-    size_t i = first_slot(s, value_of(key, scratch));
-    while (s->slot[i] != 0 && !cip_key_equal(pairs[s->slot[i] - 1].key, key))
-        i = (i + 1) & s->mask;
-    return &s->slot[i];
-}
-
 /* Where among the first n pairs the key of `pair` stands already, or n. */
 static size_t earlier_place(slots *s, const cip_pair *pairs, size_t n, const cip_node *key)
 {
@@ -123,10 +113,13 @@ static size_t earlier_place(slots *s, const cip_pair *pairs, size_t n, const cip
     }
     if (!is_scalar(key))
         return n;
-    uint32_t *slot = slot_of(s, pairs, key);
-    if (*slot != 0)
-        return *slot - 1;
-    *slot = (uint32_t)n + 1;
+    uint8_t room[VALUE_SIZE];
+    size_t i = first_slot(s, value_of(key, room));
+    while (s->slot[i] != 0 && !cip_key_equal(pairs[s->slot[i] - 1].key, key))
+        i = (i + 1) & s->mask;
+    if (s->slot[i] != 0)
+        return s->slot[i] - 1;
+    s->slot[i] = (uint32_t)n + 1;
     return n;
 }
 

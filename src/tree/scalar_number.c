@@ -221,16 +221,6 @@ static cip_status scale(cip_buf *v, uint32_t by, uint32_t plus, cip_err *err)
     return last == 0 ? CIP_OK : cip_buf_add(v, &last, sizeof last, err);
 }
 
-static cip_status print_limbs(const cip_buf *v, cip_buf *out, cip_err *err)
-{
-    for (size_t i = v->len; i > 0; i -= sizeof(uint32_t)) {
-        uint32_t limb;
-        memcpy(&limb, v->ptr + i - sizeof limb, sizeof limb);
-        CIP_TRY(cip_buf_addf(out, err, i == v->len ? "%" PRIu32 : "%09" PRIu32, limb));
-    }
-    return v->len == 0 ? cip_buf_add(out, "0", 1, err) : CIP_OK;
-}
-
 static uint32_t digit_value(char c)
 {
     return is_digit(c) ? (uint32_t)(c - '0') : (uint32_t)((c | 0x20) - 'a') + 10;
@@ -251,7 +241,12 @@ static cip_status convert(const char *p, const char *end, uint32_t base, cip_buf
             CIP_GO(scale(&v, base, digit_value(p[-1]), err));
         }
     }
-    CIP_GO(print_limbs(&v, out, err));
+    for (size_t i = v.len; i > 0; i -= sizeof(uint32_t)) {
+        uint32_t limb;
+        memcpy(&limb, v.ptr + i - sizeof limb, sizeof limb);
+        CIP_GO(cip_buf_addf(out, err, i == v.len ? "%" PRIu32 : "%09" PRIu32, limb));
+    }
+    CIP_GO(v.len == 0 ? cip_buf_add(out, "0", 1, err) : CIP_OK);
 done:
     cip_buf_clear(&v);
     return st;

@@ -179,10 +179,11 @@ cip_status cip_node_new_null(cip_arena *a, cip_node **out, cip_err *err)
     return make(a, CIP_NODE_NULL, "null", out, err);
 }
 
-/* A container with room for n things of `each` bytes. */
-static cip_status make_room(cip_arena *a, cip_node_type type, size_t n, size_t each, void **room,
-                            cip_node **out, cip_err *err)
+/* A container with room for n items or pairs. */
+static cip_status make_room(cip_arena *a, cip_node_type type, size_t n, void **room, cip_node **out,
+                            cip_err *err)
 {
+    const size_t each = type == CIP_NODE_SEQ ? sizeof(cip_node *) : sizeof(cip_pair);
     *out = NULL;
     *room = NULL;
     if (n > UINT32_MAX)
@@ -196,7 +197,7 @@ static cip_status make_room(cip_arena *a, cip_node_type type, size_t n, size_t e
 cip_status cip_node_new_seq(cip_arena *a, size_t n, cip_node **out, cip_err *err)
 {
     void *room;
-    CIP_TRY(make_room(a, CIP_NODE_SEQ, n, sizeof(cip_node *), &room, out, err));
+    CIP_TRY(make_room(a, CIP_NODE_SEQ, n, &room, out, err));
     (*out)->item = room;
     return CIP_OK;
 }
@@ -204,7 +205,7 @@ cip_status cip_node_new_seq(cip_arena *a, size_t n, cip_node **out, cip_err *err
 cip_status cip_node_new_map(cip_arena *a, size_t n, cip_node **out, cip_err *err)
 {
     void *room;
-    CIP_TRY(make_room(a, CIP_NODE_MAP, n, sizeof(cip_pair), &room, out, err));
+    CIP_TRY(make_room(a, CIP_NODE_MAP, n, &room, out, err));
     (*out)->pair = room;
     return CIP_OK;
 }

@@ -23,6 +23,13 @@ typedef struct ref {
 /* From AS_KEY on, collections are in flow style. */
 typedef enum place { AT_ROOT, AFTER_DASH, AFTER_KEY, AS_KEY, AS_FLOW_KEY, IN_FLOW } place;
 
+/* Where a node goes. */
+typedef struct spot {
+    place where;
+    size_t indent; /* of the collection that it lies in */
+    size_t depth;
+} spot;
+
 typedef struct emitter {
     cip_env *env;
     const cip_yaml_write *opt;
@@ -171,8 +178,7 @@ static cip_status insert(emitter *e, size_t at, size_t n, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status put_node(emitter *e, const cip_node *node, place where, size_t indent,
-                           size_t depth, cip_err *err);
+static cip_status put_node(emitter *e, const cip_node *node, spot at, cip_err *err);
 
 static bool is_scalars_only(const cip_node *node)
 {
@@ -201,24 +207,23 @@ static bool is_simple_key(const emitter *e, const cip_node *key)
 
 /* A key up to its colon; *explicit when it needed a `?`, whose colon goes on a line of its own
  * outside flow style. */
-static cip_status put_key(emitter *e, const cip_node *key, place where, size_t indent, size_t depth,
-                          bool *explicit, cip_err *err)
+static cip_status put_key(emitter *e, const cip_node *key, spot at, bool *explicit, cip_err *err)
 {
     CIP_TRY(start_word(e, err));
     e->gap = false;
     const size_t start = e->out->len;
-    const bool flow = where == IN_FLOW;
+    const bool flow = at.where == IN_FLOW;
     *explicit = !is_simple_key(e, key);
     if (*explicit)
         CIP_TRY(put_word(e, "?", "", err));
-    CIP_TRY(put_node(e, key, flow ? AS_FLOW_KEY : AS_KEY, indent, depth, err));
+    CIP_TRY(put_node(e, key, (spot){ flow ? AS_FLOW_KEY : AS_KEY, at.indent, at.depth }, err));
     if (!*explicit && e->out->len - start > LONGEST_SIMPLE_KEY) {
         *explicit = true;
         CIP_TRY(insert(e, start, 2, err));
         e->out->ptr[start] = '?';
     }
     if (*explicit && !flow)
-        CIP_TRY(put_line(e, indent, err));
+        CIP_TRY(put_line(e, at.indent, err));
     else if (*explicit || e->out->ptr[start] == '*')
         CIP_TRY(put(e, " ", err));
     CIP_TRY(put(e, ":", err));
@@ -226,20 +231,20 @@ static cip_status put_key(emitter *e, const cip_node *key, place where, size_t i
     return CIP_OK;
 }
 
-static cip_status put_pair(emitter *e, const cip_pair *pair, place where, size_t indent,
-                           size_t depth, cip_err *err)
+static cip_status put_pair(emitter *e, const cip_pair *pair, spot at, cip_err *err)
 {
     bool explicit;
-    CIP_TRY(put_key(e, pair->key, where, indent, depth, &explicit, err));
-    if (where != IN_FLOW)
-        where = explicit ? AFTER_DASH : AFTER_KEY;
-    return put_node(e, pair->value, where, indent, depth, err);
+    CIP_TRY(put_key(e, pair->key, at, &explicit, err));
+    if (at.where != IN_FLOW)
+        at.where = explicit ? AFTER_DASH : AFTER_KEY;
+    return put_node(e, pair->value, at, err);
 }
 
 static cip_status put_flow(emitter *e, const cip_node *node, size_t indent, size_t depth,
                            cip_err *err)
 {
     const bool map = node->type == CIP_NODE_MAP;
+    const spot inner = { IN_FLOW, indent, depth + 1 };
     CIP_TRY(put_word(e, map ? "{" : "[", "", err));
     e->gap = false;
     for (size_t i = 0; i < node->len; i++) {
@@ -249,9 +254,9 @@ static cip_status put_flow(emitter *e, const cip_node *node, size_t indent, size
         }
         const size_t start = e->out->len, line = e->line;
         if (map)
-            CIP_TRY(put_pair(e, &node->pair[i], IN_FLOW, indent, depth + 1, err));
+            CIP_TRY(put_pair(e, &node->pair[i], inner, err));
         else
-            CIP_TRY(put_node(e, node->item[i], IN_FLOW, indent, depth + 1, err));
+            CIP_TRY(put_node(e, node->item[i], inner, err));
         if (e->opt->line || i == 0 || e->line != line || e->out->len - line < WIDTH)
             continue;
         CIP_TRY(insert(e, start + 1, indent + 2, err)); /* the blank becomes a new line */
@@ -269,10 +274,10 @@ static cip_status put_block(emitter *e, const cip_node *node, bool begun, size_t
         if (i > 0 || !begun)
             CIP_TRY(put_line(e, column, err));
         if (node->type == CIP_NODE_MAP) {
-            CIP_TRY(put_pair(e, &node->pair[i], AFTER_KEY, column, depth + 1, err));
+            CIP_TRY(put_pair(e, &node->pair[i], (spot){ AFTER_KEY, column, depth + 1 }, err));
         } else {
             CIP_TRY(put_word(e, "-", "", err));
-            CIP_TRY(put_node(e, node->item[i], AFTER_DASH, column, depth + 1, err));
+            CIP_TRY(put_node(e, node->item[i], (spot){ AFTER_DASH, column, depth + 1 }, err));
         }
     }
     return CIP_OK;
@@ -296,10 +301,10 @@ static cip_status put_marks(emitter *e, const cip_node *node, ref *r, bool *mark
     return cip_yaml_put_tag(e->out, tag, e->opt->handle_prefix, err);
 }
 
-static cip_status put_node(emitter *e, const cip_node *node, place where, size_t indent,
-                           size_t depth, cip_err *err)
+static cip_status put_node(emitter *e, const cip_node *node, spot at, cip_err *err)
 {
-    const char *text = node == NULL ? "null" : replaced(e, node, depth);
+    const char *text = node == NULL ? "null" : replaced(e, node, at.depth);
+    const place where = at.where;
     bool marked;
     if (text != NULL)
         return put_word(e, "", text, err);
@@ -310,18 +315,18 @@ static cip_status put_node(emitter *e, const cip_node *node, place where, size_t
     if (r != NULL)
         r->written = true;
     if (is_container(node) && (where >= AS_KEY || e->opt->line || is_flow(node)))
-        return put_flow(e, node, indent, depth, err);
+        return put_flow(e, node, at.indent, at.depth, err);
     if (is_container(node)) {
         bool deeper = where == AFTER_DASH || (where == AFTER_KEY && node->type == CIP_NODE_MAP);
         bool begun = !marked && (where == AFTER_DASH || (where == AT_ROOT && !e->gap));
-        return put_block(e, node, begun, indent + (deeper ? 2 : 0), depth, err);
+        return put_block(e, node, begun, at.indent + (deeper ? 2 : 0), at.depth, err);
     }
     CIP_TRY(start_word(e, err));
-    cip_scalar_place at = { .flow = where >= AS_FLOW_KEY,
-                            .key = where == AS_KEY || where == AS_FLOW_KEY,
-                            .literal = where < AS_KEY && !e->opt->line,
-                            .indent = indent + 2 };
-    return cip_yaml_put_scalar(e->out, node, at, err);
+    cip_scalar_place scalar = { .flow = where >= AS_FLOW_KEY,
+                                .key = where == AS_KEY || where == AS_FLOW_KEY,
+                                .literal = where < AS_KEY && !e->opt->line,
+                                .indent = at.indent + 2 };
+    return cip_yaml_put_scalar(e->out, node, scalar, err);
 }
 
 static cip_status put_document(emitter *e, const cip_node *root, cip_err *err)
@@ -337,7 +342,7 @@ static cip_status put_document(emitter *e, const cip_node *root, cip_err *err)
         e->line = e->out->len;
         CIP_TRY(put_word(e, "---", "", err));
     }
-    CIP_TRY(put_node(e, root, opt->flow ? IN_FLOW : AT_ROOT, 0, 0, err));
+    CIP_TRY(put_node(e, root, (spot){ .where = opt->flow ? IN_FLOW : AT_ROOT }, err));
     if (!opt->line)
         CIP_TRY(put(e, "\n", err));
     return opt->document ? put(e, "...\n", err) : CIP_OK;
