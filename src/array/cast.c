@@ -53,16 +53,6 @@ cip_cast cip_cast_of_field(const cip_dtype *from, const cip_dtype *to, cip_overf
     return c;
 }
 
-static bool same_shape(const cip_field *f, const cip_field *g)
-{
-    if (f->ndim != g->ndim)
-        return false;
-    for (int32_t k = 0; k < f->ndim; k++)
-        if (f->shape[k] != g->shape[k])
-            return false;
-    return true;
-}
-
 /* Whether there is a cast, down to the last field; *plain becomes false where one is no copy. */
 static cip_status check(const cip_dtype *from, const cip_dtype *to, bool *plain, cip_err *err)
 {
@@ -80,7 +70,7 @@ static cip_status check(const cip_dtype *from, const cip_dtype *to, bool *plain,
                         from->nfield);
     for (size_t i = 0; i < from->nfield; i++) {
         const cip_field *f = &from->field[i], *g = &to->field[i];
-        if (!same_shape(f, g))
+        if (!cip_field_same_shape(f, g))
             return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
                             "expected field %zu ('%.80s') to have the same shape in both records",
                             i, g->name);

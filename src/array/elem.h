@@ -60,6 +60,7 @@ cip_status cip_dtype_with_order(cip_arena *a, const cip_dtype *d, bool big, cons
 
 /* Bytes of one whole field (element size times its shape). Cannot overflow for a made record. */
 uint64_t cip_field_nbytes(const cip_field *f);
+bool cip_field_same_shape(const cip_field *f, const cip_field *g);
 /* By name, or NULL. */
 const cip_field *cip_dtype_find_field(const cip_dtype *d, const char *name, size_t len);
 /* Same kinds, sizes, orders, names, offsets, shapes. */

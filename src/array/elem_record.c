@@ -225,13 +225,12 @@ cip_status cip_dtype_with_order(cip_arena *a, const cip_dtype *d, bool big, cons
     return rebuild(a, d, (change){ .set_order = true, .big = big }, out, err);
 }
 
-/* Fields at the same place with the same shape; not their types. */
-static bool same_place(const cip_field *a, const cip_field *b)
+bool cip_field_same_shape(const cip_field *f, const cip_field *g)
 {
-    if (a->offset != b->offset || a->ndim != b->ndim)
+    if (f->ndim != g->ndim)
         return false;
-    for (int32_t k = 0; k < a->ndim; k++)
-        if (a->shape[k] != b->shape[k])
+    for (int32_t k = 0; k < f->ndim; k++)
+        if (f->shape[k] != g->shape[k])
             return false;
     return true;
 }
@@ -251,7 +250,8 @@ static bool same(const cip_dtype *a, const cip_dtype *b, bool names)
         return false;
     for (size_t i = 0; i < a->nfield; i++) {
         const cip_field *f = &a->field[i], *g = &b->field[i];
-        if (!same_place(f, g) || !same(f->dtype, g->dtype, names))
+        if (f->offset != g->offset || !cip_field_same_shape(f, g) ||
+            !same(f->dtype, g->dtype, names))
             return false;
         if (names && strcmp(f->name, g->name) != 0)
             return false;
