@@ -134,12 +134,6 @@ cip_status cip_blosc_encode_special(const cip_blosc_spec *p, cip_blosc_special s
                                     const void *value, uint32_t nbytes, uint8_t *dst, size_t cap,
                                     size_t *n, cip_err *err);
 
-/* A chunk of blocks that have lengths of their own (version 6), each of a byte or more: at most
- * CIP_BLOSC_HEADER bytes, 8 for each block, and the blocks' own. No delta, no dictionary, no
- * Blosc1: ARG; the rest as cip_blosc_encode. */
-cip_status cip_blosc_encode_vl(cip_mem *mem, const cip_blosc_spec *p, const cip_bytes *blocks,
-                               uint32_t nblock, uint8_t *dst, size_t cap, size_t *n, cip_err *err);
-
 /* --- names (blosc_text.c) --------------------------------------------------------------------- */
 
 /* The number of a codec, or of a filter, by its name; -1: there is none. */

@@ -12,6 +12,7 @@
 
 #include "base/endian.h"
 #include "codec/blosc/blosc_encoder.h"
+#include "support/codec/blosc/blosc_vl_testing.h"
 
 enum { BLOCK = 1024, MAX = 4 * BLOCK };
 
@@ -290,8 +291,8 @@ static void blocks_of_their_own_lengths_decode(void **state)
             assert_int_equal(cip_blosc_filters_parse(filters[k % 4], s.filter, s.filter_meta, NULL),
                              CIP_OK);
             make(raw, VL_BYTES, s.typesize, k % 5);
-            assert_int_equal(
-                cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL), CIP_OK);
+            assert_int_equal(blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
+                             CIP_OK);
             assert_int_equal(cip_blosc_head_parse((cip_bytes){ dst, n }, &h, NULL), CIP_OK);
             assert_true(h.vl && h.version == 6 && h.nblock == NVL && h.nbytes == VL_BYTES);
             cip_codec_env env = { .mem = &w->mem, .typesize = s.typesize };
@@ -313,32 +314,31 @@ static void blocks_of_their_own_lengths_have_bounds(void **state)
     size_t n, m = 0;
     cut(raw, blocks);
     make(raw, VL_BYTES, 4, 0);
-    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
-                     CIP_OK);
+    assert_int_equal(blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL), CIP_OK);
     for (size_t cap = 0; cap < n; cap++) {
         uint8_t *exact = malloc(cap + 1);
-        assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, exact, cap, &m, NULL),
+        assert_int_equal(blosc_encode_vl(&w->mem, &s, blocks, NVL, exact, cap, &m, NULL),
                          CIP_ERR_RANGE);
         free(exact);
     }
-    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, again, n, &m, NULL), CIP_OK);
+    assert_int_equal(blosc_encode_vl(&w->mem, &s, blocks, NVL, again, n, &m, NULL), CIP_OK);
     assert_true(n == m && memcmp(dst, again, n) == 0);
     s.dict = true;
-    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
+    assert_int_equal(blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
                      CIP_ERR_ARG);
     s.dict = false;
     s.blosc1 = true;
-    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
+    assert_int_equal(blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
                      CIP_ERR_ARG);
     s.blosc1 = false;
-    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, 0, dst, sizeof dst, &n, NULL),
+    assert_int_equal(blosc_encode_vl(&w->mem, &s, blocks, 0, dst, sizeof dst, &n, NULL),
                      CIP_ERR_ARG);
     s.filter[0] = CIP_BLOSC_DELTA;
-    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
+    assert_int_equal(blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
                      CIP_ERR_ARG);
     s.filter[0] = 0;
     blocks[2].len = 0;
-    assert_int_equal(cip_blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
+    assert_int_equal(blosc_encode_vl(&w->mem, &s, blocks, NVL, dst, sizeof dst, &n, NULL),
                      CIP_ERR_ARG);
 }
 
