@@ -37,19 +37,6 @@ typedef struct lz4f_scan {
     size_t open; /* the piece whose size only the whole run's tells; SIZE_MAX: none */
 } lz4f_scan;
 
-static cip_status check_descriptor(const uint8_t d[2], cip_err *err)
-{
-    if ((d[0] & FLG_VERSION) != FLG_VERSION_1 || (d[0] & FLG_RESERVED) != 0 ||
-        (d[1] & BD_RESERVED) != 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected an LZ4 frame of version 1, found flags %02x %02x", d[0], d[1]);
-    if (d[1] >> 4 < 4)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected 4 to 7 for the largest block of an LZ4 frame, found %d",
-                        d[1] >> 4);
-    return CIP_OK;
-}
-
 /* The descriptor's checksum comes first: it tells damaged from unsupported. */
 static cip_status read_descriptor(cip_frames *f, descriptor *out, cip_err *err)
 {
@@ -67,7 +54,14 @@ static cip_status read_descriptor(cip_frames *f, descriptor *out, cip_err *err)
                         "expected checksum %02x of an LZ4 frame's header, found %02x", sum,
                         p[more]);
 #endif
-    CIP_TRY(check_descriptor(d, err));
+    if ((d[0] & FLG_VERSION) != FLG_VERSION_1 || (d[0] & FLG_RESERVED) != 0 ||
+        (d[1] & BD_RESERVED) != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected an LZ4 frame of version 1, found flags %02x %02x", d[0], d[1]);
+    if (d[1] >> 4 < 4)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected 4 to 7 for the largest block of an LZ4 frame, found %d",
+                        d[1] >> 4);
     out->flags = d[0];
     out->block_max = UINT32_C(1) << (8 + 2 * (d[1] >> 4)); /* 4: 64 KiB, 5: 256 KiB, ... */
     out->content_size = d[0] & FLG_CONTENT_SIZE ? cip_load_u64(d + 2, false) : 0;

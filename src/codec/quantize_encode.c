@@ -117,17 +117,6 @@ static size_t differences(const double *x, uint64_t n, double *d)
     return m;
 }
 
-static double noise_of(double *d, size_t n)
-{
-    double mean = 0;
-    if (n == 0)
-        return 0;
-    for (size_t i = 0; i < n; i++)
-        mean += d[i] / (double)n;
-    double median = select_kth(d, n, n / 2);
-    return median > 0 ? 4 * by_median * median : 4 * by_mean * mean;
-}
-
 /* x: the values that count, line after line; d: room for as many. */
 static double noise(const lines *l, const double *x, uint64_t n, double *d)
 {
@@ -140,7 +129,13 @@ static double noise(const lines *l, const double *x, uint64_t n, double *d)
     }
     if (l->valid < LINE_LEAST)
         m = differences(x, n, d);
-    return noise_of(d, m);
+    double mean = 0;
+    if (m == 0)
+        return 0;
+    for (size_t i = 0; i < m; i++)
+        mean += d[i] / (double)m;
+    double median = select_kth(d, m, m / 2);
+    return median > 0 ? 4 * by_median * median : 4 * by_mean * mean;
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */

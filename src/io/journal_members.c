@@ -78,25 +78,21 @@ static cip_status check_changed(cip_io *file, const cip_patch *p, size_t i, uint
     return st;
 }
 
-static cip_status check_renamed(cip_io *file, const cip_patch_op *op, cip_err *err)
-{
-    cip_io *member;
-    CIP_TRY(open_known(file, op->member, op->offset, &member, err));
-    if (member == NULL)
-        CIP_TRY(open_known(file, op->to, op->offset, &member, err));
-    if (member == NULL)
-        return fail_member(op->to, err);
-    cip_io_close(member);
-    return CIP_OK;
-}
-
 cip_status cip_journal_check_members(cip_io *file, const cip_patch *p, uint8_t *piece, cip_err *err)
 {
     for (size_t i = 0; i < p->n && file->ops->open_member != NULL; i++) {
-        if (p->op[i].kind == CIP_PATCH_RENAME)
-            CIP_TRY(check_renamed(file, &p->op[i], err));
-        else if (p->op[i].kind == CIP_PATCH_LENGTH)
+        const cip_patch_op *op = &p->op[i];
+        if (op->kind == CIP_PATCH_RENAME) {
+            cip_io *member;
+            CIP_TRY(open_known(file, op->member, op->offset, &member, err));
+            if (member == NULL)
+                CIP_TRY(open_known(file, op->to, op->offset, &member, err));
+            if (member == NULL)
+                return fail_member(op->to, err);
+            cip_io_close(member);
+        } else if (op->kind == CIP_PATCH_LENGTH) {
             CIP_TRY(check_changed(file, p, i, piece, err));
+        }
     }
     return CIP_OK;
 }

@@ -131,26 +131,20 @@ static cip_status read_cell(plane *p, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status read_shape(plane *p, size_t n, cip_err *err)
-{
-    uint8_t ndim = cip_get_u8(&p->in);
-    uint32_t nrow = cip_get_u32(&p->in), ncol = cip_get_u32(&p->in);
-    if (p->in.bad || ndim != 2 || (uint64_t)nrow * ncol != n)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a plane of %zu bytes in NDLZ data, found %" PRIu32 " x %" PRIu32,
-                        n, nrow, ncol);
-    p->nrow = nrow;
-    p->ncol = ncol;
-    return CIP_OK;
-}
-
 cip_status cip_ndlz_decode(int side, cip_bytes src, uint8_t *dst, size_t n, cip_err *err)
 {
     plane p = { .in = cip_cursor_le(src), .side = (size_t)side };
     if (side != 4 && side != 8)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected cells of side 4 or 8 in NDLZ, found %d", side);
-    CIP_TRY(read_shape(&p, n, err));
+    uint8_t ndim = cip_get_u8(&p.in);
+    uint32_t nrow = cip_get_u32(&p.in), ncol = cip_get_u32(&p.in);
+    if (p.in.bad || ndim != 2 || (uint64_t)nrow * ncol != n)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a plane of %zu bytes in NDLZ data, found %" PRIu32 " x %" PRIu32,
+                        n, nrow, ncol);
+    p.nrow = nrow;
+    p.ncol = ncol;
     for (size_t y = 0; y < p.nrow; y += p.side) {
         p.height = (size_t)cip_min_u64(p.side, p.nrow - y);
         for (size_t x = 0; x < p.ncol; x += p.side) {

@@ -294,13 +294,6 @@ static cip_status find_pair(walker *w, const cip_node *of, size_t i, const cip_n
     return CIP_OK;
 }
 
-/* Keys that are collections are compared by themselves, as the step `?` and their number says which
- * they are. */
-static cip_status compare_keys(walker *w, const cip_node *a, const cip_node *b, cip_err *err)
-{
-    return is_container(a) ? visit(w, a, b, err) : CIP_OK;
-}
-
 static cip_status next_pair(walker *w, const frame *f, size_t i, cip_err *err)
 {
     const bool second = i >= f->a->len;
@@ -315,7 +308,8 @@ static cip_status next_pair(walker *w, const frame *f, size_t i, cip_err *err)
     if (second)
         return CIP_OK;
     const cip_pair *a = &f->a->pair[i], *b = &f->b->pair[at];
-    CIP_TRY(compare_keys(w, a->key, b->key, err));
+    if (is_container(a->key)) /* by itself: the step `?` and its number say which key it is */
+        CIP_TRY(visit(w, a->key, b->key, err));
     return visit(w, a->value, b->value, err);
 }
 

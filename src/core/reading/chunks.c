@@ -89,21 +89,15 @@ static void name_codec(const cip_chunk_list *l, const cip_chunk *c, char *text, 
 
 /* --- places ---------------------------------------------------------------------------------- */
 
-/* A frame within a block has no name: its bytes are the file's around it. */
-static const cip_space *file_around(const cip_space *s)
-{
-    while (s == s->layout->file && s->layout->parent != NULL && s->layout->uri == NULL)
-        s = s->layout->parent->file;
-    return s;
-}
-
 /* The file that the space is all bytes of, as the opened one names it; *off becomes the offset in
  * it. */
 static cip_status name_member(const cip_space *s, uint64_t *off, char *text, size_t cap,
                               cip_err *err)
 {
     char number[CIP_IO_NUMBER_NAME];
-    s = file_around(s);
+    /* a frame within a block has no name: its bytes are the file's around it */
+    while (s == s->layout->file && s->layout->parent != NULL && s->layout->uri == NULL)
+        s = s->layout->parent->file;
     const char *name = s->layout->parent != NULL ? s->layout->uri : s->io->name;
     if (cip_io_numbered_name(s->io, off, number))
         name = number;

@@ -100,18 +100,6 @@ void cip_read_plan_axes(const cip_read_plan *p, cip_nd *v, const int64_t *fstrid
     v->ndim += p->nfaxis;
 }
 
-static cip_status take_as(cip_read_plan *p, const cip_dtype *as, cip_err *err)
-{
-    if (as == NULL)
-        return CIP_OK;
-    if (as->itemsize != p->stored->itemsize)
-        return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
-                        "expected a type of %" PRIu64 " bytes to take %.80s as, found %.80s",
-                        p->stored->itemsize, cip_dtype_name(p->stored), cip_dtype_name(as));
-    p->stored = as;
-    return CIP_OK;
-}
-
 /* What the mask of the array's fields means to this read. */
 static cip_status find_masked(cip_read_plan *p, cip_err *err)
 {
@@ -133,7 +121,11 @@ static cip_status work_out(cip_read_plan *p, const cip_read_args *args, cip_as a
         path += len + (path[len] == '/');
     }
     CIP_TRY(find_masked(p, err));
-    CIP_TRY(take_as(p, args->as, err));
+    if (args->as != NULL && args->as->itemsize != p->stored->itemsize)
+        return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                        "expected a type of %" PRIu64 " bytes to take %.80s as, found %.80s",
+                        p->stored->itemsize, cip_dtype_name(p->stored), cip_dtype_name(args->as));
+    p->stored = args->as != NULL ? args->as : p->stored;
     p->reversed = args->reversed;
     uint64_t first, end; /* positions are then computed modulo 2^64 without harm */
     CIP_TRY(cip_view_bounds(&p->array->view, &first, &end, err));

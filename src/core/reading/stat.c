@@ -180,16 +180,6 @@ done:
     return st;
 }
 
-/* Minimum, maximum and mean with the infinities, as numpy has them: the sum of both is NaN. */
-static void report_infinite(const tally *t, cip_stats *out)
-{
-    bool plus = t->nplus != 0, minus = t->ninf > t->nplus;
-    out->min = minus ? -(double)INFINITY : t->nfinite != 0 ? t->low : (double)INFINITY;
-    out->max = plus ? (double)INFINITY : t->nfinite != 0 ? t->high : -(double)INFINITY;
-    out->mean = plus && minus ? (double)NAN : plus ? (double)INFINITY : -(double)INFINITY;
-    out->std = NAN;
-}
-
 static void report(const summer *m, cip_stats *out)
 {
     const tally *t = &m->all;
@@ -210,8 +200,14 @@ static void report(const summer *m, cip_stats *out)
                         .is_unsigned = m->what == UNSIGNED };
     if (any && t->m2 != t->m2)
         out->std = NAN; /* a sum that left the range of doubles */
-    if (t->ninf != 0)
-        report_infinite(t, out);
+    if (t->ninf != 0) {
+        /* minimum, maximum and mean as numpy has them: the sum of both infinities is NaN */
+        bool plus = t->nplus != 0, minus = t->ninf > t->nplus;
+        out->min = minus ? -(double)INFINITY : t->nfinite != 0 ? t->low : (double)INFINITY;
+        out->max = plus ? (double)INFINITY : t->nfinite != 0 ? t->high : -(double)INFINITY;
+        out->mean = plus && minus ? (double)NAN : plus ? (double)INFINITY : -(double)INFINITY;
+        out->std = NAN;
+    }
 }
 
 /* What elements of the kind are summed up as. */

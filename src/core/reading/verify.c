@@ -25,15 +25,6 @@ static void check_array(const cip_array *a, cip_report *rep)
     cip_report_err(rep, cip_severity_of(st), &err);
 }
 
-/* Whoever reads whole records is refused. */
-static void note_masked_fields(const cip_array *a, cip_report *rep)
-{
-    for (size_t i = 0; i < a->mask.nfield; i++)
-        cip_report_add(rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, a->path,
-                       "values are missing in the field '%.60s'%s", a->mask.field[i].name,
-                       a->mask.field[i].nan ? "" : ", so fields are taken one by one");
-}
-
 /* Decoding what a file cannot honestly stand for would never end. */
 static cip_status check_amount(cip_file *f, cip_space *s, cip_err *err)
 {
@@ -73,7 +64,11 @@ static cip_status verify_arrays(cip_file *f, bool deep, cip_report *rep, cip_err
     for (size_t i = 0; st == CIP_OK && i < f->layout->narray; i++) {
         const cip_array *a = f->layout->array[i];
         check_array(a, rep);
-        note_masked_fields(a, rep);
+        /* whoever reads whole records is refused */
+        for (size_t k = 0; k < a->mask.nfield; k++)
+            cip_report_add(rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, a->path,
+                           "values are missing in the field '%.60s'%s", a->mask.field[k].name,
+                           a->mask.field[k].nan ? "" : ", so fields are taken one by one");
         if (deep)
             read_array(f, a, &seen, rep);
         if (deep && a->mask.array != NULL)

@@ -187,15 +187,6 @@ static cip_status get_room(cip_encoder *e, cip_err *err)
     }
 }
 
-static cip_status check_level(const cip_encoder *e, cip_err *err)
-{
-    size_t n;
-    uint64_t sum = 0;
-    return e->framing->encode(&e->env->mem, e->level, true, true,
-                              (cip_bytes){ (const uint8_t *)"", 0 }, e->dst, e->bound, &n, &sum,
-                              err);
-}
-
 cip_status cip_encoder_new(cip_env *env, const cip_framing *framing, int level, uint64_t piece,
                            cip_out *out, cip_encoder **enc, cip_err *err)
 {
@@ -211,7 +202,11 @@ cip_status cip_encoder_new(cip_env *env, const cip_framing *framing, int level, 
             CIP_GO(
                 cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "pieces of %" PRIu64 " bytes", piece));
         CIP_GO(get_room(e, err));
-        CIP_GO(check_level(e, err));
+        size_t n;
+        uint64_t sum = 0;
+        CIP_GO(e->framing->encode(&e->env->mem, e->level, true, true,
+                                  (cip_bytes){ (const uint8_t *)"", 0 }, e->dst, e->bound, &n, &sum,
+                                  err));
     }
     *enc = e;
 done:

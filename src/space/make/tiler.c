@@ -41,22 +41,16 @@ struct cip_tiler {
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-static cip_status check(const cip_tiling *t, cip_err *err)
-{
-    bool good = t->ndim >= 0 && t->ndim <= CIP_MAX_NDIM && t->itemsize != 0;
-    for (int32_t i = 0; good && i < t->ndim; i++)
-        good = t->shape[i] >= 0 && t->tile[i] > 0;
-    return good ? CIP_OK
-                : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                           "expected tiles of at least one element along up to %d axes",
-                           CIP_MAX_NDIM);
-}
-
 cip_status cip_tiling_nbytes(const cip_tiling *t, uint64_t *nbytes, cip_err *err)
 {
     uint64_t n = t->itemsize;
     bool over = false, empty = false;
-    CIP_TRY(check(t, err));
+    bool good = t->ndim >= 0 && t->ndim <= CIP_MAX_NDIM && t->itemsize != 0;
+    for (int32_t i = 0; good && i < t->ndim; i++)
+        good = t->shape[i] >= 0 && t->tile[i] > 0;
+    if (!good)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected tiles of at least one element along up to %d axes", CIP_MAX_NDIM);
     for (int32_t i = 0; i < t->ndim; i++)
         empty = empty || t->shape[i] == 0;
     for (int32_t i = 0; i < t->ndim && !empty; i++)
