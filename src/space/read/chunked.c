@@ -12,23 +12,28 @@ enum {
     FAR_PIECES = 4
 };
 
-/* The chunk that holds byte `pos`, as table and bytes agree. `end` is one past the bytes that the
- * entry covers: of a run as much as one job should take. */
-static cip_status locate(const cip_rd *rd, cip_space *s, uint64_t pos, uint64_t *i, cip_chunk *c,
-                         uint64_t *end, cip_err *err)
+typedef struct located {
+    cip_chunk chunk;
+    uint64_t i;   /* its number */
+    uint64_t end; /* one past the bytes of its entry: of a run as much as one job should take */
+} located;
+
+/* The chunk that holds byte `pos`, as table and bytes agree. */
+static cip_status locate(const cip_rd *rd, cip_space *s, uint64_t pos, located *out, cip_err *err)
 {
+    cip_chunk *c = &out->chunk;
     if (s->table.find == NULL && s->table.raw_each == 0)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "chunks of no size");
     if (s->table.find == NULL)
-        *i = pos / s->table.raw_each;
+        out->i = pos / s->table.raw_each;
     else
-        CIP_TRY(s->table.find(s->table.self, pos, i, err));
-    CIP_TRY(cip_chunk_entry(s, *i, 0, NULL, c, err));
+        CIP_TRY(s->table.find(s->table.self, pos, &out->i, err));
+    CIP_TRY(cip_chunk_entry(s, out->i, 0, NULL, c, err));
     if (pos < c->raw_off || pos - c->raw_off >= c->raw_len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected chunk %" PRIu64 " to hold byte %" PRIu64 ", found %" PRIu64
                         " bytes at %" PRIu64,
-                        *i, pos, c->raw_len, c->raw_off);
+                        out->i, pos, c->raw_len, c->raw_off);
     cip_bytes pattern;
     uint8_t own[8];
     uint64_t run = cip_min_u64(c->run, rd->tune->run_max / c->raw_len + 1);
@@ -36,7 +41,7 @@ static cip_status locate(const cip_rd *rd, cip_space *s, uint64_t pos, uint64_t 
     if (c->state == CIP_CHUNK_MISSING || !cip_chunk_pattern(s, c, &pattern, own) ||
         c->raw_len % pattern.len != 0) /* the pattern begins anew in each */
         run = 1;
-    *end = c->raw_off + run * c->raw_len;
+    out->end = c->raw_off + run * c->raw_len;
     return CIP_OK;
 }
 
@@ -56,8 +61,7 @@ static size_t batch_size(const cip_tuning *t, uint64_t nbytes)
 /* --- spans ----------------------------------------------------------------------------------- */
 
 typedef struct span_job {
-    cip_chunk chunk;
-    uint64_t i, end; /* number; one past its (or its run's) bytes */
+    located at;
     size_t first, n; /* wants that touch it */
 } span_job;
 
@@ -73,11 +77,11 @@ typedef struct span_batch {
 /* What of a want lies in the chunk, as the chunk counts. */
 static cip_want cut(const span_batch *b, const span_job *j, const cip_want *w)
 {
-    uint64_t lo = cip_max_u64(w->off + b->shift, j->chunk.raw_off);
-    uint64_t hi = cip_min_u64(w->off + b->shift + w->len, j->end);
+    uint64_t lo = cip_max_u64(w->off + b->shift, j->at.chunk.raw_off);
+    uint64_t hi = cip_min_u64(w->off + b->shift + w->len, j->at.end);
     if (lo >= hi)
         return (cip_want){ 0, 0, NULL };
-    return (cip_want){ lo - j->chunk.raw_off, (size_t)(hi - lo),
+    return (cip_want){ lo - j->at.chunk.raw_off, (size_t)(hi - lo),
                        w->dst + (lo - (w->off + b->shift)) };
 }
 
@@ -94,8 +98,8 @@ static cip_status run_span_job(void *arg, size_t k, cip_err *err)
         if (w.len != 0)
             piece[n++] = w;
     }
-    const cip_chunk_wish wish = cip_chunk_wish_of(j->i, j->chunk.raw_len, piece, n);
-    cip_status st = cip_chunk_pieces(b->rd, b->s, &j->chunk, &wish, err);
+    const cip_chunk_wish wish = cip_chunk_wish_of(j->at.i, j->at.chunk.raw_len, piece, n);
+    cip_status st = cip_chunk_pieces(b->rd, b->s, &j->at.chunk, &wish, err);
     if (piece != few)
         cip_mem_put(&b->rd->env->mem, piece);
     return st;
@@ -114,7 +118,7 @@ static void expect_spans(const span_batch *b, size_t njob)
             piece[k][m] = cut(b, j, &b->want[j->first + i]);
             m += piece[k][m].len != 0;
         }
-        wish[k] = cip_chunk_wish_of(j->i, j->chunk.raw_len, piece[k], m);
+        wish[k] = cip_chunk_wish_of(j->at.i, j->at.chunk.raw_len, piece[k], m);
     }
     cip_chunks_expect(b->rd, b->s, wish, n);
 }
@@ -133,7 +137,7 @@ static cip_status add_job(span_batch *b, size_t w, uint64_t pos, cip_err *err)
     if (b->njob == b->cap)
         CIP_TRY(run_spans(b, err));
     span_job *j = &b->job[b->njob];
-    CIP_TRY(locate(b->rd, b->s, pos, &j->i, &j->chunk, &j->end, err));
+    CIP_TRY(locate(b->rd, b->s, pos, &j->at, err));
     j->first = w;
     b->njob++;
     return CIP_OK;
@@ -153,11 +157,11 @@ static cip_status add_want(span_batch *b, size_t w, cip_err *err)
 {
     uint64_t pos = b->want[w].off + b->shift, end = pos + b->want[w].len;
     while (pos < end) {
-        if (b->njob == 0 || pos >= b->job[b->njob - 1].end)
+        if (b->njob == 0 || pos >= b->job[b->njob - 1].at.end)
             CIP_TRY(add_job(b, w, pos, err));
         span_job *j = &b->job[b->njob - 1];
         j->n = w + 1 - j->first;
-        pos = j->end;
+        pos = j->at.end;
     }
     return CIP_OK;
 }
@@ -183,8 +187,7 @@ cip_status cip_chunked_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
 /* --- elements -------------------------------------------------------------------------------- */
 
 typedef struct cast_job {
-    cip_chunk chunk;
-    uint64_t i, end;
+    located at;
     uint64_t e0, e1; /* source elements that begin in it */
 } cast_job;
 
@@ -218,13 +221,13 @@ static cip_status run_cast_job(void *arg, size_t k, cip_err *err)
     cip_walk_at at;
     uint64_t e1 = j->e1;
     cip_walk_seek(&g->w, e1 - 1, &at);
-    if (at.off + g->w.itemsize > j->end) /* nested: only the last one can */
+    if (at.off + g->w.itemsize > j->at.end) /* nested: only the last one can */
         e1--;
-    cip_chunk_part p = { j->i, &j->chunk, &g->w, j->e0, e1, j->chunk.raw_off };
+    cip_chunk_part p = { j->at.i, &j->at.chunk, &g->w, j->e0, e1, j->at.chunk.raw_off };
     if (j->e0 < e1) {
         cip_status st = cip_chunk_cast(g, &p, err);
         if (st != CIP_OK)
-            return cip_chunk_fail_in(err, st, g->s, j->i);
+            return cip_chunk_fail_in(err, st, g->s, j->at.i);
     }
     return e1 < j->e1 ? cast_straddler(g, e1, err) : CIP_OK;
 }
@@ -235,7 +238,8 @@ static void expect_casts(const cast_batch *b, size_t njob)
     size_t n = njob < FAR_JOBS ? njob : FAR_JOBS;
     for (size_t k = 0; k < n; k++) {
         uint64_t nbytes = (b->job[k].e1 - b->job[k].e0) * b->g->w.itemsize;
-        wish[k] = (cip_chunk_wish){ .i = b->job[k].i, .ask = { .nbytes = nbytes, .staged = true } };
+        wish[k] =
+            (cip_chunk_wish){ .i = b->job[k].at.i, .ask = { .nbytes = nbytes, .staged = true } };
     }
     cip_chunks_expect(&b->g->rd, b->g->s, wish, n);
 }
@@ -257,9 +261,9 @@ static cip_status add_chunk(cast_batch *b, uint64_t *e, cip_err *err)
         CIP_TRY(run_casts(b, err));
     cast_job *j = &b->job[b->njob];
     cip_walk_seek(&g->w, *e, &at);
-    CIP_TRY(locate(&g->rd, g->s, at.off, &j->i, &j->chunk, &j->end, err));
+    CIP_TRY(locate(&g->rd, g->s, at.off, &j->at, err));
     j->e0 = *e;
-    j->e1 = cip_walk_find(&g->w, j->end);
+    j->e1 = cip_walk_find(&g->w, j->at.end);
     *e = j->e1;
     b->njob++;
     return CIP_OK;

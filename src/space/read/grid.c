@@ -58,7 +58,7 @@ typedef struct batch {
     piece *piece;
     cip_want *want; /* those of piece[], sorted */
     size_t *first;  /* of each chunk, and the end */
-    size_t n, cap, nchunk;
+    size_t n, cap;
 } batch;
 
 static int by_chunk(const void *a, const void *b)

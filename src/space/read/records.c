@@ -75,28 +75,24 @@ static cip_status read_in_part(tile *t, uint64_t pos, uint8_t *dst, uint64_t n, 
     return st;
 }
 
-/* The bytes [pos, pos + n), whole rows as far as they are wanted whole; *done of them. */
-static cip_status read_some(const cip_rd *rd, const cip_space *s, uint64_t pos, uint8_t *dst,
-                            uint64_t n, uint64_t *done, cip_err *err)
-{
-    uint64_t each = s->records.itemsize, skip = pos % each;
-    tile t = { .rd = rd, .s = s, .row = pos / each, .n = 1, .end = each, .dst = dst };
-    if (skip != 0 || n < each) {
-        *done = cip_min_u64(n, each - skip);
-        return read_in_part(&t, pos, dst, *done, err);
-    }
-    t.n = cip_min_u64(n / each, cip_max_u64(TILE / each, 1));
-    *done = t.n * each;
-    return read_tile(&t, err);
-}
-
 cip_status cip_records_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
                              size_t n, cip_err *err)
 {
+    const uint64_t each = s->records.itemsize;
     for (size_t i = 0; i < n; i++)
-        for (uint64_t at = 0, done = 0; at < want[i].len; at += done)
-            CIP_TRY(read_some(rd, s, want[i].off + shift + at, want[i].dst + at, want[i].len - at,
-                              &done, err));
+        for (uint64_t at = 0, done = 0; at < want[i].len; at += done) {
+            const uint64_t pos = want[i].off + shift + at, left = want[i].len - at;
+            uint8_t *dst = want[i].dst + at;
+            tile t = { .rd = rd, .s = s, .row = pos / each, .n = 1, .end = each, .dst = dst };
+            if (pos % each != 0 || left < each) {
+                done = cip_min_u64(left, each - pos % each);
+                CIP_TRY(read_in_part(&t, pos, dst, done, err));
+            } else { /* whole rows as far as they are wanted whole */
+                t.n = cip_min_u64(left / each, cip_max_u64(TILE / each, 1));
+                done = t.n * each;
+                CIP_TRY(read_tile(&t, err));
+            }
+        }
     return CIP_OK;
 }
 

@@ -21,16 +21,6 @@ static size_t buffer_size(const cip_rd *rd, const cip_space *s, size_t piece)
     return (size_t)cip_min_u64(n, s->len);
 }
 
-static cip_status hand_on(const uint8_t *p, size_t n, size_t piece,
-                          int (*fn)(void *user, const uint8_t *p, size_t n), void *user,
-                          cip_err *err)
-{
-    for (size_t at = 0; at < n; at += piece)
-        if (fn(user, p + at, n - at < piece ? n - at : piece) != 0)
-            return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
-    return CIP_OK;
-}
-
 cip_status cip_space_stream(const cip_read_how *how, cip_space *s, size_t piece,
                             int (*fn)(void *user, const uint8_t *p, size_t n), void *user,
                             cip_err *err)
@@ -46,8 +36,9 @@ cip_status cip_space_stream(const cip_read_how *how, cip_space *s, size_t piece,
     for (uint64_t off = 0; off < s->len && st == CIP_OK;) {
         size_t n = (size_t)cip_min_u64(cap, s->len - off);
         st = cip_rd_at(&rd, s, off, room.ptr, n, err);
-        if (st == CIP_OK)
-            st = hand_on(room.ptr, n, piece, fn, user, err);
+        for (size_t at = 0; st == CIP_OK && at < n; at += piece)
+            if (fn(user, room.ptr + at, n - at < piece ? n - at : piece) != 0)
+                st = cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
         off += n;
     }
     cip_buffer_pool_give(rd.buffers, &room);

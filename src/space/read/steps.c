@@ -36,8 +36,10 @@ static cip_status fetch(const cip_rd *rd, const cip_extent *at, cip_pooled *room
 }
 
 static cip_status run_steps(const cip_rd *rd, const cip_space *s, cip_steps p, cip_bytes in,
-                            uint8_t *dst, size_t n, cip_err *err)
+                            const cip_want *all, cip_err *err)
 {
+    uint8_t *dst = all->dst;
+    const size_t n = all->len;
     cip_codec_env env = cip_rd_codec_env(rd, s);
     cip_pooled room[2] = { { NULL, 0 }, { NULL, 0 } };
     cip_status st = CIP_OK;
@@ -139,7 +141,7 @@ cip_status cip_chunk_decode(const cip_rd *rd, cip_space *s, const cip_chunk *c, 
     if (st == CIP_OK && p.n == 0)
         memcpy(dst, in.ptr, all.len);
     else if (st == CIP_OK)
-        st = run_steps(rd, s, p, in, dst, all.len, err);
+        st = run_steps(rd, s, p, in, &all, err);
     cip_buffer_pool_give(rd->buffers, &room);
     return st;
 }

@@ -240,23 +240,19 @@ static cip_status read_staged(const plan *p, uint64_t e0, uint64_t e1, uint8_t *
     return CIP_OK;
 }
 
-static cip_status take_stage(const plan *p, cip_pooled *room, cip_err *err)
-{
-    const cip_walk *w = &p->g->w;
-    uint64_t n = p->way == COVER ? cip_walk_span(w, p->axis, p->count) : p->tile * w->itemsize;
-    size_t size;
-    if (!cip_to_size(n, &size))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "elements of %" PRIu64 " bytes", n);
-    return cip_buffer_pool_take(p->g->rd.buffers, size, room, err);
-}
-
 static cip_status run_job(void *arg, size_t j, cip_err *err)
 {
     const plan *p = arg;
     cip_pooled room = { NULL, 0 };
     cip_status st = CIP_OK;
-    if (p->way != DIRECT)
-        CIP_TRY(take_stage(p, &room, err));
+    if (p->way != DIRECT) {
+        const cip_walk *w = &p->g->w;
+        uint64_t n = p->way == COVER ? cip_walk_span(w, p->axis, p->count) : p->tile * w->itemsize;
+        size_t size;
+        if (!cip_to_size(n, &size))
+            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "elements of %" PRIu64 " bytes", n);
+        CIP_TRY(cip_buffer_pool_take(p->g->rd.buffers, size, &room, err));
+    }
     uint64_t end = cip_min_u64((j + 1) * p->per_job, p->ntile);
     for (uint64_t i = j * p->per_job; i < end && st == CIP_OK; i++) {
         uint64_t e0, e1;
