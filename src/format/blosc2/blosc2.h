@@ -78,6 +78,8 @@ cip_status cip_b2_trailer_read(cip_bytes in, cip_arena *a, cip_b2_trailer *out, 
                                cip_err *err);
 /* The one of that name, or NULL. */
 const cip_b2_meta *cip_b2_meta_find(const cip_b2_metas *m, const char *name);
+/* The metalayer of an n-d array, "b2nd" or in old frames "caterva", or NULL. */
+const cip_b2_meta *cip_b2_meta_nd(const cip_b2_metas *m);
 /* "lz4" for what a frame's header says of its codec. */
 const char *cip_b2_codec_name(const cip_b2_header *h);
 

@@ -92,9 +92,7 @@ static cip_status open_numbered(cip_b2_frame *f, cip_err *err)
 
 static cip_status find_nd(cip_b2_frame *f, cip_err *err)
 {
-    f->nd_meta = cip_b2_meta_find(&f->meta, "b2nd");
-    if (f->nd_meta == NULL)
-        f->nd_meta = cip_b2_meta_find(&f->meta, "caterva");
+    f->nd_meta = cip_b2_meta_nd(&f->meta);
     if (f->nd_meta == NULL)
         return CIP_OK;
     cip_status st = cip_b2_nd_read(f->nd_meta->value, &f->nd, err);

@@ -245,6 +245,12 @@ const cip_b2_meta *cip_b2_meta_find(const cip_b2_metas *m, const char *name)
     return NULL;
 }
 
+const cip_b2_meta *cip_b2_meta_nd(const cip_b2_metas *m)
+{
+    const cip_b2_meta *nd = cip_b2_meta_find(m, "b2nd");
+    return nd != NULL ? nd : cip_b2_meta_find(m, "caterva");
+}
+
 /* --- trailer ---------------------------------------------------------------------------------- */
 
 cip_status cip_b2_trailer_len(cip_bytes in, const cip_b2_header *h, uint64_t *len, cip_err *err)

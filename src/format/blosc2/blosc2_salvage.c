@@ -385,21 +385,12 @@ static cip_status take_trailer(const salvage *s, cip_err *err)
     return CIP_OK;
 }
 
-static void look_at_shape(salvage *s)
-{
-    const cip_b2_meta *m = cip_b2_meta_find(&s->f->meta, "b2nd");
-    cip_b2_nd nd;
-    s->shaped = UNKNOWN;
-    if (m == NULL)
-        m = cip_b2_meta_find(&s->f->meta, "caterva");
-    if (m != NULL && cip_b2_nd_read(m->value, &nd, NULL) == CIP_OK)
-        s->shaped = nd.nchunk;
-}
-
 cip_status cip_b2_salvage(cip_b2_frame *f, uint64_t len, cip_err *err)
 {
     salvage s = { .f = f, .len = len, .cbytes = f->h.cbytes, .nbytes = f->h.nbytes };
-    look_at_shape(&s);
+    const cip_b2_meta *m = cip_b2_meta_nd(&f->meta);
+    cip_b2_nd nd;
+    s.shaped = m != NULL && cip_b2_nd_read(m->value, &nd, NULL) == CIP_OK ? nd.nchunk : UNKNOWN;
     cip_status st = find_index(&s);
     const bool in_order = st == CIP_ERR_NOT_FOUND && (f->layout->flags & CIP_OPEN_IN_ORDER) != 0;
     if (in_order)

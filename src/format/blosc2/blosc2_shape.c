@@ -24,11 +24,6 @@ typedef struct box {
     int64_t side[CIP_B2_MAX_NDIM];  /* units */
 } box;
 
-static int64_t units(const box *b, int32_t k, int64_t n)
-{
-    return b->unit == NULL ? n : (int64_t)cip_div_up((uint64_t)n, (uint64_t)b->unit[k]);
-}
-
 /* The axis to be doubled, or -1: all are at their limits. */
 static int32_t shortest(const box *b)
 {
@@ -80,7 +75,8 @@ static void choose_chunks(cip_b2_nd *nd, uint64_t item)
 {
     box b = { .ndim = nd->ndim, .unit = nd->block, .least = 1 };
     for (int32_t k = 0; k < nd->ndim; k++) {
-        b.limit[k] = units(&b, k, nd->shape[k] > 0 ? nd->shape[k] : INT32_MAX);
+        const uint64_t len = nd->shape[k] > 0 ? (uint64_t)nd->shape[k] : INT32_MAX;
+        b.limit[k] = (int64_t)cip_div_up(len, (uint64_t)nd->block[k]);
         b.side[k] = 1;
     }
     grow(&b, CHUNK_SIZE / item);

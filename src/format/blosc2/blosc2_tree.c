@@ -232,20 +232,15 @@ static cip_status chunk_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err
     return CIP_OK;
 }
 
-static cip_status held_fact(cip_layout *l, const cip_b2_held *h, cip_err *err)
-{
-    if (h->kind == NULL)
-        return CIP_OK;
-    return cip_layout_add_fact(l, "holds", err, "%s (%s): %s", h->what, h->kind,
-                               h->none ? "no data" : "the chunks that were fetched");
-}
-
 cip_status cip_b2_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err)
 {
     static const char *const split[] = { "always", "never", "auto", "forward-compat" };
+    const cip_b2_held *held = &f->index.held;
     CIP_TRY(cip_layout_add_fact(l, "kind", err, "%s%s", f->h.sparse ? "sparse" : "contiguous",
                                 f->nd_meta != NULL ? " frame, n-d array" : " frame"));
-    CIP_TRY(held_fact(l, &f->index.held, err));
+    if (held->kind != NULL)
+        CIP_TRY(cip_layout_add_fact(l, "holds", err, "%s (%s): %s", held->what, held->kind,
+                                    held->none ? "no data" : "the chunks that were fetched"));
     if (cip_b2_store_kind_of(f) != NULL)
         CIP_TRY(cip_layout_add_fact(l, "holds", err, "%s", cip_b2_store_kind_of(f)->what));
     CIP_TRY(cip_layout_add_fact(l, "typesize", err, "%" PRIu64, f->h.typesize));
