@@ -96,6 +96,17 @@ typedef struct cip_spec {
     cip_report *notes;
 } cip_spec;
 
+/* An array that comes into a file which an update changes. */
+typedef struct cip_coming {
+    void *update; /* the state of the update */
+    const char *path;
+    bool replace; /* what is at the path goes; of one that comes later than it was asked for: false
+                     by then */
+    bool inlined; /* its data are to be in the tree */
+    const char *version;    /* set by `begin`: of the format, for what comes; or NULL */
+    const cip_array *array; /* set by `finish`: it, to be read until `clear` */
+} cip_coming;
+
 /* What a store begins with. What it makes lives in `arena` until the end. */
 typedef struct cip_store_begin {
     cip_env *env;
@@ -115,6 +126,10 @@ typedef struct cip_store_begin {
      * until the next call. */
     const cip_array *(*now)(void *user, const cip_array *a);
     void *now_user;
+    /* With CIP_STORE_ADDS and TREE, of what comes into a file: a state of its own, which gets one
+     * array and its mask as a new file does, and whose `finish` makes them the update's. What may
+     * not come is refused here. */
+    cip_coming *coming;
     cip_array_form *form; /* of new files, spec->narray of them, zeroed: how each array is stored */
 } cip_store_begin;
 
@@ -160,8 +175,9 @@ typedef struct cip_array_store {
     /* Behind an array's last chunk. `again` is NULL, or the caller can give the data once more:
      * *again then says whether all its chunks are wanted again, from the first. */
     cip_status (*end)(void *w, size_t array, bool *again, cip_err *err);
-    /* With CIP_STORE_LATE and spec.late, and in updates with CIP_STORE_ADDS: the next array, before
-     * its first chunk; fills *form (zeroed before). It lives as long as the writing. */
+    /* With CIP_STORE_LATE and spec.late, and in updates with CIP_STORE_ADDS and no TREE: the next
+     * array, before its first chunk; fills *form (zeroed before). It lives as long as the writing.
+     */
     cip_status (*add)(void *w, const cip_spec_array *array, cip_array_form *form, cip_err *err);
     /* ... and the tree, before `finish`. With CIP_STORE_ONE_ARRAY: the array came before the tree
      * was whole, which is this one and not that of the spec. Its output can be moved; what it holds
@@ -175,7 +191,7 @@ typedef struct cip_array_store {
     /* `replace`: what `to` names goes first; without it that is ARG. */
     cip_status (*move)(void *w, const char *from, const char *to, bool replace, cip_err *err);
     /* Both or none, where there is `set`: marks where the update is, in place of an earlier mark;
-     * and takes back what was set, removed, moved and taken since. No elements changed meanwhile,
+     * and takes back what was set, removed, moved and came since. No elements changed meanwhile,
      * and no array was added (`add`). */
     cip_status (*mark)(void *w, cip_err *err);
     cip_status (*undo)(void *w, cip_err *err);
@@ -199,15 +215,6 @@ typedef struct cip_array_store {
      * and rows came behind them. */
     cip_status (*reshaped)(void *w, const cip_array *a, const int64_t *shape,
                            const cip_chunk_changes *own, cip_err *err);
-    /* Both or none: arrays that come. May one come to `path` (`replace`: in the place of what is
-     * there), its data in the tree or not? *version (may be NULL): of the format, for the file that
-     * brings it. */
-    cip_status (*may_take)(void *w, const char *path, bool replace, bool inlined,
-                           const char **version, cip_err *err);
-    /* Takes all that the array `name` of another file of the format has stored, which is open until
-     * the end and holds nothing else: it is the array at `path` from now on. */
-    cip_status (*take)(void *w, const char *path, bool replace, const cip_layout *from,
-                       const char *name, cip_err *err);
     cip_status (*freeze)(void *w, cip_err *err);
     /* Drops what nothing names; each is told to the report. */
     cip_status (*defrag)(void *w, cip_report *report, cip_err *err);
@@ -240,8 +247,9 @@ enum {
                                   a pipe gets it without */
     CIP_STORE_NAMES = 512, /* arrays have names, and of a tree it holds what `check` does not name;
                               not with LATE. TREE implies the names */
-    CIP_STORE_ADDS = 1024, /* to a file that is there arrays are added as to a new one: `add`, then
-                              `store` and `end` with their numbers, from 0 on */
+    CIP_STORE_ADDS = 1024, /* to a file that is there arrays are added as to a new one: with TREE
+                              each by a state of its own (cip_coming); else all by the update's:
+                              `add`, then `store` and `end` with their numbers, from 0 on */
     CIP_STORE_UNWRITTEN = 2048 /* `unwritten` of arrays is kept, or its loss named by `check` */
 };
 

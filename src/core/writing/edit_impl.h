@@ -188,12 +188,11 @@ void cip_edit_added_drop(cip_edit *e, struct cip_addition *was);
 size_t cip_edit_added_count(const cip_edit *e);
 /* Those that were filled by boxes are done. */
 cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
-/* Frees what they were brought in, behind the format's own end. */
+/* Frees what brought them, behind the format's own end. */
 void cip_edit_added_end(cip_edit *e);
 
-/* The file in which the array that came to the place can be read, and its path there; NULL: none.
- */
-cip_file *cip_edit_added_file(const cip_edit *e, const cip_edit_place *at, const char **name);
+/* The array that came to the place, where it can be read; NULL: it cannot. */
+const cip_array *cip_edit_added_array(const cip_edit *e, const cip_edit_place *at);
 
 /* --- edit_look.c: what the update has made of arrays and the tree */
 

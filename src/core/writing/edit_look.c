@@ -185,7 +185,7 @@ static cip_status find_moved(cip_edit *e, const char *path, const cip_array **ad
                              const cip_array **a, cip_err *err)
 {
     cip_arena mem = { .mem = &e->file->env.mem };
-    const char *name, *origin = NULL;
+    const char *origin = NULL;
     const cip_edit_place *x = NULL;
     char *asked;
     cip_status st;
@@ -195,8 +195,7 @@ static cip_status find_moved(cip_edit *e, const char *path, const cip_array **ad
     CIP_GO(cip_path_plain(&e->file->env, &mem, path, &asked, err));
     CIP_GO(find_origin(e, &mem, asked, &origin, &x, err));
     if (x != NULL && x->deed == CIP_EDIT_PUT && strcmp(x->path, origin) == 0) {
-        cip_file *f = cip_edit_added_file(e, x, &name);
-        *added = f != NULL ? cip_find(f, name, NULL) : NULL;
+        *added = cip_edit_added_array(e, x);
     } else if (origin != asked) {
         const cip_array *was = cip_find(e->file, origin, NULL);
         *a = was != NULL && !counts(x, was) && !fields_changed(e, was, origin) ? was : NULL;

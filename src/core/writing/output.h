@@ -39,7 +39,6 @@ typedef struct cip_output_how {
     bool changes; /* what was written to that is changed afterwards; else it goes there at once, and
                      what begins writing is the commit's business */
     cip_memory *memory;
-    cip_io *temporary;
 } cip_output_how;
 
 /* `path`: NULL for what goes elsewhere. Links are followed once, for the file and those beside it.

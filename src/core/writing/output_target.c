@@ -3,7 +3,7 @@
  * not be able to take anything back, and behind all that another file has, as frames are appended
  * to a file. That is under the writers' lock all the while, so its end stays where it is. In a
  * store nothing has to wait where writing begins with the commit and goes forwards only, nor in
- * memory, or where the output is itself a temporary file. */
+ * memory. */
 #include "core/writing/output.h"
 
 #include "io/revision_out.h"
@@ -12,7 +12,7 @@
 typedef struct target_output {
     cip_output o;
     cip_env *env;
-    const cip_target *target; /* borrowed; NULL: into memory or a temporary file, which stay */
+    const cip_target *target; /* borrowed; NULL: into memory, which stays */
     cip_commit *commit;       /* of the file behind which it goes, or NULL */
     cip_memory *memory;
     cip_level level;
@@ -152,11 +152,9 @@ cip_status cip_output_begin_waiting(cip_env *env, const char *path, const cip_ou
         st = begin_at_end(o, path, how, err);
     } else if (how->target != NULL) {
         st = begin_target(o, how, err);
-    } else if (how->memory != NULL) {
+    } else {
         o->out = cip_memory_out(how->memory);
         o->out.member = new_in_memory;
-    } else {
-        o->out = cip_temporary_out(how->temporary);
     }
     o->out.member_user = o;
     if (st == CIP_OK)

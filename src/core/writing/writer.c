@@ -225,10 +225,13 @@ cip_status cip_writer_begin(cip_writer *w, cip_array_form *form, cip_err *err)
     const cip_store_begin b = { .env = &w->env,
                                 .arena = &w->arena,
                                 .spec = &w->spec,
-                                .out = cip_output_out(w->file),
+                                .out = w->file != NULL ? cip_output_out(w->file) : NULL,
+                                .coming = w->coming,
                                 .form = form };
     CIP_TRY(w->format->store->begin(&b, &w->engine.state, err));
     w->begun = true;
+    if (w->coming != NULL)
+        w->spec.version = w->coming->version;
     return CIP_OK;
 }
 
@@ -238,8 +241,7 @@ typedef struct destination {
     const cip_target *target;
     const char *name; /* of what is in memory, or NULL */
     cip_memory *memory;
-    cip_io *temporary;
-    void *state; /* of a store that has begun */
+    cip_coming *coming; /* of what comes by an update, or NULL */
 } destination;
 
 static cip_status begin_output(cip_writer *w, const destination *to, cip_err *err)
@@ -248,10 +250,6 @@ static cip_status begin_output(cip_writer *w, const destination *to, cip_err *er
     bool folder = (caps & CIP_STORE_FOLDER) != 0;
     bool changes = folder || (caps & (CIP_STORE_PATCHES | CIP_STORE_COMPLETES)) != 0;
     w->early = (caps & CIP_STORE_ONE_ARRAY) != 0 && (to->target == NULL || changes);
-    if (folder && to->temporary != NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "%s is a folder of files, which one run of bytes cannot hold",
-                        w->format->title);
     if (to->path != NULL)
         CIP_TRY(cip_mem_copy(&w->env.mem, to->path, strlen(to->path), &w->path, err));
     const cip_output_how how = { .level = w->o.level,
@@ -260,9 +258,9 @@ static cip_status begin_output(cip_writer *w, const destination *to, cip_err *er
                                  .folder = folder,
                                  .target = to->target != NULL ? &w->target : NULL,
                                  .changes = changes,
-                                 .memory = to->memory,
-                                 .temporary = to->temporary };
-    return cip_output_begin(&w->env, to->path, &how, &w->file, err);
+                                 .memory = to->memory };
+    const cip_status st = cip_output_begin(&w->env, to->path, &how, &w->file, err);
+    return cip_fail_in(err, st, "output");
 }
 
 static cip_status start(cip_writer *w, const destination *to, cip_err *err)
@@ -279,14 +277,14 @@ static cip_status start(cip_writer *w, const destination *to, cip_err *err)
                               .user = w->o.user,
                               .lock = &w->store_lock };
     CIP_TRY(fill_spec(w, err));
-    if (to->state != NULL) {
-        w->engine.state = to->state;
+    w->coming = to->coming;
+    if (to->coming != NULL && (w->format->store->caps & CIP_STORE_TREE) == 0) {
+        w->engine.state = to->coming->update;
         w->spec.late = true;
         return CIP_OK;
     }
-    cip_status st = begin_output(w, to, err);
-    if (st != CIP_OK)
-        return cip_fail_in(err, st, "output");
+    if (to->coming == NULL)
+        CIP_TRY(begin_output(w, to, err));
     return w->spec.late ? cip_writer_begin(w, NULL, err) : CIP_OK;
 }
 
@@ -325,18 +323,11 @@ cip_status cip_create(const char *path, const cip_write_options *opts, cip_write
     return create(&(destination){ .path = path }, &o, writer, err);
 }
 
-cip_status cip_writer_over(cip_io *temporary, const cip_write_options *o, cip_writer **writer,
+cip_status cip_writer_into(cip_coming *coming, const cip_write_options *o, cip_writer **writer,
                            cip_err *err)
 {
     *writer = NULL;
-    return create(&(destination){ .temporary = temporary }, o, writer, err);
-}
-
-cip_status cip_writer_into(void *state, const cip_write_options *o, cip_writer **writer,
-                           cip_err *err)
-{
-    *writer = NULL;
-    return create(&(destination){ .state = state }, o, writer, err);
+    return create(&(destination){ .coming = coming }, o, writer, err);
 }
 
 cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
@@ -456,7 +447,9 @@ static cip_status complete(cip_writer *w, cip_revision *r, cip_err *err)
 cip_status cip_writer_settle(cip_writer *w, cip_err *err)
 {
     CIP_TRY(cip_writer_enter(w, err));
-    return give_waiting(w, false, err);
+    CIP_TRY(give_waiting(w, false, err));
+    CIP_TRY(give_waiting(w, true, err));
+    return w->begun ? w->format->store->finish(w->engine.state, NULL, err) : CIP_OK;
 }
 
 cip_status cip_writer_commit(cip_writer *w, cip_err *err)

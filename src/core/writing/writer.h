@@ -56,8 +56,9 @@ struct cip_writer {
     cip_writer_mark mark;  /* of the call under way */
     char *path;            /* NULL: it is no file of a folder */
     cip_target target;     /* the caller's, or none */
-    cip_output *file;
-    cip_engine engine; /* its state once begun; counts what is put from the first call on */
+    cip_output *file;      /* NULL: what is written comes into one by an update */
+    cip_coming *coming;    /* or NULL */
+    cip_engine engine;     /* its state once begun; counts what is put from the first call on */
     bool begun;
     bool early;    /* the only array goes to the store before the tree is whole */
     pid_t owner;   /* the process that began it */
@@ -77,14 +78,12 @@ static inline bool cip_writer_has_names(const cip_writer *w)
     return (w->format->store->caps & (CIP_STORE_TREE | CIP_STORE_NAMES)) != 0;
 }
 
-/* A writer into a temporary file, which is borrowed; the options are whole and tell the format. */
-cip_status cip_writer_over(cip_io *temporary, const cip_write_options *o, cip_writer **writer,
+/* A writer of what comes into a file by an update (CIP_STORE_ADDS): of one array, with a state of
+ * its own, where the format has trees; else of all, by the state of the update, which goes on
+ * without it. What it gave lives as long as it does. The options are whole and tell the format. */
+cip_status cip_writer_into(cip_coming *coming, const cip_write_options *o, cip_writer **writer,
                            cip_err *err);
-/* One that adds arrays to a store which has begun (CIP_STORE_ADDS) and goes on without it. What it
- * gave lives as long as it does. */
-cip_status cip_writer_into(void *state, const cip_write_options *o, cip_writer **writer,
-                           cip_err *err);
-/* What waits goes to that store. */
+/* What waits goes to that state; one of its own ends. */
 cip_status cip_writer_settle(cip_writer *w, cip_err *err);
 /* Begins a call: OK, or what an earlier failure (or the creation's, with w NULL) left. */
 cip_status cip_writer_enter(cip_writer *w, cip_err *err);

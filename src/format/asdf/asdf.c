@@ -192,7 +192,7 @@ static void clear(cip_layout *l)
     cip_asdf_index_clear(f->env, &f->index);
 }
 
-static cip_status new_state(cip_layout *l, asdf_file **out, cip_err *err)
+cip_status cip_asdf_new_state(cip_layout *l, asdf_file **out, cip_err *err)
 {
     CIP_TRY(CIP_ARENA_NEW(&l->arena, out, 1, err));
     asdf_file *f = *out;
@@ -220,7 +220,7 @@ static cip_status read_all(asdf_file *f, cip_window *w, cip_window *tail, uint32
 cip_status cip_asdf_open(cip_layout *l, uint32_t parts, cip_err *err)
 {
     asdf_file *f;
-    CIP_TRY(new_state(l, &f, err));
+    CIP_TRY(cip_asdf_new_state(l, &f, err));
     cip_window head = { .layout = l, .in = l->file }, tail = { .layout = l, .in = l->file };
     bool small = l->io->size <= ASDF_HEAD;
     cip_status st = read_all(f, &head, small ? &head : &tail, parts, err);

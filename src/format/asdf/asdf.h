@@ -295,6 +295,8 @@ static inline asdf_file *cip_asdf_of(const cip_layout *l)
     return l->own;
 }
 
+/* Makes the layout one of this format, of which nothing is known yet. */
+cip_status cip_asdf_new_state(cip_layout *l, asdf_file **out, cip_err *err);
 /* How much of a file is opened: the blocks always. */
 enum { ASDF_OPEN_TREE = 1, ASDF_OPEN_ARRAYS = 2 };
 cip_status cip_asdf_open(cip_layout *l, uint32_t parts, cip_err *err);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The store of ASDF: new files by write/, files that are there by update/. */
+ * The store of ASDF: new files, and arrays that come into one, by write/; files that are there by
+ * update/. */
 #include "format/asdf/update/asdf_update.h"
 #include "format/asdf/write/asdf_sink.h"
 
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
+    if (b->coming != NULL)
+        return cip_asdf_coming_begin(b, state, err);
     return b->old != NULL ? cip_asdf_update_begin(b, state, err)
                           : cip_asdf_sink_begin(b, state, err);
 }
 
-/* The state of either begins with what it is. */
+/* The states begin with what they are. */
 static bool is_update(const void *state)
 {
     return *(const bool *)state;
@@ -17,8 +20,11 @@ static bool is_update(const void *state)
 
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
-    return is_update(state) ? cip_asdf_update_finish(state, r, err)
-                            : cip_asdf_sink_finish(state, err);
+    if (is_update(state))
+        return cip_asdf_update_finish(state, r, err);
+    CIP_TRY(cip_asdf_sink_finish(state, err));
+    return ((const asdf_writer *)state)->coming != NULL ? cip_asdf_coming_finish(state, err)
+                                                        : CIP_OK;
 }
 
 static void clear(void *state)
@@ -30,7 +36,8 @@ static void clear(void *state)
 }
 
 const cip_array_store cip_asdf_store = {
-    .caps = CIP_STORE_PATCHES | CIP_STORE_LATE | CIP_STORE_TREE | CIP_STORE_UPDATES,
+    .caps =
+        CIP_STORE_PATCHES | CIP_STORE_LATE | CIP_STORE_TREE | CIP_STORE_UPDATES | CIP_STORE_ADDS,
     .check = cip_asdf_sink_check,
     .begin = begin,
     .store = cip_asdf_sink_store,
@@ -49,8 +56,6 @@ const cip_array_store cip_asdf_store = {
     .form = cip_asdf_update_form,
     .chunks = cip_asdf_update_chunks,
     .reshaped = cip_asdf_update_reshaped,
-    .may_take = cip_asdf_update_may_take,
-    .take = cip_asdf_update_take,
     .freeze = cip_asdf_update_freeze,
     .defrag = cip_asdf_update_defrag,
     .grows = cip_asdf_grows,

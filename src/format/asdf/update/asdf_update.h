@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "format/asdf/write/asdf_write.h"
+#include "format/asdf/write/asdf_sink.h"
 #include "tree/edit.h"
 
 /* A block, of the file or new. */
@@ -136,10 +136,10 @@ cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err);
 /* --- asdf_update_add.c: arrays that come ---------------------------------------------------------
  */
 
-cip_status cip_asdf_update_may_take(void *u, const char *path, bool replace, bool inlined,
-                                    const char **version, cip_err *err);
-cip_status cip_asdf_update_take(void *u, const char *path, bool replace, const cip_layout *from,
-                                const char *name, cip_err *err);
+/* The state of an array that comes, which writes as that of a new file does; and its end, behind
+ * the writer's: what was written is the update's. */
+cip_status cip_asdf_coming_begin(const cip_store_begin *b, void **state, cip_err *err);
+cip_status cip_asdf_coming_finish(asdf_writer *w, cip_err *err);
 
 /* --- asdf_update_text.c ------------------------------------------------------------------------
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Arrays that come into a file: the blocks of another ASDF file, which holds nothing else, become
- * new blocks as they are stored, and its description of the array goes into the tree. */
+ * Arrays that come into a file. Each is written as that of a new file is, by a writer whose blocks
+ * go to the update's temporary file without headers; then they become new blocks as they are
+ * stored, and the description goes into the tree. */
 #include <string.h>
 
 #include "format/asdf/update/asdf_update.h"
@@ -23,118 +24,140 @@ static cip_status check_free(asdf_update *u, const char *path, bool replace, cip
                     "expected a path that names nothing yet, found a node at \"%.80s\"", path);
 }
 
-cip_status cip_asdf_update_may_take(void *state, const char *path, bool replace, bool inlined,
-                                    const char **version, cip_err *err)
+static cip_status may_come(asdf_update *u, const cip_coming *c, cip_err *err)
 {
-    asdf_update *u = state;
     const asdf_header *h = &u->f->header;
     if (cip_asdf_is_early(h->file) || (h->has_standard && cip_asdf_is_early(h->standard)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "arrays cannot be added to a file of ASDF 0.1; convert it first");
-    if (!inlined)
+    if (!c->inlined)
         CIP_TRY(cip_asdf_update_check_last(u, err));
-    CIP_TRY(check_free(u, path, replace, err));
-    *version = own_standard(u);
-    return CIP_OK;
+    return check_free(u, c->path, c->replace, err);
 }
 
-/* The number in this file of the block that a source of the other file names; blocks that are
- * dropped have none. */
-static uint64_t number_of(const asdf_update *u, const asdf_file *f, const cip_node *source)
+cip_status cip_asdf_coming_begin(const cip_store_begin *b, void **state, cip_err *err)
 {
-    const size_t n = f->blocks.n;
-    size_t first = 0;
-    for (size_t i = 0; i < u->n - n; i++)
-        first += !u->b[i].dropped;
-    return first + cip_asdf_block_of(source, n);
+    asdf_update *u = b->coming->update;
+    cip_store_begin own = *b;
+    cip_spec spec = *b->spec;
+    CIP_TRY(may_come(u, b->coming, err));
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &own.out, 1, err));
+    *own.out = cip_temporary_out(u->temporary);
+    spec.version = b->coming->version = own_standard(u);
+    own.spec = &spec;
+    return cip_asdf_sink_begin(&own, state, err);
 }
 
-/* A node with the sources in it, the ndarray's own and that of its mask, as they are in this file.
- */
-static cip_status renumber(asdf_update *u, const asdf_file *f, const cip_node *node,
-                           const cip_node **out, cip_err *err)
+static bool has_block(const asdf_target *t)
 {
-    cip_node *copy, *number;
-    int64_t i;
-    *out = node;
-    if (cip_node_kind(node) != CIP_NODE_MAP)
-        return CIP_OK;
-    CIP_TRY(cip_node_new_map(u->arena, node->len, &copy, err));
-    copy->tag = node->tag;
-    copy->style = node->style;
-    for (uint32_t k = 0; k < node->len; k++) {
-        const cip_pair *p = &node->pair[k];
-        const cip_node *value = p->value;
-        if (cip_node_is_string(p->key, "mask")) {
-            CIP_TRY(renumber(u, f, p->value, &value, err));
-        } else if (cip_node_is_string(p->key, "source") && cip_node_as_int(p->value, &i)) {
-            CIP_TRY(cip_node_new_uint(u->arena, number_of(u, f, p->value), &number, err));
-            value = number;
-        }
-        cip_node_set_pair(copy, k, p->key, value);
+    return t->where != CIP_WHERE_INLINE;
+}
+
+/* A block as it would be had it been read from a file. */
+static asdf_block block_of(const asdf_target *t)
+{
+    const asdf_piece *p = &t->piece;
+    asdf_block b = { .form = cip_asdf_form_of(p),
+                     .flags = p->flags,
+                     .allocated = p->used,
+                     .used = p->used,
+                     .data_size = p->data_size,
+                     .data_off = p->off,
+                     .stored = p->used,
+                     .end = p->off + p->used,
+                     .end_sure = true };
+    b.header_size = b.form->header_size;
+    memcpy(b.code, p->code, sizeof b.code);
+    memcpy(b.checksum, p->checksum, sizeof b.checksum);
+    return b;
+}
+
+/* The array where it lies now, for those who look at what the update has made so far. */
+static cip_status show(const asdf_update *u, asdf_writer *w, const asdf_target *t, cip_err *err)
+{
+    asdf_file *f;
+    cip_array *a;
+    const cip_node *node;
+    CIP_TRY(cip_layout_new(w->env, u->temporary, &w->seen, err));
+    CIP_TRY(cip_asdf_new_state(w->seen, &f, err));
+    f->header = u->f->header;
+    for (size_t i = 0; i < w->n; i++) {
+        const asdf_block b = block_of(w->target[i]);
+        if (has_block(w->target[i]))
+            CIP_TRY(cip_asdf_blocks_add(f->env, &f->blocks, &b, err));
     }
-    *out = copy;
-    return CIP_OK;
+    f->sure = f->blocks.n;
+    CIP_TRY(cip_asdf_make_blocks(f, err));
+    CIP_TRY(cip_asdf_target_node(w, &w->seen->arena, t, &node, err));
+    CIP_TRY(cip_layout_add_array(w->seen, true, &a, err));
+    a->path = t->s->path;
+    w->coming->array = a;
+    return cip_asdf_ndarray(f, node, true, a, err);
 }
 
-static cip_status take_block(asdf_update *u, const cip_layout *from, const asdf_block *b,
-                             cip_err *err)
+/* The number that the next new block has in the end; those that are dropped have none. */
+static int64_t next_number(const asdf_update *u)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < u->n; i++)
+        n += !u->b[i].dropped;
+    return n;
+}
+
+static cip_status take_block(asdf_update *u, asdf_target *t, cip_err *err)
 {
     asdf_ublock *to;
+    if (!has_block(t))
+        return CIP_OK;
+    t->block = next_number(u);
     CIP_TRY(cip_asdf_update_room(u, &to, err));
-    to->head = *b;
-    to->head.header_size = b->form->header_size;
+    to->head = block_of(t);
     to->head.allocated = to->head.stored = 0;
-    to->raw_len = b->data_size;
+    to->raw_len = t->piece.data_size;
     to->sum_known = true;
-    to->encoded = (cip_segment){ .io = from->io, .off = b->data_off, .len = b->stored };
+    to->encoded = (cip_segment){ .io = u->temporary, .off = t->piece.off, .len = t->piece.used };
     u->n++;
     return CIP_OK;
 }
 
 /* Codecs beyond the standard are announced, as in a new file. */
-static cip_status add_extension(asdf_update *u, cip_yaml_edit *e, const asdf_block *b, cip_err *err)
+static cip_status add_extension(asdf_update *u, const asdf_writer *w, const asdf_target *t,
+                                cip_yaml_edit *e, cip_err *err)
 {
-    const asdf_standard *s;
     const cip_node *n;
-    if (cip_asdf_is_raw(b))
-        return CIP_OK;
-    CIP_TRY(cip_asdf_standard(own_standard(u), &s, err));
-    CIP_TRY(cip_asdf_codec_extension(u->arena, s, cip_yaml_edit_root(e), cip_asdf_codec_of(b->code),
-                                     &n, err));
+    CIP_TRY(cip_asdf_codec_extension(u->arena, w->standard, cip_yaml_edit_root(e),
+                                     cip_asdf_codec_of(t->piece.code), &n, err));
     return n == NULL ? CIP_OK : cip_yaml_edit_set(e, "history/extensions/-", n, err);
 }
 
-static cip_status take(asdf_update *u, const char *path, bool replace, const cip_layout *from,
-                       const char *name, cip_err *err)
+/* A mask comes before its array. */
+static cip_status take(asdf_update *u, asdf_writer *w, cip_err *err)
 {
-    const asdf_file *f = cip_asdf_of(from);
+    const asdf_target *t = w->target[w->n - 1];
     cip_yaml_edit *e;
-    const cip_node *node = cip_tree_get(from->tree, name, err);
-    if (node == NULL)
-        return CIP_ERR_NOT_FOUND;
-    CIP_TRY(
-        check_free(u, path, replace, err)); /* the update may have put something there meanwhile */
-    for (size_t i = 0; i < f->blocks.n; i++)
-        CIP_TRY(take_block(u, from, &f->blocks.at[i], err));
-    CIP_TRY(renumber(u, f, node, &node, err));
+    const cip_node *node;
+    /* The update may have put something there meanwhile. */
+    CIP_TRY(check_free(u, w->coming->path, w->coming->replace, err));
+    CIP_TRY(show(u, w, t, err));
+    for (size_t i = 0; i < w->n; i++)
+        CIP_TRY(take_block(u, w->target[i], err));
+    CIP_TRY(cip_asdf_target_node(w, u->arena, t, &node, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     u->tree_changed = true;
-    CIP_TRY(cip_yaml_edit_set(e, path, node, err));
-    for (size_t i = 0; i < f->blocks.n; i++)
-        CIP_TRY(add_extension(u, e, &f->blocks.at[i], err));
+    CIP_TRY(cip_yaml_edit_set(e, w->coming->path, node, err));
+    for (size_t i = 0; i < w->n; i++)
+        CIP_TRY(add_extension(u, w, w->target[i], e, err));
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_take(void *state, const char *path, bool replace, const cip_layout *from,
-                                const char *name, cip_err *err)
+cip_status cip_asdf_coming_finish(asdf_writer *w, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_update *u = w->coming->update;
     asdf_before before;
     cip_status st = cip_asdf_update_save(u, &before, err);
     if (st == CIP_OK)
-        st = take(u, path, replace, from, name, err);
+        st = take(u, w, err);
     if (st == CIP_OK)
-        st = cip_asdf_update_went(u, path, err);
+        st = cip_asdf_update_went(u, w->coming->path, err);
     return cip_asdf_update_end_of(u, &before, st, err);
 }

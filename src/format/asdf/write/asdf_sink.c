@@ -37,8 +37,11 @@ static asdf_part *part_of(asdf_writer *w, const asdf_target *t)
 static cip_status begin_block(asdf_writer *w, const asdf_target *t, cip_err *err)
 {
     asdf_part *p = part_of(w, t);
+    if (w->coming != NULL) /* others wrote to it meanwhile */
+        *p->out = cip_temporary_out(p->out->user);
     w->block = (asdf_blockw){ .env = w->env,
                               .out = p->out,
+                              .bare = w->coming != NULL,
                               .form = p->form,
                               .align = cip_asdf_block_align(w),
                               .how = t->how.packing,
@@ -57,6 +60,8 @@ static cip_status begin_data(asdf_writer *w, size_t i, cip_err *err)
     t->state = ASDF_BEGUN;
     if (t->where == CIP_WHERE_INLINE || t->s->is_view)
         return CIP_OK;
+    if (w->coming != NULL)
+        return begin_block(w, t, err);
     if (t->where == CIP_WHERE_EXTERNAL)
         CIP_TRY(begin_beside(w, t, err));
     asdf_part *p = part_of(w, t);
@@ -104,6 +109,8 @@ static cip_status end_data(asdf_writer *w, bool *again, cip_err *err)
         }
         if (t->where == CIP_WHERE_EXTERNAL)
             CIP_TRY(cip_asdf_part_end(p, err));
+        t->piece = w->block.head;
+        t->piece.off = w->block.payload;
     }
     cip_asdf_part_clear(&w->beside);
     t->state = ASDF_DONE;
@@ -159,6 +166,7 @@ void cip_asdf_sink_clear(void *state)
     cip_asdf_part_clear(&w->beside);
     for (size_t i = 0; i < w->n; i++)
         cip_buf_clear(&w->target[i]->data);
+    cip_layout_free(w->seen);
     cip_mem_put(&w->env->mem, w->target);
     w->target = NULL;
     w->n = 0;
@@ -178,11 +186,13 @@ cip_status cip_asdf_sink_begin(const cip_store_begin *b, void **state, cip_err *
     w->tree_last = spec->late;
     w->yaml = is_yaml(out);
     w->open = SIZE_MAX;
+    w->coming = b->coming;
     w->main = (asdf_part){ .env = b->env,
                            .out = out,
                            .slack = spec->tree_slack,
                            .align = spec->align != 0 ? spec->align : ASDF_ALIGN };
-    if (out->rewrite == NULL || out->rewind == NULL || out->move == NULL || out->n != 0)
+    if (out->rewrite == NULL || out->rewind == NULL || out->move == NULL ||
+        (out->n != 0 && w->coming == NULL))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an empty output that can be changed");
     CIP_TRY(cip_asdf_align_check(spec->align, err));
@@ -267,6 +277,8 @@ cip_status cip_asdf_sink_finish(void *state, cip_err *err)
 {
     asdf_writer *w = state;
     CIP_TRY(advance(w, w->n, err));
+    if (w->coming != NULL)
+        return CIP_OK;
     CIP_TRY(cip_asdf_copy_kept(w, INT64_MAX, err));
     if (w->tree_last)
         CIP_TRY(cip_asdf_write_text(w, err));

@@ -26,6 +26,7 @@ typedef struct asdf_target {
     const char *uri;       /* of external ones */
     size_t member;         /* and their number */
     cip_buf data;          /* of inline ones */
+    asdf_piece piece;      /* once written, of those of w->coming */
     int state;
 } asdf_target;
 
@@ -58,7 +59,10 @@ typedef struct asdf_writer {
     const cip_node *tree;
     asdf_part main, beside;
     asdf_blockw block;
-    size_t open; /* the array that data are taken for; SIZE_MAX: none */
+    size_t open;        /* the array that data are taken for; SIZE_MAX: none */
+    cip_coming *coming; /* what is written comes into a file: its payloads alone, to the update's
+                           temporary file; NULL: it is a new file */
+    cip_layout *seen;   /* in which the array that came can be read; or NULL */
 } asdf_writer;
 
 /* Of payloads. A header of 0.1 is as long as its fields, from which its layout is told, unless
@@ -107,7 +111,9 @@ cip_status cip_asdf_array_how(cip_env *env, cip_arena *a, const asdf_target *t, 
 cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const cip_spec_array *all,
                                size_t n, cip_array_form *form, cip_err *err);
 
-/* --- asdf_sink_tree.c: head and tree, to their place */
+/* --- asdf_sink_tree.c: descriptions; head and tree, to their place */
+cip_status cip_asdf_target_node(asdf_writer *w, cip_arena *a, const asdf_target *t,
+                                const cip_node **out, cip_err *err);
 cip_status cip_asdf_write_text(asdf_writer *w, cip_err *err);
 
 #endif

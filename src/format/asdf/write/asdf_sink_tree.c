@@ -21,9 +21,6 @@ static cip_status view_keys(const asdf_target *t, asdf_list *l, cip_err *err)
     return cip_asdf_list_add(l, "strides", strides, err);
 }
 
-static cip_status ndarray_node(asdf_writer *w, cip_arena *a, const asdf_target *t,
-                               const cip_node **out, cip_err *err);
-
 static const asdf_target *mask_of(const asdf_writer *w, const asdf_target *t)
 {
     bool has = t->s->masked && t->s->mask >= 0 && (size_t)t->s->mask < w->n;
@@ -42,7 +39,7 @@ static cip_status mask_key(asdf_writer *w, const asdf_target *t, asdf_list *l, c
     const cip_node *n = t->s->mask_value;
     const asdf_target *m = mask_of(w, t);
     if (n == NULL && m != NULL && !has_nulls(w, t))
-        CIP_TRY(ndarray_node(w, l->a, m, &n, err));
+        CIP_TRY(cip_asdf_target_node(w, l->a, m, &n, err));
     return n != NULL ? cip_asdf_list_add(l, "mask", n, err) : CIP_OK;
 }
 
@@ -54,7 +51,8 @@ static cip_status source_key(asdf_writer *w, const asdf_target *t, asdf_list *l,
     if (t->uri != NULL)
         return cip_asdf_list_text(l, "source", t->uri, err);
     if (t->where != CIP_WHERE_INLINE) {
-        CIP_TRY(cip_node_new_int(l->a, t->where == CIP_WHERE_STREAMED ? -1 : t->block, &n, err));
+        const bool last = t->where == CIP_WHERE_STREAMED && w->coming == NULL;
+        CIP_TRY(cip_node_new_int(l->a, last ? -1 : t->block, &n, err));
         return cip_asdf_list_add(l, "source", n, err);
     }
     if (has_nulls(w, t) && t->s->dtype->kind != CIP_RECORD)
@@ -64,8 +62,8 @@ static cip_status source_key(asdf_writer *w, const asdf_target *t, asdf_list *l,
     return cip_asdf_list_add(l, "data", data, err);
 }
 
-static cip_status ndarray_node(asdf_writer *w, cip_arena *a, const asdf_target *t,
-                               const cip_node **out, cip_err *err)
+cip_status cip_asdf_target_node(asdf_writer *w, cip_arena *a, const asdf_target *t,
+                                const cip_node **out, cip_err *err)
 {
     asdf_list l = { .a = a };
     const cip_node *type, *shape;
@@ -155,7 +153,7 @@ static cip_status all_text(asdf_writer *w, cip_buf *text, cip_err *err)
         if (t->s->is_mask)
             continue;
         swap[n] = (asdf_swap){ .from = node_of(w, t->s), .path = t->s->path };
-        CIP_GO(ndarray_node(w, &arena, t, &swap[n++].to, err));
+        CIP_GO(cip_asdf_target_node(w, &arena, t, &swap[n++].to, err));
     }
     CIP_GO(add_extensions(w, &arena, swap, &n, err));
     st = cip_asdf_tree_text(w->env, w->standard, w->tree, swap, n, text, err);
