@@ -4,7 +4,6 @@
  * in the tree what lies there. */
 #include "core/writing/edit_impl.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/sized.h"
@@ -45,7 +44,7 @@ cip_out *cip_edit_out(cip_edit *e)
 /* --- beginning -------------------------------------------------------------------------------- */
 
 /* Whether each comes by a state of its own, which knows it by no name; else all by the update's. */
-static bool is_alone(const cip_edit *e)
+static bool has_own_state(const cip_edit *e)
 {
     return (e->ops->caps & CIP_STORE_TREE) != 0;
 }
@@ -84,42 +83,41 @@ static cip_status new_addition(cip_edit *e, const char *path, const cip_array_op
     return new_writer(e, x, err);
 }
 
-/* *own: the options as they are for the writer. */
-static cip_status begin(cip_edit *e, const char *path, const cip_array_options *opts,
-                        cip_array_options *own, struct cip_addition **out, cip_err *err)
+/* A call that adds an array, from its beginning to its end. */
+typedef struct adding {
+    struct cip_addition *was, *x;
+    cip_edit_place *before;
+    cip_writer *w;
+    const char *name;      /* of the array, for the writer */
+    cip_array_options own; /* the options, for the writer */
+} adding;
+
+static cip_status begin(cip_edit *e, const char *path, const cip_array_options *opts, adding *a,
+                        cip_err *err)
 {
+    *a = (adding){ .was = e->added, .x = e->added, .before = e->places };
     CIP_TRY(cip_edit_check(e, (e->ops->caps & CIP_STORE_ADDS) != 0, "adding an array", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
-    CIP_TRY(CIP_SIZED_TAKE(cip_array_options, opts, own, err));
-    CIP_TRY(cip_sized_value("cip_array_options.replace", own->replace, 1, err));
-    if (own->storage != NULL && strcmp(own->storage, "external") == 0)
+    CIP_TRY(CIP_SIZED_TAKE(cip_array_options, opts, &a->own, err));
+    CIP_TRY(cip_sized_value("cip_array_options.replace", a->own.replace, 1, err));
+    if (a->own.storage != NULL && strcmp(a->own.storage, "external") == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "an array that is added cannot lie in another file");
-    *out = e->added;
-    if (is_alone(e) || e->added == NULL)
-        CIP_TRY(new_addition(e, path, own, out, err));
-    own->replace = 0;
-    return CIP_OK;
-}
-
-static cip_status note_it(cip_edit *e, struct cip_addition *x, const char *path, cip_err *err)
-{
+    if (has_own_state(e) || e->added == NULL)
+        CIP_TRY(new_addition(e, path, &a->own, &a->x, err));
+    a->own.replace = 0;
+    a->w = a->x->writer;
+    a->name = has_own_state(e) ? NAME : path;
     CIP_TRY(cip_edit_note(e, path, CIP_EDIT_PUT, err));
-    x->place = e->places->path;
+    a->x->place = e->places->path;
     return CIP_OK;
-}
-
-/* The array's name in what the writer makes. */
-static const char *name_in(const cip_edit *e, const char *path)
-{
-    return is_alone(e) ? NAME : path;
 }
 
 /* What is stored of it becomes the file's. */
 static cip_status complete(cip_edit *e, struct cip_addition *x, cip_err *err)
 {
-    if (!is_alone(e))
+    if (!has_own_state(e))
         return CIP_OK;
     x->done = true; /* or failed, which is not tried again */
     return cip_writer_settle(x->writer, err);
@@ -127,7 +125,7 @@ static cip_status complete(cip_edit *e, struct cip_addition *x, cip_err *err)
 
 void cip_edit_added_drop(cip_edit *e, struct cip_addition *was)
 {
-    while (e->added != was && is_alone(e)) {
+    while (e->added != was && has_own_state(e)) {
         cip_writer_abort(e->added->writer);
         e->added = e->added->next;
     }
@@ -135,19 +133,22 @@ void cip_edit_added_drop(cip_edit *e, struct cip_addition *was)
 
 size_t cip_edit_added_count(const cip_edit *e)
 {
-    return !is_alone(e) && e->added != NULL ? e->added->writer->nentry : 0;
+    return !has_own_state(e) && e->added != NULL ? e->added->writer->nentry : 0;
 }
 
 /* An array that could not be added leaves nothing of its writer; and nothing among the others,
  * where they share one, unless that is torn. */
-static void drop(cip_edit *e, struct cip_addition *was)
+static cip_status ended(cip_edit *e, const adding *a, cip_status st)
 {
-    cip_edit_added_drop(e, was);
-    if (!is_alone(e) && e->added != NULL)
+    if (st == CIP_OK)
+        return CIP_OK;
+    cip_edit_added_drop(e, a->was);
+    if (!has_own_state(e) && e->added != NULL)
         e->halfway = cip_writer_forget_failure(e->added->writer, NULL) != CIP_OK;
+    return cip_edit_did(e, a->before, st);
 }
 
-/* In the words of the caller, who knows nothing of temporary files. */
+/* In the words of the caller, who knows nothing of that name. */
 static cip_status name_it(cip_status st, const char *path, cip_err *err)
 {
     if (err != NULL && strcmp(err->part, NAME) == 0)
@@ -159,19 +160,13 @@ static cip_status put(cip_edit *e, const char *path, const cip_dtype *dtype, int
                       const int64_t *shape, const void *data, const cip_array_options *opts,
                       cip_err *err)
 {
-    struct cip_addition *x;
-    cip_array_options own;
-    struct cip_addition *const was = e->added;
-    cip_edit_place *const before = e->places;
-    cip_status st;
-    CIP_GO(begin(e, path, opts, &own, &x, err));
-    CIP_GO(note_it(e, x, path, err));
-    CIP_GO(cip_put(x->writer, name_in(e, path), dtype, ndim, shape, data, &own, err));
-    CIP_GO(complete(e, x, err));
-    return CIP_OK;
-done:
-    drop(e, was);
-    return cip_edit_did(e, before, st);
+    adding a;
+    cip_status st = begin(e, path, opts, &a, err);
+    if (st == CIP_OK)
+        st = cip_put(a.w, a.name, dtype, ndim, shape, data, &a.own, err);
+    if (st == CIP_OK)
+        st = complete(e, a.x, err);
+    return ended(e, &a, st);
 }
 
 cip_status cip_edit_put(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
@@ -185,19 +180,13 @@ cip_status cip_edit_put(cip_edit *e, const char *path, const cip_dtype *dtype, i
 static cip_status put_array(cip_edit *e, const char *path, const cip_array *from,
                             const cip_read_args *args, const cip_array_options *opts, cip_err *err)
 {
-    struct cip_addition *x;
-    cip_array_options own;
-    struct cip_addition *const was = e->added;
-    cip_edit_place *const before = e->places;
-    cip_status st;
-    CIP_GO(begin(e, path, opts, &own, &x, err));
-    CIP_GO(note_it(e, x, path, err));
-    CIP_GO(cip_put_array(x->writer, name_in(e, path), from, args, &own, err));
-    CIP_GO(complete(e, x, err));
-    return CIP_OK;
-done:
-    drop(e, was);
-    return cip_edit_did(e, before, st);
+    adding a;
+    cip_status st = begin(e, path, opts, &a, err);
+    if (st == CIP_OK)
+        st = cip_put_array(a.w, a.name, from, args, &a.own, err);
+    if (st == CIP_OK)
+        st = complete(e, a.x, err);
+    return ended(e, &a, st);
 }
 
 cip_status cip_edit_put_array(cip_edit *e, const char *path, const cip_array *from,
@@ -211,19 +200,13 @@ static cip_status declare(cip_edit *e, const char *path, const cip_dtype *dtype,
                           const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
                           cip_err *err)
 {
-    struct cip_addition *x;
-    cip_array_options own;
-    struct cip_addition *const was = e->added;
-    cip_edit_place *const before = e->places;
-    cip_status st;
-    CIP_GO(begin(e, path, opts, &own, &x, err));
-    x->coming.replace = false; /* it comes at the end, when something else may be there */
-    CIP_GO(note_it(e, x, path, err));
-    CIP_GO(cip_declare(x->writer, name_in(e, path), dtype, ndim, shape, &own, slab, err));
-    return CIP_OK;
-done:
-    drop(e, was);
-    return cip_edit_did(e, before, st);
+    adding a;
+    cip_status st = begin(e, path, opts, &a, err);
+    if (st == CIP_OK)
+        st = cip_declare(a.w, a.name, dtype, ndim, shape, &a.own, slab, err);
+    if (st == CIP_OK) /* it comes at the end, when something else may be there */
+        a.x->coming.replace = false;
+    return ended(e, &a, st);
 }
 
 cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
@@ -253,7 +236,7 @@ cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err)
             first = !x->done ? x : first;
         if (first == NULL)
             return CIP_OK;
-        if (!is_alone(e))
+        if (!has_own_state(e))
             return cip_writer_settle(first->writer, err);
         CIP_TRY(name_it(complete(e, first, err), first->coming.path, err));
     }
