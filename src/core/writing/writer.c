@@ -259,8 +259,7 @@ static cip_status begin_output(cip_writer *w, const destination *to, cip_err *er
                                  .target = to->target != NULL ? &w->target : NULL,
                                  .changes = changes,
                                  .memory = to->memory };
-    const cip_status st = cip_output_begin(&w->env, to->path, &how, &w->file, err);
-    return cip_fail_in(err, st, "output");
+    return cip_output_begin(&w->env, to->path, &how, &w->file, err);
 }
 
 static cip_status start(cip_writer *w, const destination *to, cip_err *err)
@@ -283,8 +282,9 @@ static cip_status start(cip_writer *w, const destination *to, cip_err *err)
         w->spec.late = true;
         return CIP_OK;
     }
-    if (to->coming == NULL)
-        CIP_TRY(begin_output(w, to, err));
+    const cip_status st = to->coming == NULL ? begin_output(w, to, err) : CIP_OK;
+    if (st != CIP_OK)
+        return cip_fail_in(err, st, "output");
     return w->spec.late ? cip_writer_begin(w, NULL, err) : CIP_OK;
 }
 

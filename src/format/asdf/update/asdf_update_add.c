@@ -48,23 +48,15 @@ cip_status cip_asdf_coming_begin(const cip_store_begin *b, void **state, cip_err
     return cip_asdf_sink_begin(&own, state, err);
 }
 
-static bool has_block(const asdf_target *t)
+/* As it would be had it been read from a file. */
+static asdf_block block_of(const asdf_piece *p)
 {
-    return t->where != CIP_WHERE_INLINE;
-}
-
-/* A block as it would be had it been read from a file. */
-static asdf_block block_of(const asdf_target *t)
-{
-    const asdf_piece *p = &t->piece;
     asdf_block b = { .form = cip_asdf_form_of(p),
                      .flags = p->flags,
-                     .allocated = p->used,
                      .used = p->used,
                      .data_size = p->data_size,
                      .data_off = p->off,
                      .stored = p->used,
-                     .end = p->off + p->used,
                      .end_sure = true };
     b.header_size = b.form->header_size;
     memcpy(b.code, p->code, sizeof b.code);
@@ -72,8 +64,9 @@ static asdf_block block_of(const asdf_target *t)
     return b;
 }
 
-/* The array where it lies now, for those who look at what the update has made so far. */
-static cip_status show(const asdf_update *u, asdf_writer *w, const asdf_target *t, cip_err *err)
+/* The blocks and the array where they lie now: what comes is taken from there, and who looks at
+ * what the update has made so far reads it. */
+static cip_status see(const asdf_update *u, asdf_writer *w, const asdf_target *t, cip_err *err)
 {
     asdf_file *f;
     cip_array *a;
@@ -82,8 +75,8 @@ static cip_status show(const asdf_update *u, asdf_writer *w, const asdf_target *
     CIP_TRY(cip_asdf_new_state(w->seen, &f, err));
     f->header = u->f->header;
     for (size_t i = 0; i < w->n; i++) {
-        const asdf_block b = block_of(w->target[i]);
-        if (has_block(w->target[i]))
+        const asdf_block b = block_of(&w->target[i]->piece);
+        if (w->target[i]->where != CIP_WHERE_INLINE)
             CIP_TRY(cip_asdf_blocks_add(f->env, &f->blocks, &b, err));
     }
     f->sure = f->blocks.n;
@@ -95,6 +88,19 @@ static cip_status show(const asdf_update *u, asdf_writer *w, const asdf_target *
     return cip_asdf_ndarray(f, node, true, a, err);
 }
 
+static cip_status take_block(asdf_update *u, const asdf_block *b, cip_err *err)
+{
+    asdf_ublock *to;
+    CIP_TRY(cip_asdf_update_room(u, &to, err));
+    to->head = *b;
+    to->head.stored = 0;
+    to->raw_len = b->data_size;
+    to->sum_known = true;
+    to->encoded = (cip_segment){ .io = u->temporary, .off = b->data_off, .len = b->stored };
+    u->n++;
+    return CIP_OK;
+}
+
 /* The number that the next new block has in the end; those that are dropped have none. */
 static int64_t next_number(const asdf_update *u)
 {
@@ -104,49 +110,37 @@ static int64_t next_number(const asdf_update *u)
     return n;
 }
 
-static cip_status take_block(asdf_update *u, asdf_target *t, cip_err *err)
-{
-    asdf_ublock *to;
-    if (!has_block(t))
-        return CIP_OK;
-    t->block = next_number(u);
-    CIP_TRY(cip_asdf_update_room(u, &to, err));
-    to->head = block_of(t);
-    to->head.allocated = to->head.stored = 0;
-    to->raw_len = t->piece.data_size;
-    to->sum_known = true;
-    to->encoded = (cip_segment){ .io = u->temporary, .off = t->piece.off, .len = t->piece.used };
-    u->n++;
-    return CIP_OK;
-}
-
 /* Codecs beyond the standard are announced, as in a new file. */
-static cip_status add_extension(asdf_update *u, const asdf_writer *w, const asdf_target *t,
-                                cip_yaml_edit *e, cip_err *err)
+static cip_status add_extension(asdf_update *u, const asdf_standard *s, const asdf_block *b,
+                                cip_err *err)
 {
     const cip_node *n;
-    CIP_TRY(cip_asdf_codec_extension(u->arena, w->standard, cip_yaml_edit_root(e),
-                                     cip_asdf_codec_of(t->piece.code), &n, err));
-    return n == NULL ? CIP_OK : cip_yaml_edit_set(e, "history/extensions/-", n, err);
+    CIP_TRY(cip_asdf_codec_extension(u->arena, s, cip_yaml_edit_root(u->tree),
+                                     cip_asdf_codec_of(b->code), &n, err));
+    return n == NULL ? CIP_OK : cip_yaml_edit_set(u->tree, "history/extensions/-", n, err);
 }
 
-/* A mask comes before its array. */
+/* The array is the last target, after its mask. */
 static cip_status take(asdf_update *u, asdf_writer *w, cip_err *err)
 {
     const asdf_target *t = w->target[w->n - 1];
-    cip_yaml_edit *e;
+    const int64_t first = next_number(u);
     const cip_node *node;
-    /* The update may have put something there meanwhile. */
+    cip_yaml_edit *e;
+    /* the update may have put something there meanwhile */
     CIP_TRY(check_free(u, w->coming->path, w->coming->replace, err));
-    CIP_TRY(show(u, w, t, err));
+    CIP_TRY(see(u, w, t, err));
+    const asdf_blocks *came = &cip_asdf_of(w->seen)->blocks;
+    for (size_t i = 0; i < came->n; i++)
+        CIP_TRY(take_block(u, &came->at[i], err));
     for (size_t i = 0; i < w->n; i++)
-        CIP_TRY(take_block(u, w->target[i], err));
+        w->target[i]->block += first;
     CIP_TRY(cip_asdf_target_node(w, u->arena, t, &node, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     u->tree_changed = true;
     CIP_TRY(cip_yaml_edit_set(e, w->coming->path, node, err));
-    for (size_t i = 0; i < w->n; i++)
-        CIP_TRY(add_extension(u, w, w->target[i], e, err));
+    for (size_t i = 0; i < came->n; i++)
+        CIP_TRY(add_extension(u, w->standard, &came->at[i], err));
     return CIP_OK;
 }
 
