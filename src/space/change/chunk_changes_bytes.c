@@ -88,8 +88,7 @@ static size_t part_of(const group *g, const cip_chunk_run *r, uint64_t *first)
     return (size_t)(cip_min_u64(r->i + r->run, g->at + g->len) - *first);
 }
 
-/* Kept runs as one range of the old bytes, with what lies between them; or, where that cannot be
- * read, each for itself. */
+/* Kept runs as one range of the old bytes, with what lies between them. */
 static cip_status read_kept(const cip_chunk_changes *c, const group *g, uint8_t *dst, cip_err *err)
 {
     uint64_t first, from = UINT64_MAX, end = 0, shift = 0;
@@ -101,16 +100,9 @@ static cip_status read_kept(const cip_chunk_changes *c, const group *g, uint8_t 
         end = first + n;
         shift = r->from - r->i;
     }
-    if (end == 0 || cip_space_read_at(&c->how, c->was, from + shift, dst + (from - g->at),
-                                      (size_t)(end - from), NULL) == CIP_OK)
-        return CIP_OK;
-    for (const cip_chunk_run *r = g->run; r < g->end; r++) {
-        const size_t n = part_of(g, r, &first);
-        if (r->from != UINT64_MAX)
-            CIP_TRY(
-                cip_space_read_at(&c->how, c->was, first + shift, dst + (first - g->at), n, err));
-    }
-    return CIP_OK;
+    return end == 0 ? CIP_OK
+                    : cip_space_read_at(&c->how, c->was, from + shift, dst + (from - g->at),
+                                        (size_t)(end - from), err);
 }
 
 static bool is_new(const cip_chunk_run *r)
