@@ -253,6 +253,25 @@ static void an_array_that_comes_in_another_spelling_keeps_its_elements(void **st
     edit_expect(path, "few", "1 2\n");
 }
 
+/* Its elements are written into the tree by the move; taken back, they still wait for the commit. */
+static void an_inline_array_that_moved_goes_back_with_its_elements(void **state)
+{
+    (void)state;
+    const int64_t now[] = { 4, 5, 6 };
+    for (int back = 0; back < 2; back++) {
+        const char *path = edit_file(&s, back ? "back.asdf" : "moved.asdf", false);
+        cip_edit *e = begin(path);
+        OK(cip_edit_write(e, "few", "", now, sizeof now, err));
+        OK(cip_edit_mark(e, err));
+        OK(cip_edit_move(e, "few", "other", false, err));
+        if (back)
+            OK(cip_edit_undo(e, err));
+        OK(cip_edit_commit(e, err));
+        edit_expect(path, back ? "few" : "other", "4 5 6\n");
+        edit_verify(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +284,7 @@ int main(void)
         cmocka_unit_test(metalayers_go_back),
         cmocka_unit_test(a_mark_that_fails_keeps_the_one_before),
         cmocka_unit_test(an_array_that_comes_in_another_spelling_keeps_its_elements),
+        cmocka_unit_test(an_inline_array_that_moved_goes_back_with_its_elements),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
