@@ -144,18 +144,12 @@ cip_status cip_temporary_write(cip_io *temporary, uint64_t off, const void *p, s
         return cip_fail(err, CIP_ERR_LIMIT, off, "a temporary file of over 2^63 bytes");
     if (off > temporary->size)
         CIP_TRY(cip_temporary_resize(temporary, off, err));
-    if (end > temporary->size && s->fd == -1)
+    if (end > temporary->size)
         CIP_TRY(set_size(s, end, err));
-    if (s->fd == -1) {
-        memcpy(s->buf.ptr + off, p, n);
-        return CIP_OK;
-    }
-    const cip_status st = cip_store_write(s->fd, off, p, n, err);
-    if (end > temporary->size && st == CIP_OK)
-        temporary->size = end;
-    else if (end > temporary->size)
-        cip_store_resize(s->fd, temporary->size, NULL); /* a gap behind it reads as zeros */
-    return st;
+    if (s->fd != -1)
+        return cip_store_write(s->fd, off, p, n, err);
+    memcpy(s->buf.ptr + off, p, n);
+    return CIP_OK;
 }
 
 static cip_status out_write(void *user, const void *p, size_t n, cip_err *err)
