@@ -119,7 +119,10 @@ cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
         return CIP_OK;
     CIP_TRY(cip_chunk_changes_new(a, &f->form, e->temporary, chunks, err));
     CIP_TRY(add_chunks(e, *chunks, err));
-    return f->own ? place(e, a, *chunks, &a->view, err) : CIP_OK;
+    if (!f->own)
+        return CIP_OK;
+    cip_chunk_changes_hide(*chunks);
+    return place(e, a, *chunks, &a->view, err);
 }
 
 cip_status cip_edit_done(cip_edit *e, const cip_chunk_changes *chunks, uint64_t made, cip_status st)

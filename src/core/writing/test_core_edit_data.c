@@ -552,6 +552,34 @@ static void inline_data_that_an_alias_names_too_are_one(void **state)
     edit_expect(path, "x", "10 20 3\n");
 }
 
+static void expect_now(cip_edit *e, const char *path, const int64_t *want, size_t nbytes)
+{
+    const cip_array *a;
+    int64_t got[8] = { 0 };
+    OK(cip_edit_array(e, path, &a, err));
+    OK(cip_read(a, NULL, cip_dtype_of(CIP_I64), got, nbytes, err));
+    assert_memory_equal(got, want, nbytes);
+}
+
+/* A list is replaced under its own name: the other name keeps the elements, before the commit too.
+ */
+static void a_list_that_an_alias_names_too_changes_alone(void **state)
+{
+    (void)state;
+    const int64_t was[] = { 1, 2, 3 }, v[] = { 10, 20, 30, 40 };
+    const char *path = by_hand("lists.asdf", "x: &x !core/ndarray-1.1.0 [1, 2, 3]\ny: *x\n");
+    cip_edit *e = begin(path, NULL);
+    OK(cip_edit_write(e, "y", "", v, 24, err));
+    expect_now(e, "x", was, 24);
+    expect_now(e, "y", v, 24);
+    OK(cip_edit_append(e, "y", &v[3], 8, err));
+    expect_now(e, "x", was, 24);
+    expect_now(e, "y", v, 32);
+    commit(e, path);
+    edit_expect(path, "x", "1 2 3\n");
+    edit_expect(path, "y", "10 20 30 40\n");
+}
+
 static void a_quantity_is_changed_where_its_value_lies(void **state)
 {
     (void)state;
@@ -769,6 +797,7 @@ int main(void)
         cmocka_unit_test(what_an_alias_shares_is_not_changed_for_the_others),
         cmocka_unit_test(a_block_may_outgrow_its_place_before_defrag),
         cmocka_unit_test(inline_data_that_an_alias_names_too_are_one),
+        cmocka_unit_test(a_list_that_an_alias_names_too_changes_alone),
         cmocka_unit_test(a_quantity_is_changed_where_its_value_lies),
         cmocka_unit_test(inline_nulls_are_never_written_as_values),
         cmocka_unit_test(a_level_counts_for_the_codec_it_belongs_to),

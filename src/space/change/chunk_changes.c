@@ -318,10 +318,15 @@ void cip_chunk_changes_free(cip_chunk_changes *c)
     cip_mem_put(c->mem, c);
 }
 
+void cip_chunk_changes_hide(cip_chunk_changes *c)
+{
+    c->alone = true;
+}
+
 bool cip_chunk_changes_hold(const cip_chunk_changes *c, const cip_array *a)
 {
     cip_space *s;
-    return !c->apart && a->space != NULL && cip_space_resolve(a->space, &s, NULL) == CIP_OK &&
+    return !c->alone && a->space != NULL && cip_space_resolve(a->space, &s, NULL) == CIP_OK &&
            s == c->was;
 }
 

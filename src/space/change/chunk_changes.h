@@ -35,7 +35,11 @@ cip_status cip_chunk_changes_apart(cip_chunk_changes *from, const cip_array *a,
 /* Whether they were made so. */
 bool cip_chunk_changes_are_apart(const cip_chunk_changes *c);
 
-/* Whether the array's elements lie in these chunks; of such that are apart no array's do. */
+/* From now on no array is found to lie in these chunks (cip_chunk_changes_hold). */
+void cip_chunk_changes_hide(cip_chunk_changes *c);
+
+/* Whether the array's elements lie in these chunks; never in hidden ones, or such that are apart.
+ */
 bool cip_chunk_changes_hold(const cip_chunk_changes *c, const cip_array *a);
 /* An array in them as it is now, to be read and selected from until the next call of this; refused
  * (UNSUPPORTED), where another array that is all of them was given another shape. */

@@ -529,6 +529,7 @@ cip_status cip_chunk_changes_apart(cip_chunk_changes *from, const cip_array *a,
 {
     cip_chunk_changes *c;
     *out = NULL;
+    CIP_TRY(cip_array_check(now, err)); /* the bytes may be fewer than it claims */
     CIP_TRY(CIP_NEW(from->mem, &c, 1, err));
     c->layout = from->layout;
     c->mem = c->arena.mem = from->mem;
@@ -536,7 +537,7 @@ cip_status cip_chunk_changes_apart(cip_chunk_changes *from, const cip_array *a,
     c->form = from->form;
     c->finished = from->finished;
     c->zeros = UINT64_MAX;
-    c->bytes = c->apart = true;
+    c->bytes = c->apart = c->alone = true;
     cip_status st = open_apart(c, from, a, &now->view, err);
     if (st != CIP_OK)
         cip_chunk_changes_free(c);

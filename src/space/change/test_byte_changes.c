@@ -174,6 +174,7 @@ static cip_status take_apart(job *j, cip_nd *v, cip_err *err)
     v->stride[0] = (int64_t)v->itemsize * (turned ? 1 : v->shape[1]);
     v->stride[1] = (int64_t)v->itemsize * (turned ? v->shape[0] : 1);
     seen.view = *v;
+    seen.space = cip_chunk_changes_space(j->c);
     CIP_TRY(cip_chunk_changes_apart(j->c, &j->a, &seen, &own, err));
     memcpy(old, j->now, j->n);
     j->n = (size_t)(nelem_of(v) * v->itemsize);
@@ -286,6 +287,7 @@ static void an_array_alone_leaves_the_others_be(void **state)
     j.next = data;
     j.itemsize = 1;
     FAKE_MUST(cip_chunk_changes_write(j.c, &one, &feed, err));
+    seen.space = cip_chunk_changes_space(j.c);
     FAKE_MUST(cip_chunk_changes_apart(j.c, &j.a, &seen, &own, err));
     FAKE_MUST(cip_chunk_changes_write(j.c, &one, &feed, err));
     one.off = 6;
@@ -295,6 +297,8 @@ static void an_array_alone_leaves_the_others_be(void **state)
     FAKE_MUST(cip_io_read(cip_chunk_changes_io(j.c), 0, got, 800, err));
     assert_true(got[5] == 2 && got[6] == j.was[6]);
     cip_chunk_changes_free(own);
+    seen.view.shape[0] = 801; /* more than there is */
+    assert_int_equal(cip_chunk_changes_apart(j.c, &j.a, &seen, &own, NULL), CIP_ERR_RANGE);
     job_close(&j);
 }
 

@@ -160,6 +160,10 @@ cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err)
     cip_space *data;
     if (!b->changed || b->encoded.io != NULL)
         return CIP_OK;
+    if (b->c == NULL && u->l->block[block].data == NULL) {
+        cip_err_pass(err, u->l->block[block].why);
+        return u->l->block[block].info.state;
+    }
     CIP_TRY(cip_space_resolve(cip_asdf_update_data(u, b), &data, err));
     b->raw_len = data->len;
     if (chained)
