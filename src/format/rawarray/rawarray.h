@@ -73,6 +73,26 @@ uint64_t cip_ra_tail(const cip_layout *l, const cip_ra_header *h);
 
 cip_status cip_ra_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 
+/* The store's state, of a new file or of one that is there. In the arena of its beginning. */
+typedef struct cip_ra_state {
+    cip_env *env;
+    cip_layout *l;     /* the file as it is; NULL: a new one */
+    cip_ra_header was; /* its header */
+    cip_ra_header h;   /* as it becomes */
+    /* A new file: data go to its output as they come. */
+    cip_out *out;
+    uint64_t left;            /* raw bytes still to come */
+    const cip_codec *codec;   /* LZ4, or NULL */
+    const cip_node *metadata; /* or NULL */
+    /* A file that is there. */
+    int level;
+    bool packed, pack;          /* the data were one LZ4 block, are to be one */
+    const cip_chunk_changes *c; /* NULL: none changed */
+    cip_io *temporary;
+    cip_segment data; /* all of them, of a file that is made anew */
+    bool plain;       /* ... as they are: LZ4 did not make them smaller */
+} cip_ra_state;
+
 /* rawarray_update.c: the store's functions for a file that is there. */
 cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *err);
 cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind kind,

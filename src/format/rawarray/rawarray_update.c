@@ -12,27 +12,13 @@
 
 enum { AT_FLAGS = 8, AT_SIZE = 32, AT_DIMS = 48 };
 
-typedef struct update {
-    bool is_update; /* true: not a writer of new files, whose state begins so too */
-    cip_layout *l;
-    cip_env *env;
-    cip_ra_header was, h; /* as it is in the file, as it becomes: dims and raw_len */
-    int level;
-    bool packed, pack;          /* the data were one LZ4 block, are to be one */
-    const cip_chunk_changes *c; /* NULL: none changed */
-    cip_io *temporary;
-    cip_segment data; /* all of them, of a file that is made anew */
-    bool plain;       /* ... as they are: LZ4 did not make them smaller */
-} update;
-
 /* --- begin ------------------------------------------------------------------------------------ */
 
 cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     const cip_spec *how = b->spec;
-    update *u;
+    cip_ra_state *u;
     CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
-    u->is_update = true;
     u->l = b->old;
     u->env = b->env;
     u->temporary = b->temporary;
@@ -51,7 +37,7 @@ cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *
 
 /* --- elements, rows, shapes ------------------------------------------------------------------- */
 
-static cip_array_form packed_form(const update *u)
+static cip_array_form packed_form(const cip_ra_state *u)
 {
     return (cip_array_form){ .dtype = u->l->array[0]->dtype,
                              .chunk_nbytes = UINT64_MAX,
@@ -63,7 +49,7 @@ static cip_array_form packed_form(const update *u)
 cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind kind,
                               const int64_t *shape, cip_change_form *out, cip_err *err)
 {
-    const update *u = state;
+    const cip_ra_state *u = state;
     (void)kind;
     (void)shape;
     (void)err;
@@ -74,7 +60,7 @@ cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind k
 
 cip_status cip_ra_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
 {
-    update *u = state;
+    cip_ra_state *u = state;
     cip_ra_header *h = &u->h;
     const int64_t *shape = cip_chunk_changes_shape(c);
     (void)err;
@@ -90,7 +76,8 @@ cip_status cip_ra_update_chunks(void *state, const cip_chunk_changes *c, cip_err
 /* --- the revision ----------------------------------------------------------------------------- */
 
 /* The header in the file with other flags, size and dims; all else as it is. */
-static cip_status new_header(update *u, uint64_t flags, uint64_t size, uint8_t *head, cip_err *err)
+static cip_status new_header(cip_ra_state *u, uint64_t flags, uint64_t size, uint8_t *head,
+                             cip_err *err)
 {
     bool big = u->was.header_big;
     CIP_TRY(cip_io_read(u->l->io, 0, head, (size_t)u->was.data_off, err));
@@ -102,7 +89,7 @@ static cip_status new_header(update *u, uint64_t flags, uint64_t size, uint8_t *
 }
 
 /* Whatever lies behind the data. */
-static cip_status add_metadata(update *u, cip_revision *r, cip_err *err)
+static cip_status add_metadata(cip_ra_state *u, cip_revision *r, cip_err *err)
 {
     uint64_t off = u->was.data_off + u->was.size;
     return cip_revision_range(r, u->l->io, off, u->l->io->size - off, err);
@@ -111,7 +98,7 @@ static cip_status add_metadata(update *u, cip_revision *r, cip_err *err)
 static cip_status store_packed(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,
                                cip_err *err)
 {
-    update *u = user;
+    cip_ra_state *u = user;
     (void)i;
     (void)n;
     u->plain = chunk->plain;
@@ -123,7 +110,7 @@ static cip_status store_packed(void *user, uint64_t i, size_t n, const cip_chunk
 }
 
 /* The data as one LZ4 block, if that makes them smaller. */
-static cip_status pack(update *u, cip_err *err)
+static cip_status pack(cip_ra_state *u, cip_err *err)
 {
     const cip_array_form form = packed_form(u);
     const cip_chunker_to to = { store_packed, u, NULL };
@@ -138,7 +125,7 @@ static cip_status pack(update *u, cip_err *err)
 }
 
 /* All data decoded, behind what is in the temporary file. */
-static cip_status decode(update *u, cip_err *err)
+static cip_status decode(cip_ra_state *u, cip_err *err)
 {
     const cip_read_how how = { u->l, u->env->pool };
     cip_space *now = u->c != NULL ? cip_chunk_changes_space(u->c) : u->l->block[0].data;
@@ -149,7 +136,7 @@ static cip_status decode(update *u, cip_err *err)
     return cip_space_write_out(&how, now, &out, err);
 }
 
-static cip_status make_data(update *u, cip_err *err)
+static cip_status make_data(cip_ra_state *u, cip_err *err)
 {
     cip_chunk_now now;
     if (u->pack && u->h.raw_len > CIP_RA_LZ4_MAX)
@@ -169,7 +156,7 @@ static cip_status make_data(update *u, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status finish_anew(update *u, cip_revision *r, cip_err *err)
+static cip_status finish_anew(cip_ra_state *u, cip_revision *r, cip_err *err)
 {
     uint8_t head[CIP_RA_HEADER_MAX];
     uint64_t flags = u->was.flags & ~(uint64_t)CIP_RA_FLAG_LZ4;
@@ -186,7 +173,7 @@ static cip_status finish_anew(update *u, cip_revision *r, cip_err *err)
 }
 
 /* The rest of the file is made anew, from byte `at` of the data on. */
-static void begin_tail(const update *u, uint64_t at, cip_revision *r)
+static void begin_tail(const cip_ra_state *u, uint64_t at, cip_revision *r)
 {
     if (r->has_tail)
         return;
@@ -197,7 +184,7 @@ static void begin_tail(const update *u, uint64_t at, cip_revision *r)
 }
 
 /* The rest of the data from byte `at` on, in pieces. */
-static cip_status add_rest(const update *u, uint64_t at, cip_revision *r, cip_err *err)
+static cip_status add_rest(const cip_ra_state *u, uint64_t at, cip_revision *r, cip_err *err)
 {
     const uint64_t n = cip_chunk_changes_count(u->c);
     cip_chunk_now now;
@@ -215,7 +202,7 @@ static cip_status add_rest(const update *u, uint64_t at, cip_revision *r, cip_er
 
 /* The first byte that is zero now, moved, or came behind the old end: from there on the file is
  * made of pieces. */
-static uint64_t find_rest(const update *u)
+static uint64_t find_rest(const cip_ra_state *u)
 {
     const uint64_t n = cip_min_u64(cip_chunk_changes_count(u->c), u->was.raw_len);
     cip_chunk_now now;
@@ -228,7 +215,7 @@ static uint64_t find_rest(const update *u)
 }
 
 /* What is new in place, then the rest; a tail is begun where there is one. */
-static cip_status add_all(const update *u, cip_revision *r, cip_err *err)
+static cip_status add_all(const cip_ra_state *u, cip_revision *r, cip_err *err)
 {
     const uint64_t rest = find_rest(u);
     CIP_TRY(cip_chunk_changes_patch(u->c, rest, u->was.data_off, &r->patch, err));
@@ -237,7 +224,7 @@ static cip_status add_all(const update *u, cip_revision *r, cip_err *err)
     return add_rest(u, rest, r, err);
 }
 
-static cip_status finish_in_place(update *u, cip_revision *r, cip_err *err)
+static cip_status finish_in_place(cip_ra_state *u, cip_revision *r, cip_err *err)
 {
     uint8_t head[CIP_RA_HEADER_MAX];
     CIP_TRY(add_all(u, r, err));
@@ -257,7 +244,7 @@ static cip_status finish_in_place(update *u, cip_revision *r, cip_err *err)
 
 cip_status cip_ra_update_finish(void *state, cip_revision *r, cip_err *err)
 {
-    update *u = state;
+    cip_ra_state *u = state;
     r->patch.old_len = r->patch.new_len = u->l->io->size;
     if (u->c == NULL && u->pack == u->packed)
         return CIP_OK;

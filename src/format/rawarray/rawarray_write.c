@@ -8,16 +8,6 @@
 #include "format/one_array.h"
 #include "format/rawarray/rawarray.h"
 
-typedef struct writer {
-    bool is_update; /* false: not the state of an update, which begins so too */
-    cip_env *env;
-    cip_out *out;
-    cip_ra_header header;
-    uint64_t left;            /* raw bytes still to come */
-    const cip_codec *codec;   /* LZ4, or NULL */
-    const cip_node *metadata; /* or NULL */
-} writer;
-
 static void lost(cip_report *r, cip_severity severity, const char *part, const char *what,
                  const char *why)
 {
@@ -110,21 +100,21 @@ static cip_status fill_header(const cip_spec_array *a, const cip_dtype *stored, 
     return CIP_OK;
 }
 
-static cip_status write_header(writer *w, cip_err *err)
+static cip_status write_header(cip_ra_state *w, cip_err *err)
 {
     uint8_t head[CIP_RA_HEADER_MAX];
-    return cip_out_write(w->out, head, cip_ra_header_write(&w->header, head), err);
+    return cip_out_write(w->out, head, cip_ra_header_write(&w->h, head), err);
 }
 
 /* LZ4 takes the array in one: its size is known then before the header is written. */
-static cip_status start(writer *w, int level, cip_array_form *form, cip_err *err)
+static cip_status start(cip_ra_state *w, int level, cip_array_form *form, cip_err *err)
 {
     if (w->codec == NULL)
         return write_header(w, err);
-    if (w->header.raw_len > CIP_RA_LZ4_MAX)
+    if (w->h.raw_len > CIP_RA_LZ4_MAX)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected at most %d bytes for one LZ4 block, found %" PRIu64,
-                        CIP_RA_LZ4_MAX, w->header.raw_len);
+                        CIP_RA_LZ4_MAX, w->h.raw_len);
     CIP_TRY(w->codec->level(level, err));
     form->chunk_nbytes = UINT64_MAX;
     form->step[0] = (cip_form_step){ .codec = w->codec, .level = level };
@@ -137,7 +127,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     const cip_spec *spec = b->spec;
     cip_array_form *form = b->form;
-    writer *w;
+    cip_ra_state *w;
     if (b->old != NULL)
         return cip_ra_update_begin(b, state, err);
     bool big = spec->big == 1;
@@ -151,8 +141,8 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     CIP_TRY(cip_dtype_packed_le(b->arena, spec->array[0].dtype, &form->dtype, err));
     if (big)
         CIP_TRY(cip_dtype_with_order(b->arena, form->dtype, true, &form->dtype, err));
-    CIP_TRY(fill_header(&spec->array[0], form->dtype, big, &w->header, err));
-    w->left = w->header.raw_len;
+    CIP_TRY(fill_header(&spec->array[0], form->dtype, big, &w->h, err));
+    w->left = w->h.raw_len;
     if (w->left == 0)
         w->codec = NULL;
     w->metadata = metadata_of(spec->tree);
@@ -161,7 +151,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status store_chunk(writer *w, const cip_chunk_in *c, cip_err *err)
+static cip_status store_chunk(cip_ra_state *w, const cip_chunk_in *c, cip_err *err)
 {
     bool whole = w->codec == NULL || c->raw_len == w->left;
     bool packed = w->codec != NULL && !c->plain;
@@ -174,8 +164,8 @@ static cip_status store_chunk(writer *w, const cip_chunk_in *c, cip_err *err)
                         w->codec != NULL ? "" : "at most ", w->left, c->raw_len);
     w->left -= c->raw_len;
     if (packed) {
-        w->header.flags |= CIP_RA_FLAG_LZ4;
-        w->header.size = c->bytes.len;
+        w->h.flags |= CIP_RA_FLAG_LZ4;
+        w->h.size = c->bytes.len;
     }
     if (w->codec != NULL)
         CIP_TRY(write_header(w, err));
@@ -195,11 +185,11 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
 static cip_status tree(void *state, const cip_node *root, cip_err *err)
 {
     (void)err;
-    ((writer *)state)->metadata = metadata_of(root);
+    ((cip_ra_state *)state)->metadata = metadata_of(root);
     return CIP_OK;
 }
 
-static cip_status write_metadata(const writer *w, cip_err *err)
+static cip_status write_metadata(const cip_ra_state *w, cip_err *err)
 {
     if (w->metadata == NULL)
         return CIP_OK;
@@ -213,8 +203,8 @@ static cip_status write_metadata(const writer *w, cip_err *err)
 
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
-    writer *w = state;
-    if (w->is_update)
+    cip_ra_state *w = state;
+    if (w->l != NULL)
         return cip_ra_update_finish(state, r, err);
     if (w->left != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
