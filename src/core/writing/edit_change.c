@@ -89,8 +89,8 @@ static cip_status add_chunks(cip_edit *e, cip_chunk_changes *c, cip_err *err)
 }
 
 /* Where the array is from now on. */
-static cip_status place(cip_edit *e, const cip_array *a, cip_chunk_changes *c, const cip_nd *at,
-                        cip_err *err)
+static cip_status set_placed(cip_edit *e, const cip_array *a, cip_chunk_changes *c,
+                             const cip_nd *at, cip_err *err)
 {
     cip_edit_placed *p = placed_of(e, a);
     if (p == NULL) {
@@ -122,7 +122,7 @@ cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
     if (!f->own)
         return CIP_OK;
     cip_chunk_changes_hide(*chunks);
-    return place(e, a, *chunks, &a->view, err);
+    return set_placed(e, a, *chunks, &a->view, err);
 }
 
 cip_status cip_edit_done(cip_edit *e, const cip_chunk_changes *chunks, uint64_t made, cip_status st)
@@ -193,7 +193,7 @@ static cip_status tell_shape(cip_edit *e, const cip_array *a, cip_chunk_changes 
     e->halfway = true;
     e->nmade++;
     CIP_TRY(e->ops->reshaped(e->state, a, at->shape, own ? c : NULL, err));
-    CIP_TRY(place(e, a, c, at, err));
+    CIP_TRY(set_placed(e, a, c, at, err));
     placed_of(e, a)->reshaped = true;
     e->halfway = before;
     return CIP_OK;
@@ -216,8 +216,8 @@ static cip_status grow(cip_edit *e, const cip_array *now, cip_chunk_changes *c, 
 }
 
 /* The array in bytes of its own from now on, with its new shape. */
-static cip_status part(cip_edit *e, const cip_array *now, cip_chunk_changes **c, const reshaping *r,
-                       cip_err *err)
+static cip_status cut_out(cip_edit *e, const cip_array *now, cip_chunk_changes **c,
+                          const reshaping *r, cip_err *err)
 {
     cip_chunk_changes *own;
     const cip_array *a = as_it_was(e, now);
@@ -244,7 +244,7 @@ static cip_status reshape_shared(cip_edit *e, const cip_array *now, const cip_ch
     const cip_array *a = as_it_was(e, now);
     const uint64_t made = cip_chunk_changes_made(c);
     CIP_TRY(apart ? cip_edit_done(e, c, made, reshape_all(c, cip_chunk_changes_array(c), r, err))
-                  : part(e, now, &c, r, err));
+                  : cut_out(e, now, &c, r, err));
     return tell_shape(e, a, c, &at, true, err);
 }
 
