@@ -130,12 +130,13 @@ static void update(cip_memory *m, const char *path, unsigned how)
     cip_status st = change(e, path, how);
     if (st == CIP_OK && data && path != NULL && cip_edit_array(e, path, &a, NULL) == CIP_OK)
         elems = read_all(a, &nbytes);
-    if (st == CIP_OK)
+    const bool changed = st == CIP_OK;
+    if (changed)
         st = cip_edit_commit(e, NULL);
-    if (st == CIP_OK)
-        look(m, path, elems, nbytes);
-    else if (st == CIP_ERR_BUSY)
+    if (!changed || st == CIP_ERR_BUSY)
         cip_edit_abort(e);
+    else if (st == CIP_OK)
+        look(m, path, elems, nbytes);
     free(elems);
 }
 
