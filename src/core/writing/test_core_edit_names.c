@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Changes of arrays that have several names, or that share the bytes of a block. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/core/writing/edit_testing.h"
+#include "support/own_folder.h"
+
+#define U8(block, rest)                                                                            \
+    "!core/ndarray-1.1.0 {source: " #block ", datatype: uint8, byteorder: little, " rest "}"
+
+/* A file of this tree and a block of the bytes 0, 1, ..., n - 1; then, where asked for, a streamed
+ * one of as many. */
+static const char *file_of(const char *name, const char *tree, uint8_t n, bool streamed)
+{
+    static char text[2048];
+    size_t at = (size_t)snprintf(text, sizeof text,
+                                 "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%%YAML 1.1\n"
+                                 "%%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n%s...\n",
+                                 tree);
+    for (int k = 0; k < 1 + streamed; k++) {
+        const uint8_t used = k == 0 ? n : 0;
+        const uint8_t head[54] = { 0xd3, 'B',          'L',         'K',         0,
+                                   48,   [9] = k == 1, [21] = used, [29] = used, [37] = used };
+        memcpy(text + at, head, sizeof head);
+        at += sizeof head;
+        for (uint8_t i = 0; i < n; i++)
+            text[at++] = (char)i;
+    }
+    return scratch_write(&s, name, text, at);
+}
+
+static cip_edit *begin(const char *path)
+{
+    cip_edit *e = NULL;
+    OK(cip_edit_open(path, NULL, &e, err));
+    return e;
+}
+
+static void commit(cip_edit *e, const char *path)
+{
+    OK(cip_edit_commit(e, err));
+    edit_verify(path);
+}
+
+static void expect_now(cip_edit *e, const char *path, const void *want, int64_t nbytes)
+{
+    uint8_t now[64];
+    const cip_array *a;
+    assert_in_range(nbytes, 0, sizeof now);
+    OK(cip_edit_array(e, path, &a, err));
+    OK(cip_read_into(a, CIP_READ_ARGS(.dst = now, .dst_nbytes = (size_t)nbytes), err));
+    assert_memory_equal(now, want, (size_t)nbytes);
+}
+
+static void a_bare_list_changes_under_its_own_name(void **state)
+{
+    (void)state;
+    const int64_t was[] = { 1, 2, 3 }, now[] = { 10, 2, 3, 10 };
+    const char *path =
+        file_of("l.asdf", "x: &x !core/ndarray-1.1.0 [1, 2, 3]\ny: *x\nz: *x\n", 1, false);
+    cip_edit *e = begin(path);
+    OK(cip_edit_write(e, "y", "[0]", now, sizeof *now, err));
+    expect_now(e, "x", was, sizeof was);
+    OK(cip_edit_append(e, "y", now, sizeof *now, err));
+    expect_now(e, "x", was, sizeof was);
+    expect_now(e, "y", now, sizeof now);
+    commit(e, path);
+    edit_expect(path, "x", "1 2 3\n");
+    edit_expect(path, "y", "10 2 3 10\n");
+    edit_expect(path, "z", "1 2 3\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bare_list_changes_under_its_own_name),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
