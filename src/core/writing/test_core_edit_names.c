@@ -75,10 +75,33 @@ static void a_bare_list_changes_under_its_own_name(void **state)
     edit_expect(path, "z", "1 2 3\n");
 }
 
+static void a_quantity_of_an_alias_is_that_array(void **state)
+{
+    (void)state;
+    const uint8_t v[] = { 7, 8 }, now[] = { 0, 7, 8, 7, 8 };
+    const char *path = file_of(
+        "q.asdf",
+        "a: &a " U8(0, "shape: [3]") "\n"
+                                     "q: &q !unit/quantity-1.1.0 {unit: m, value: *a}\nr: *q\n",
+        6, false);
+    cip_edit *e = begin(path);
+    OK(cip_edit_write(e, "q", "[1:]", v, sizeof v, err));
+    OK(cip_edit_insert(e, "q/value", 0, 3, v, sizeof v, err));
+    for (int i = 0; i < 5; i++)
+        expect_now(e, ((const char *[]){ "a", "q", "q/value", "r", "r/value" })[i], now,
+                   sizeof now);
+    OK(cip_edit_remove(e, "a", err));
+    OK(cip_edit_append(e, "r", v, 1, err));
+    commit(e, path);
+    edit_expect(path, "q", "0 7 8 7 8 7\n");
+    edit_expect(path, "r", "0 7 8 7 8 7\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bare_list_changes_under_its_own_name),
+        cmocka_unit_test(a_quantity_of_an_alias_is_that_array),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

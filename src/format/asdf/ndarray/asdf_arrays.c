@@ -105,9 +105,10 @@ static cip_status copy_array(walker *w, size_t i, const cip_node *node, cip_err 
     *a = *w->f->layout->array[i];
     a->path = path;
     a->node = node;
-    if (node != NULL) {
-        a->same = NULL;
-        w->f->layout->array[i]->same = w->f->layout->array[i]->node == NULL ? a : NULL;
+    a->same = NULL;
+    if (node != NULL && node == w->value) {
+        w->f->layout->array[w->value_array]->same = a;
+        w->value = NULL;
     }
     return CIP_OK;
 }
@@ -146,12 +147,15 @@ static cip_status quantity(walker *w, const cip_node *node, cip_err *err)
     const cip_node *value = cip_map_get(node, "value");
     cip_array *a;
     size_t known = recall(w, node);
-    if (known != SIZE_MAX && known != 0)
-        return again(w, known - 1, NULL, err);
     if (value == NULL || !cip_asdf_is_ndarray(value->tag, NULL))
         return CIP_OK;
-    CIP_TRY(remember(w, node, w->f->layout->narray + 1, err));
     w->value_array = w->f->layout->narray;
+    if (known != SIZE_MAX && known != 0) {
+        CIP_TRY(again(w, known - 1, NULL, err));
+        w->value = value;
+        return CIP_OK;
+    }
+    CIP_TRY(remember(w, node, w->f->layout->narray + 1, err));
     CIP_TRY(new_array(w, &a, err));
     CIP_TRY(cip_asdf_ndarray(w->f, value, true, a, err));
     a->node = NULL; /* the tree shows the unit beside it */
