@@ -124,6 +124,22 @@ static bool counts(const cip_edit_place *x, const cip_array *a)
     return x != NULL && (x->deed != CIP_EDIT_SET || a->node != NULL || a->path[0] != '\0');
 }
 
+/* Where the tree describes it under another path (a quantity's value): that this is still there. */
+static cip_status still_described(const cip_edit *e, cip_arena *mem, const cip_array *a,
+                                  cip_err *err)
+{
+    char *own;
+    if (a->same == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_path_plain(&e->file->env, mem, a->same->path, &own, err));
+    const cip_edit_place *x = reached(e, own);
+    if (x == NULL || x->deed == CIP_EDIT_LEFT || x->deed == CIP_EDIT_MOVED)
+        return CIP_OK;
+    const cip_status st = cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                                   "the array was removed or replaced in this update");
+    return cip_fail_in(err, st, "%s", a->path);
+}
+
 cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip_err *err)
 {
     cip_arena mem = { .mem = &e->file->env.mem };
@@ -140,6 +156,8 @@ cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip
     else if (fields_changed(e, a, own))
         st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                       "fields of the records came or went in this update; commit it first");
+    else
+        st = still_described(e, &mem, a, err);
 done:
     cip_arena_clear(&mem);
     return st;

@@ -97,11 +97,29 @@ static void a_quantity_of_an_alias_is_that_array(void **state)
     edit_expect(path, "r", "0 7 8 7 8 7\n");
 }
 
+static void a_quantity_goes_with_its_value(void **state)
+{
+    (void)state;
+    const uint8_t v = 7;
+    const cip_array *a;
+    const char *path = file_of(
+        "v.asdf", "q: !unit/quantity-1.1.0 {unit: m, value: " U8(0, "shape: [3]") "}\n", 3, false);
+    cip_edit *e = begin(path);
+    OK(cip_edit_append(e, "q", &v, 1, err));
+    OK(cip_edit_set_int(e, "q/value", 5, err));
+    FAILS(CIP_ERR_NOT_FOUND, "removed or replaced", cip_edit_array(e, "q", &a, err));
+    FAILS(CIP_ERR_NOT_FOUND, "removed or replaced",
+          cip_edit_read(e, "q", CIP_READ_ARGS(.dst = NULL), err));
+    FAILS(CIP_ERR_NOT_FOUND, "removed or replaced", cip_edit_append(e, "q", &v, 1, err));
+    cip_edit_abort(e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bare_list_changes_under_its_own_name),
         cmocka_unit_test(a_quantity_of_an_alias_is_that_array),
+        cmocka_unit_test(a_quantity_goes_with_its_value),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
