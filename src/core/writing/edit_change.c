@@ -237,9 +237,13 @@ static cip_status reshape_shared(cip_edit *e, const cip_array *now, const cip_ch
     uint64_t end;
     cip_nd at;
     const bool apart = cip_chunk_changes_are_apart(c);
-    if (!apart && r->kind == CIP_CHANGE_ROWS &&
-        cip_chunk_changes_ends(c, &now->view, f->torn, &end))
-        return grow(e, now, c, end, r, err);
+    if (!apart && r->kind == CIP_CHANGE_ROWS) {
+        const bool none = r->rows == NULL, packed = cip_view_is_contiguous(&now->view);
+        if (none && !packed)
+            return CIP_OK; /* no rows at all, as the array has elements */
+        if (cip_chunk_changes_ends(c, &now->view, f->torn, &end) || none)
+            return grow(e, now, c, end, r, err);
+    }
     CIP_TRY(cip_view_c_order(now->view.ndim, r->shape, now->view.itemsize, &at, err));
     const cip_array *a = as_it_was(e, now);
     const uint64_t made = cip_chunk_changes_made(c);

@@ -114,12 +114,36 @@ static void a_quantity_goes_with_its_value(void **state)
     cip_edit_abort(e);
 }
 
+static void no_rows_move_nothing(void **state)
+{
+    (void)state;
+    static const uint8_t even[] = { 0, 2, 4 }, three[] = { 0, 1, 2 };
+    const char *path =
+        file_of("n.asdf",
+                "a: " U8(0, "shape: [3], strides: [2]") "\n"
+                                                        "b: " U8(0, "shape: [3]") "\nc: " U8(
+                                                            0, "shape: [6]") "\n",
+                6, true);
+    cip_file *f;
+    cip_edit *e = begin(path);
+    OK(cip_edit_append(e, "a", NULL, 0, err));
+    OK(cip_edit_append(e, "b", NULL, 0, err));
+    expect_now(e, "a", even, sizeof even);
+    expect_now(e, "b", three, sizeof three);
+    commit(e, path);
+    edit_expect(path, "a", "0 2 4\n");
+    OK(cip_open(path, NULL, &f, err));
+    assert_int_equal(cip_file_nblock(f), 2);
+    cip_file_close(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bare_list_changes_under_its_own_name),
         cmocka_unit_test(a_quantity_of_an_alias_is_that_array),
         cmocka_unit_test(a_quantity_goes_with_its_value),
+        cmocka_unit_test(no_rows_move_nothing),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
