@@ -137,6 +137,27 @@ static void no_rows_move_nothing(void **state)
     cip_file_close(f);
 }
 
+/* Of rows of 4 bytes, in a stream of 6: what is no row of theirs is a torn one, but for what others
+ * added in the same update. */
+static void rows_of_another_array_are_not_torn(void **state)
+{
+    (void)state;
+    static const uint8_t v[] = { 7, 8, 9, 10 }, now[] = { 0, 1, 2, 3, 4, 5, 7 };
+    const char *path = file_of("t.asdf",
+                               "a: " U8(1, "shape: [6]") "\n"
+                                                         "b: " U8(1, "shape: ['*', 4]") "\n",
+                               6, true);
+    cip_edit *e = begin(path);
+    OK(cip_edit_append(e, "a", v, 1, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "freeze it first", cip_edit_append(e, "b", v, sizeof v, err));
+    expect_now(e, "a", now, sizeof now);
+    cip_edit_abort(e);
+    e = begin(path);
+    OK(cip_edit_append(e, "b", v, sizeof v, err));
+    commit(e, path);
+    edit_expect(path, "b", "0 1 2 3\n7 8 9 10\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +165,7 @@ int main(void)
         cmocka_unit_test(a_quantity_of_an_alias_is_that_array),
         cmocka_unit_test(a_quantity_goes_with_its_value),
         cmocka_unit_test(no_rows_move_nothing),
+        cmocka_unit_test(rows_of_another_array_are_not_torn),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

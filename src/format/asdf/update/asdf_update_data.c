@@ -177,7 +177,8 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
     if (cip_asdf_is_inline(a))
         return cip_asdf_inline_form(u, a, out, err);
     const asdf_ublock *b = &u->b[block_of(u, a)];
-    out->torn = cip_asdf_is_streamed(&b->head);
+    /* what other rows of this update end with is not torn */
+    out->torn = cip_asdf_is_streamed(&b->head) && (b->array == NULL || b->array->node == a->node);
     if (!cip_asdf_is_raw(&b->head))
         out->form.caps |= CIP_FORM_STREAM;
     if (cip_asdf_update_grows(u, b))
