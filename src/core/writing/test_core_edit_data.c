@@ -313,6 +313,30 @@ static void a_new_shape_keeps_elements_in_their_places(void **state)
     edit_expect(path, "few", "10\n");
 }
 
+static void an_array_without_elements_takes_rows_again(void **state)
+{
+    (void)state;
+    static const char *const codecs[] = { "none", "zlib", "bzp2", "lz4",
+                                          "lz4f", "zstd", "blsc", "bls2" };
+    static const int64_t three[] = { 3 }, none[] = { 0 };
+    const int16_t v[] = { 7, 8, 9 };
+    for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
+        const char *path = scratch_path(&s, "empty.asdf");
+        cip_writer *w;
+        OK(cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err));
+        OK(cip_put(w, "a", cip_dtype_of(CIP_I16), 1, three, v,
+                   CIP_ARRAY_OPTIONS(.codec = codecs[i]), err));
+        OK(cip_writer_commit(w, err));
+        cip_edit *e = begin(path, NULL);
+        OK(cip_edit_resize(e, "a", 1, none, err));
+        commit(e, path);
+        e = begin(path, NULL);
+        OK(cip_edit_append(e, "a", v, sizeof v, err));
+        commit(e, path);
+        edit_expect(path, "a", "7 8 9\n");
+    }
+}
+
 static void changes_of_one_array_follow_each_other(void **state)
 {
     (void)state;
@@ -788,6 +812,7 @@ int main(void)
         cmocka_unit_test(rows_are_added_wherever_the_array_lies),
         cmocka_unit_test(rows_of_another_file),
         cmocka_unit_test(a_new_shape_keeps_elements_in_their_places),
+        cmocka_unit_test(an_array_without_elements_takes_rows_again),
         cmocka_unit_test(changes_of_one_array_follow_each_other),
         cmocka_unit_test(an_array_whose_place_changed_goes_on_changing),
         cmocka_unit_test(an_array_that_is_removed_cannot_change),

@@ -170,6 +170,8 @@ cip_status cip_asdf_bls2_space(const asdf_stored *s, uint64_t raw_len, cip_space
                                cip_err *err)
 {
     const asdf_block *b = s->block;
+    if (b->stored == 0 && raw_len == 0) /* nothing is stored of no elements */
+        return cip_asdf_blsc_space(s, raw_len, out, err);
     CIP_TRY(cip_b2_nested_space(s->layout, b->data_off, b->stored, out, err));
     if (raw_len != UINT64_MAX && (*out)->len != raw_len)
         return cip_fail(err, CIP_ERR_CORRUPT, b->data_off,
