@@ -26,8 +26,7 @@ static cip_status fail_gone(const char *name, cip_err *err)
                     "'%.100s' is not the file that the update is about", name);
 }
 
-/* --- bytes ------------------------------------------------------------------------------------
- */
+/* --- bytes ------------------------------------------------------------------------------------ */
 
 /* The member that is being written. */
 typedef struct open_file {
@@ -96,8 +95,7 @@ static bool is_write(const cip_patch_op *op)
     return !cip_patch_op_own(op) && (op->kind == CIP_PATCH_LENGTH || op->kind == CIP_PATCH_WRITE);
 }
 
-/* --- names ------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* A name, and what is there. */
 typedef struct named {
@@ -235,8 +233,7 @@ static cip_status remove_op(cip_commit *c, const cip_patch_op *op, cip_place *la
     return st;
 }
 
-/* --- all of a record --------------------------------------------------------------------------
- */
+/* --- all of a record -------------------------------------------------------------------------- */
 
 cip_status cip_commit_members_apply(cip_commit *c, const cip_patch *p, cip_err *err)
 {

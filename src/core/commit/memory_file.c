@@ -84,8 +84,7 @@ const char *cip_memory_member(const cip_memory *m, size_t i, const void **bytes,
     return m->member[i]->name;
 }
 
-/* --- members ----------------------------------------------------------------------------------
- */
+/* --- members ---------------------------------------------------------------------------------- */
 
 static void let_go(void *member)
 {
@@ -226,8 +225,7 @@ void cip_memory_complete(cip_memory *m)
     m->complete = true;
 }
 
-/* --- as an output -----------------------------------------------------------------------------
- */
+/* --- as an output ----------------------------------------------------------------------------- */
 
 static cip_status resize(void *user, uint64_t nbytes, cip_err *err)
 {

@@ -50,8 +50,7 @@ static size_t count_left(const char *path)
     return n;
 }
 
-/* --- against a model --------------------------------------------------------------------------
- */
+/* --- against a model -------------------------------------------------------------------------- */
 
 static void one_revision(const char *path, member_model *m)
 {
@@ -124,8 +123,7 @@ static void random_revisions_beside_a_file_equal_the_model(void **state)
     random_revisions(path);
 }
 
-/* --- others in the way ------------------------------------------------------------------------
- */
+/* --- others in the way ------------------------------------------------------------------------ */
 
 /* Bytes that do something else when they are read, which is while members are made. */
 typedef struct mischief {

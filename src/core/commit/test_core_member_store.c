@@ -172,8 +172,7 @@ static void without_open_member_they_are_only_made_and_removed(void **state)
     test_store_clear(&s);
 }
 
-/* --- new files --------------------------------------------------------------------------------
- */
+/* --- new files -------------------------------------------------------------------------------- */
 
 enum { OUTS = 40, OUT_MOST = 200000 };
 

@@ -12,8 +12,7 @@
 #include "base/num.h"
 #include "io/file_io.h"
 
-/* --- at the end of a file ------------------------------------------------------------------------
- */
+/* --- at the end of a file --------------------------------------------------------------------- */
 
 /* Rows on their way to the end of the file that an array's stream lies in. */
 typedef struct cip_appender {
@@ -169,8 +168,7 @@ static cip_status write_rows(cip_file *f, cip_commit *to, const cip_cast *cast, 
     return st;
 }
 
-/* --- anywhere else
- * ---------------------------------------------------------------------------------- */
+/* --- anywhere else ---------------------------------------------------------------------------- */
 
 static cip_status by_update(cip_file *f, const cip_array *a, const void *rows, size_t nbytes,
                             cip_err *err)

@@ -194,8 +194,7 @@ static cip_status plan_each(planner *p, const cip_array *a, cip_err *err)
     return was == SIZE_MAX ? add(p, a, NULL, node, err) : CIP_OK;
 }
 
-/* --- order --------------------------------------------------------------------------------------
- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 typedef struct rank {
     int64_t block;

@@ -330,8 +330,7 @@ cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_er
     return CIP_OK;
 }
 
-/* --- the whole file ------------------------------------------------------------------------------
- */
+/* --- the whole file --------------------------------------------------------------------------- */
 
 static cip_status freeze(cip_edit *e, cip_err *err)
 {
@@ -367,8 +366,7 @@ cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err 
     CIP_EDIT_CHANGE(e, err, defrag(e, fn, user, why));
 }
 
-/* --- the end -------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static cip_status finish(cip_edit *e, cip_err *err)
 {

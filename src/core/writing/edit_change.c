@@ -10,8 +10,7 @@
 #include "space/read/grid.h"
 #include "tree/node.h"
 
-/* --- arrays as they are now --------------------------------------------------------------------
- */
+/* --- arrays as they are now ------------------------------------------------------------------- */
 
 /* Whether two are one array under several names: a description that an alias names has its data
  * once, and the tree shows some arrays under another name beside. */
@@ -72,8 +71,7 @@ static const cip_array *as_it_was(const cip_edit *e, const cip_array *a)
     return a;
 }
 
-/* --- chunks that change -------------------------------------------------------------------------
- */
+/* --- chunks that change ----------------------------------------------------------------------- */
 
 static cip_status add_chunks(cip_edit *e, cip_chunk_changes *c, cip_err *err)
 {
@@ -145,8 +143,7 @@ cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
     return cip_edit_done(e, x, made, cip_chunk_changes_write(x, at, feed, err));
 }
 
-/* --- rows and shapes ----------------------------------------------------------------------------
- */
+/* --- rows and shapes -------------------------------------------------------------------------- */
 
 /* Another shape of an array: with rows at the end, with zeros or cut off, or with rows that come
  * or go in the midst. */
@@ -339,8 +336,7 @@ cip_status cip_edit_splice(cip_edit *e, const cip_array *a, const cip_splice *s,
                                   : reshape(e, a, &r, err);
 }
 
-/* --- chunks of another file ---------------------------------------------------------------------
- */
+/* --- chunks of another file ------------------------------------------------------------------- */
 
 /* Chunks on their way from an array of the form to a box of one. */
 typedef struct taking {
@@ -463,8 +459,7 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
     return cip_edit_done(e, x, made, st);
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static cip_status tell(void *user, uint64_t done, uint64_t total, cip_err *err)
 {

@@ -10,8 +10,7 @@
 
 #include "base/num.h"
 
-/* --- where elements come from --------------------------------------------------------------------
- */
+/* --- where elements come from ----------------------------------------------------------------- */
 
 /* Elements in memory, cast on the way. */
 typedef struct from_memory {
@@ -230,8 +229,7 @@ static const uint8_t *missing_value(const cip_array *a, const cip_dtype *to)
     return a->mask.kind == CIP_MASK_VALUE && to == a->dtype ? a->mask.value : NULL;
 }
 
-/* --- writing
- * --------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* Elements of the feed to where the view `at` of the array has them: nothing changes when they
  * cannot be had. */
@@ -388,8 +386,7 @@ cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selec
     CIP_EDIT_CHANGE_BY(e, from, err, write_array(e, path, selection, from, why));
 }
 
-/* --- rows and shapes
- * --------------------------------------------------------------------------------- */
+/* --- rows and shapes -------------------------------------------------------------------------- */
 
 static cip_status expect_axis(const cip_nd *v, int32_t axis, cip_err *err)
 {

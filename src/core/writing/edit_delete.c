@@ -21,8 +21,7 @@ cip_status cip_edit_delete(cip_edit *e, const char *path, int axis, int64_t star
     CIP_EDIT_CHANGE(e, err, delete_range(e, path, &s, why));
 }
 
-/* --- slices -----------------------------------------------------------------------------------
- */
+/* --- slices ----------------------------------------------------------------------------------- */
 
 /* The axis that a selection takes a part of: that of the only item that is not `:`, or of the only
  * item. */

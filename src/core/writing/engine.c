@@ -23,8 +23,7 @@
 
 enum { DIRECT = 64 << 20 }; /* bytes of memory that are handed on as they lie there */
 
-/* --- sources ------------------------------------------------------------------------------------
- */
+/* --- sources ---------------------------------------------------------------------------------- */
 
 typedef struct walk {
     const cip_source *s;
@@ -173,8 +172,7 @@ cip_status cip_engine_add(const cip_engine *e, const cip_spec_array *array, cip_
     return unlock(e, e->store->add(e->state, array, form, err));
 }
 
-/* --- into the store ------------------------------------------------------------------------------
- */
+/* --- into the store --------------------------------------------------------------------------- */
 
 typedef struct pump {
     cip_engine *e;

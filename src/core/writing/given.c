@@ -10,8 +10,7 @@
 #include "tree/node.h"
 #include "tree/utf8.h"
 
-/* --- copies -------------------------------------------------------------------------------------
- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 typedef struct copier {
     cip_arena *a;
@@ -119,8 +118,7 @@ static cip_status copy(cip_env *env, cip_arena *a, const cip_node *node, const c
     return st;
 }
 
-/* --- a node of another file --------------------------------------------------------------------
- */
+/* --- a node of another file ------------------------------------------------------------------- */
 
 /* Looks for an array whose data lie elsewhere, as its description would name other data here, and
  * for what nodes lack. */
@@ -171,8 +169,7 @@ static cip_status take_node(const cip_given *g, const cip_maker *m, const cip_no
     return copy(m->env, m->arena, *out, out, err);
 }
 
-/* --- any value ---------------------------------------------------------------------------------
- */
+/* --- any value -------------------------------------------------------------------------------- */
 
 static bool is_utf8(const char *text)
 {

@@ -49,8 +49,7 @@ static cip_status take_member(load *l, const char *name, cip_io *io, cip_err *er
     return take_bytes(l, io, member, err);
 }
 
-/* --- folders ------------------------------------------------------------------------------------
- */
+/* --- folders ---------------------------------------------------------------------------------- */
 
 typedef struct level {
     load *l;
@@ -103,8 +102,7 @@ static int take_name(void *user, const char *name, bool is_folder)
     return v->st != CIP_OK;
 }
 
-/* --- files beside a file ------------------------------------------------------------------------
- */
+/* --- files beside a file ---------------------------------------------------------------------- */
 
 /* Which they are is known when all arrays have been looked for. */
 static cip_status find_all(cip_layout *l, cip_err *err)
@@ -148,8 +146,7 @@ static cip_status take_beside(load *l, cip_layout *file, cip_err *err)
     return CIP_OK;
 }
 
-/* --- all ----------------------------------------------------------------------------------------
- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static cip_status take_all(load *l, const cip_file *f, cip_err *err)
 {

@@ -48,8 +48,7 @@ static cip_status pass_on(cip_status st, const cip_err *why, cip_err *err)
     return st;
 }
 
-/* --- what is lost ------------------------------------------------------------------------------
- */
+/* --- what is lost ----------------------------------------------------------------------------- */
 
 static cip_status add_lost(repair *r, damaged *d, uint64_t i, uint64_t n, cip_err *err)
 {
@@ -283,8 +282,7 @@ static cip_status look_at_arrays(repair *r, cip_err *err)
     return CIP_OK;
 }
 
-/* --- what becomes of them ----------------------------------------------------------------------
- */
+/* --- what becomes of them --------------------------------------------------------------------- */
 
 static bool is_filled(const repair *r, const damaged *d)
 {
@@ -378,8 +376,7 @@ static cip_status settle(repair *r, cip_err *err)
     return CIP_OK;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static int tell(void *user, const cip_finding *f)
 {

@@ -576,34 +576,6 @@ static void inline_data_that_an_alias_names_too_are_one(void **state)
     edit_expect(path, "x", "10 20 3\n");
 }
 
-static void expect_now(cip_edit *e, const char *path, const int64_t *want, size_t nbytes)
-{
-    const cip_array *a;
-    int64_t got[8] = { 0 };
-    OK(cip_edit_array(e, path, &a, err));
-    OK(cip_read(a, NULL, cip_dtype_of(CIP_I64), got, nbytes, err));
-    assert_memory_equal(got, want, nbytes);
-}
-
-/* A list is replaced under its own name: the other name keeps the elements, before the commit too.
- */
-static void a_list_that_an_alias_names_too_changes_alone(void **state)
-{
-    (void)state;
-    const int64_t was[] = { 1, 2, 3 }, v[] = { 10, 20, 30, 40 };
-    const char *path = by_hand("lists.asdf", "x: &x !core/ndarray-1.1.0 [1, 2, 3]\ny: *x\n");
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_write(e, "y", "", v, 24, err));
-    expect_now(e, "x", was, 24);
-    expect_now(e, "y", v, 24);
-    OK(cip_edit_append(e, "y", &v[3], 8, err));
-    expect_now(e, "x", was, 24);
-    expect_now(e, "y", v, 32);
-    commit(e, path);
-    edit_expect(path, "x", "1 2 3\n");
-    edit_expect(path, "y", "10 20 30 40\n");
-}
-
 static void a_quantity_is_changed_where_its_value_lies(void **state)
 {
     (void)state;
@@ -753,29 +725,6 @@ static void elements_with_a_dtype_are_cast(void **state)
 }
 
 /* Two of them would become one: U+FFFD stands for both. */
-static void paths_are_of_utf_8(void **state)
-{
-    (void)state;
-    const char *path = edit_file(&s, "utf.asdf", false);
-    const int64_t shape[] = { 1 };
-    const float v = 1;
-    cip_edit *e;
-    cip_writer *w;
-    OK(cip_edit_open(path, NULL, &e, err));
-    FAILS(CIP_ERR_ARG, "UTF-8", cip_edit_set_int(e, "a\xff", 1, err));
-    FAILS(CIP_ERR_ARG, "UTF-8", cip_edit_move(e, "image", "a\xff", false, err));
-    FAILS(CIP_ERR_ARG, "UTF-8",
-          cip_edit_put(e, "b\xfe", cip_dtype_of(CIP_F32), 1, shape, &v, NULL, err));
-    cip_edit_abort(e);
-    OK(cip_create(scratch_path(&s, "utf2.asdf"), NULL, &w, err));
-    FAILS(CIP_ERR_ARG, "UTF-8", cip_writer_set_int(w, "a\xff", 1, err));
-    cip_writer_abort(w);
-    OK(cip_create(scratch_path(&s, "utf2.asdf"), NULL, &w, err));
-    FAILS(CIP_ERR_ARG, "UTF-8",
-          cip_put(w, "b\xfe", cip_dtype_of(CIP_F32), 1, shape, &v, NULL, err));
-    cip_writer_abort(w);
-}
-
 /* Its status says what is wrong. */
 static void a_check_that_nobody_listens_to_fails(void **state)
 {
@@ -800,7 +749,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_with_a_dtype_are_cast),
-        cmocka_unit_test(paths_are_of_utf_8),
         cmocka_unit_test(a_check_that_nobody_listens_to_fails),
         cmocka_unit_test(elements_are_written_by_any_selection),
         cmocka_unit_test(elements_come_in_the_byte_order_that_is_said),
@@ -822,7 +770,6 @@ int main(void)
         cmocka_unit_test(what_an_alias_shares_is_not_changed_for_the_others),
         cmocka_unit_test(a_block_may_outgrow_its_place_before_defrag),
         cmocka_unit_test(inline_data_that_an_alias_names_too_are_one),
-        cmocka_unit_test(a_list_that_an_alias_names_too_changes_alone),
         cmocka_unit_test(a_quantity_is_changed_where_its_value_lies),
         cmocka_unit_test(inline_nulls_are_never_written_as_values),
         cmocka_unit_test(a_level_counts_for_the_codec_it_belongs_to),

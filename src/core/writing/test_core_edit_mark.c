@@ -253,7 +253,8 @@ static void an_array_that_comes_in_another_spelling_keeps_its_elements(void **st
     edit_expect(path, "few", "1 2\n");
 }
 
-/* Its elements are written into the tree by the move; taken back, they still wait for the commit. */
+/* Its elements are written into the tree by the move; taken back, they still wait for the commit.
+ */
 static void an_inline_array_that_moved_goes_back_with_its_elements(void **state)
 {
     (void)state;

@@ -174,8 +174,7 @@ static void rows_of_another_file_are_cast(void **state)
     edit_expect(path, "packed", "");
 }
 
-/* --- whole chunks ------------------------------------------------------------------------------
- */
+/* --- whole chunks ----------------------------------------------------------------------------- */
 
 /* 0, 1, ..., 19 in chunks of 3, and two of them in a superchunk. */
 static const char *chunks(const char *name)

@@ -126,9 +126,33 @@ static void it_comes_before_changes_of_data(void **state)
     cip_edit_abort(e);
 }
 
+static void paths_are_of_utf_8(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "utf.asdf", false);
+    const int64_t shape[] = { 1 };
+    const float v = 1;
+    cip_edit *e;
+    cip_writer *w;
+    OK(cip_edit_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "UTF-8", cip_edit_set_int(e, "a\xff", 1, err));
+    FAILS(CIP_ERR_ARG, "UTF-8", cip_edit_move(e, "image", "a\xff", false, err));
+    FAILS(CIP_ERR_ARG, "UTF-8",
+          cip_edit_put(e, "b\xfe", cip_dtype_of(CIP_F32), 1, shape, &v, NULL, err));
+    cip_edit_abort(e);
+    OK(cip_create(scratch_path(&s, "utf2.asdf"), NULL, &w, err));
+    FAILS(CIP_ERR_ARG, "UTF-8", cip_writer_set_int(w, "a\xff", 1, err));
+    cip_writer_abort(w);
+    OK(cip_create(scratch_path(&s, "utf2.asdf"), NULL, &w, err));
+    FAILS(CIP_ERR_ARG, "UTF-8",
+          cip_put(w, "b\xfe", cip_dtype_of(CIP_F32), 1, shape, &v, NULL, err));
+    cip_writer_abort(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paths_are_of_utf_8),
         cmocka_unit_test(anything_but_descriptions_of_data_may_change),
         cmocka_unit_test(data_cannot_be_described_otherwise),
         cmocka_unit_test(a_text_that_readers_would_not_find_is_refused),

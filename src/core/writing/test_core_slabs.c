@@ -37,8 +37,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* --- boxes -------------------------------------------------------------------------------------
- */
+/* --- boxes ------------------------------------------------------------------------------------ */
 
 static uint64_t draw(uint64_t *seed, uint64_t n)
 {
@@ -111,8 +110,7 @@ static void fill(cip_slab *slab, uint64_t seed, cip_writer *also)
         pthread_join(t[i], NULL);
 }
 
-/* --- one array behind the other ----------------------------------------------------------------
- */
+/* --- one array behind the other --------------------------------------------------------------- */
 
 static char *written(const char *codec, uint64_t seed, size_t *n)
 {
@@ -147,8 +145,7 @@ static void a_file_is_the_same_whoever_filled_its_slab(void **state)
     }
 }
 
-/* --- chunks that lie apart ---------------------------------------------------------------------
- */
+/* --- chunks that lie apart -------------------------------------------------------------------- */
 
 /* A store of two arrays: one in n-d chunks, the other in linear ones; both big-endian. */
 enum { NDOWN = (ROWS + SIDE - 1) / SIDE, NACROSS = (COLUMNS + SIDE - 1) / SIDE };

@@ -483,8 +483,7 @@ static void views_share_the_data_of_one_array(void **state)
     empty_dir();
 }
 
-/* --- slabs --------------------------------------------------------------------------------------
- */
+/* --- slabs ------------------------------------------------------------------------------------ */
 
 typedef struct filler {
     cip_slab *slab;
@@ -654,8 +653,7 @@ static void threads_do_not_show_in_the_file(void **state)
     empty_dir();
 }
 
-/* --- trees from elsewhere -----------------------------------------------------------------------
- */
+/* --- trees from elsewhere --------------------------------------------------------------------- */
 
 static void nodes_are_copied_whole(void **state)
 {
@@ -683,8 +681,7 @@ static void nodes_are_copied_whole(void **state)
     empty_dir();
 }
 
-/* --- faults -------------------------------------------------------------------------------------
- */
+/* --- faults ----------------------------------------------------------------------------------- */
 
 static cip_status write_all(const cip_allocator *from)
 {

@@ -12,8 +12,7 @@
 #include "core/handle.h"
 #include "core/writing/spec_text.h"
 
-/* --- failures -----------------------------------------------------------------------------------
- */
+/* --- failures --------------------------------------------------------------------------------- */
 
 /* What a box that failed, in any thread, left; it becomes the writer's. */
 static void take_slab_failure(cip_writer *w)
@@ -136,8 +135,7 @@ static cip_status check_whole(cip_writer *w, cip_err *err)
     return cip_report_status(&w->notes, err);
 }
 
-/* --- options ------------------------------------------------------------------------------------
- */
+/* --- options ---------------------------------------------------------------------------------- */
 
 /* `path`: the file's name, or NULL. */
 static cip_status choose_format(cip_writer *w, const char *path, cip_err *err)
@@ -185,8 +183,7 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
     return cip_spec_may(w->format, s, err);
 }
 
-/* --- creation -----------------------------------------------------------------------------------
- */
+/* --- creation --------------------------------------------------------------------------------- */
 
 static cip_status writer_new(const cip_write_options *o, cip_writer **out, cip_err *err)
 {
@@ -377,8 +374,7 @@ cip_status cip_create_memory(const char *format, const cip_write_options *opts, 
     return st;
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 cip_source cip_writer_waited(const cip_entry *e)
 {

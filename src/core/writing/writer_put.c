@@ -8,8 +8,7 @@
 #include "base/sized.h"
 #include "core/writing/writer.h"
 
-/* --- entries ------------------------------------------------------------------------------------
- */
+/* --- entries ---------------------------------------------------------------------------------- */
 
 static bool is_at_or_below(const char *path, const char *top)
 {
@@ -149,8 +148,7 @@ cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtyp
     return CIP_OK;
 }
 
-/* --- data ---------------------------------------------------------------------------------------
- */
+/* --- data ------------------------------------------------------------------------------------- */
 
 bool cip_writer_waits(const cip_writer *w, const cip_entry *e)
 {
@@ -281,8 +279,7 @@ static cip_status take_data(cip_writer *w, cip_entry *e, const cip_source *from,
     return cip_writer_give(w, e, &there, err);
 }
 
-/* --- the calls ----------------------------------------------------------------------------------
- */
+/* --- the calls -------------------------------------------------------------------------------- */
 
 static const uint8_t *mask_of(const cip_array_options *opts)
 {

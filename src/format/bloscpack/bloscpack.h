@@ -182,9 +182,7 @@ cip_status cip_bp_numpy_json(cip_env *env, const cip_bp_described *d, cip_buf *b
 cip_status cip_bp_meta_section(cip_env *env, cip_bytes json, cip_sum_id sum, uint32_t room,
                                cip_buf *out, cip_err *err);
 
-/* --- bloscpack_container.c: files as they are written
- * ----------------------------------------------
- */
+/* --- bloscpack_container.c: files as they are written ----------------------------------------- */
 
 /* A file that is there while it changes: each head is looked at once. */
 typedef struct cip_bp_old {

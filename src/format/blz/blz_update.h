@@ -118,9 +118,7 @@ cip_status cip_blz_files_form(cip_blz_state *u, size_t column, cip_change_kind k
                               const int64_t *shape, cip_change_form *out, cip_err *err);
 cip_status cip_blz_files_finish(cip_blz_state *u, size_t column, cip_revision *r, cip_err *err);
 
-/* --- blz_update_table.c: columns that go or get another name
- * ---------------------------------------
- */
+/* --- blz_update_table.c: columns that go or get another name ---------------------------------- */
 
 /* The number of the column at a path, or as many as there are. */
 size_t cip_blz_find_column(const cip_blz_state *u, const char *path);

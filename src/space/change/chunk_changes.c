@@ -14,8 +14,7 @@
 #include "space/read/grid.h"
 #include "space/change/grid_change.h"
 
-/* --- runs ---------------------------------------------------------------------------------------
- */
+/* --- runs ------------------------------------------------------------------------------------- */
 
 cip_chunk_run *cip_chunk_run_of(const cip_chunk_changes *c, uint64_t i)
 {
@@ -140,8 +139,7 @@ void cip_chunk_runs_take(cip_chunk_changes *c)
     cip_space_renew(c->now);
 }
 
-/* --- as a table ---------------------------------------------------------------------------------
- */
+/* --- as a table ------------------------------------------------------------------------------- */
 
 static void show(const cip_chunk_changes *c, const cip_chunk_run *r, uint64_t i, cip_chunk *out)
 {
@@ -193,8 +191,7 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
     return CIP_OK;
 }
 
-/* --- beginning ----------------------------------------------------------------------------------
- */
+/* --- beginning -------------------------------------------------------------------------------- */
 
 static bool is_whole(const cip_chunk_changes *c, const cip_chunk_list *l)
 {
@@ -351,8 +348,7 @@ uint64_t cip_chunk_changes_made(const cip_chunk_changes *c)
     return c->made;
 }
 
-/* --- elements -----------------------------------------------------------------------------------
- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 cip_status cip_chunk_elems_write(cip_chunk_changes *c, uint64_t off, const void *p, size_t n,
                                  cip_err *err)
@@ -441,8 +437,7 @@ cip_status cip_chunk_changes_write(cip_chunk_changes *c, const cip_nd *at, const
     return st;
 }
 
-/* --- shapes -------------------------------------------------------------------------------------
- */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 /* In a copy of the space as it was, as the grid changes under the one that is kept. `change` says
  * what is written, and what comes or goes in the midst. */
@@ -530,8 +525,7 @@ cip_status cip_chunk_changes_splice(cip_chunk_changes *c, const cip_array *a, co
     return reshape_grid(c, shape, &change, err);
 }
 
-/* --- finished chunks ----------------------------------------------------------------------------
- */
+/* --- finished chunks -------------------------------------------------------------------------- */
 
 /* What a finished chunk is, its bytes behind the others. */
 static cip_status keep(cip_chunk_changes *c, const cip_chunk_in *in, cip_chunk_run *r, cip_err *err)
@@ -624,8 +618,7 @@ cip_status cip_chunk_changes_put_raw(cip_chunk_changes *c, uint64_t i, cip_bytes
     return set_chunk(c, &r, err);
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 typedef struct finishing {
     cip_chunk_changes *c;

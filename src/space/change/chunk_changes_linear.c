@@ -135,8 +135,7 @@ cip_status cip_linear_changes_write(cip_chunk_changes *c, const cip_nd *at, cons
     return cip_scatter(c->layout->env, &to, at, feed, err);
 }
 
-/* --- shapes -------------------------------------------------------------------------------------
- */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 /* Bytes at the end come or go: the last chunk that stays may get another length. */
 static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
@@ -222,8 +221,7 @@ cip_status cip_linear_changes_resize(cip_chunk_changes *c, const int64_t *shape,
                                                      : reorder(c, shape, NULL, err);
 }
 
-/* --- rows in the midst --------------------------------------------------------------------------
- */
+/* --- rows in the midst ------------------------------------------------------------------------ */
 
 /* The bytes as they become: those before `at` stay, `added` come, those behind follow, which began
  * at `from`. */

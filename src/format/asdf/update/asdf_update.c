@@ -10,8 +10,7 @@ static const char empty_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !co
 static const char early_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n--- !core/asdf\n"
                                  "{}\n...\n";
 
-/* --- the text
- * ------------------------------------------------------------------------------------- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 static cip_status new_text(asdf_update *u, cip_bytes text, cip_err *err)
 {
@@ -132,8 +131,7 @@ cip_status cip_asdf_update_key(asdf_update *u, const cip_array *a, const char *s
     return cip_yaml_edit_set(e, path, value, err);
 }
 
-/* --- changes of the tree
- * --------------------------------------------------------------------------- */
+/* --- changes of the tree ---------------------------------------------------------------------- */
 
 /* A value that stands for what is missing says nothing of where data lie. */
 static bool is_mask_value(const char *rest, const cip_node *value)
@@ -281,8 +279,7 @@ cip_status cip_asdf_update_history(void *state, const char *text, cip_err *err)
     return cip_yaml_edit_set(e, path, list, err);
 }
 
-/* --- beginning and end
- * ----------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static cip_status look_at_blocks(asdf_update *u, cip_err *err)
 {

@@ -65,8 +65,7 @@ typedef struct asdf_update {
     asdf_gone *gone;
 } asdf_update;
 
-/* --- asdf_update.c -----------------------------------------------------------------------------
- */
+/* --- asdf_update.c ---------------------------------------------------------------------------- */
 
 cip_status cip_asdf_update_begin(const cip_store_begin *b, void **state, cip_err *err);
 void cip_asdf_update_clear(void *state);
@@ -133,23 +132,20 @@ cip_space *cip_asdf_update_data(const asdf_update *u, const asdf_ublock *b);
 /* Refuses a tree in which a `$ref` to a node of this file leads nowhere, unless it did before. */
 cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err);
 
-/* --- asdf_update_add.c: arrays that come ---------------------------------------------------------
- */
+/* --- asdf_update_add.c: arrays that come ------------------------------------------------------ */
 
 /* The state of an array that comes, which writes as that of a new file does; and its end, behind
  * the writer's: what was written is the update's. */
 cip_status cip_asdf_coming_begin(const cip_store_begin *b, void **state, cip_err *err);
 cip_status cip_asdf_coming_finish(asdf_writer *w, cip_err *err);
 
-/* --- asdf_update_text.c ------------------------------------------------------------------------
- */
+/* --- asdf_update_text.c ----------------------------------------------------------------------- */
 
 cip_status cip_asdf_update_tree_now(void *u, const cip_node **root, cip_err *err);
 cip_status cip_asdf_update_get_text(void *u, cip_bytes *out, cip_err *err);
 cip_status cip_asdf_update_set_text(void *u, cip_bytes text, cip_err *err);
 
-/* --- asdf_update_data.c: elements ----------------------------------------------------------------
- */
+/* --- asdf_update_data.c: elements ------------------------------------------------------------- */
 
 cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind kind,
                                 const int64_t *shape, cip_change_form *out, cip_err *err);
@@ -167,16 +163,14 @@ static inline bool cip_asdf_is_inline(const cip_array *a)
 cip_status cip_asdf_update_freeze(void *u, cip_err *err);
 cip_status cip_asdf_update_defrag(void *u, cip_report *report, cip_err *err);
 
-/* --- asdf_update_inline.c ----------------------------------------------------------------------
- */
+/* --- asdf_update_inline.c --------------------------------------------------------------------- */
 
 cip_status cip_asdf_inline_form(asdf_update *u, const cip_array *a, cip_change_form *out,
                                 cip_err *err);
 /* Puts those that have changed into the tree. */
 cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err);
 
-/* --- asdf_update_chain.c: encoding chains of 0.1 -----------------------------------------------
- */
+/* --- asdf_update_chain.c: encoding chains of 0.1 ---------------------------------------------- */
 
 /* Takes the chain that the options name. UNSUPPORTED in a file that has none. */
 cip_status cip_asdf_update_take_chain(asdf_update *u, cip_err *err);
@@ -187,13 +181,11 @@ bool cip_asdf_update_is_chained(const asdf_update *u, const asdf_ublock *b);
  */
 cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_err *err);
 
-/* --- asdf_update_finish.c: where everything goes
- * -------------------------------------------------- */
+/* --- asdf_update_finish.c: where everything goes ---------------------------------------------- */
 
 cip_status cip_asdf_update_finish(void *u, cip_revision *r, cip_err *err);
 
-/* --- asdf_update_end.c -------------------------------------------------------------------------
- */
+/* --- asdf_update_end.c ------------------------------------------------------------------------ */
 
 /* Where bytes behind the last block of the file begin that are neither room nor an index;
  * UINT64_MAX: there are none. */
@@ -205,8 +197,7 @@ cip_status cip_asdf_update_check_end(const asdf_update *u, cip_err *err);
 cip_status cip_asdf_update_find_front(const asdf_update *u, uint64_t end, uint64_t *at,
                                       cip_err *err);
 
-/* --- asdf_update_payload.c: what is stored of each block
- * ------------------------------------------- */
+/* --- asdf_update_payload.c: what is stored of each block -------------------------------------- */
 
 /* Whether rows at its end are stored behind the others, which stay as they are stored. */
 bool cip_asdf_update_grows(const asdf_update *u, const asdf_ublock *b);

@@ -28,8 +28,7 @@ cip_status cip_asdf_update_take_chain(asdf_update *u, cip_err *err)
     return CIP_OK;
 }
 
-/* --- the chain ----------------------------------------------------------------------------------
- */
+/* --- the chain -------------------------------------------------------------------------------- */
 
 /* A chain of another writer need not say how fine its steps are: they become as fine as makes no
  * difference to most values, instead of some that nobody chose. */
@@ -62,8 +61,7 @@ static cip_status find_chain(asdf_update *u, const asdf_ublock *b, asdf_chain *o
     return CIP_OK;
 }
 
-/* --- the array ----------------------------------------------------------------------------------
- */
+/* --- the array -------------------------------------------------------------------------------- */
 
 static bool has_nbytes(int32_t ndim, const int64_t *shape, uint64_t each, uint64_t nbytes)
 {
@@ -171,8 +169,7 @@ static const char *path_of(const asdf_update *u, size_t block)
     return NULL;
 }
 
-/* --- encoding -----------------------------------------------------------------------------------
- */
+/* --- encoding --------------------------------------------------------------------------------- */
 
 cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_err *err)
 {

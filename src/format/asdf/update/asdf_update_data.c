@@ -61,8 +61,7 @@ static size_t block_of(const asdf_update *u, const cip_array *a)
     return (size_t)a->storage.block;
 }
 
-/* --- rows
- * ------------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 bool cip_asdf_update_star(const cip_array *a)
 {

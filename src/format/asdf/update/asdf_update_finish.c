@@ -25,8 +25,7 @@ static bool streams(const asdf_update *u)
     return u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head);
 }
 
-/* --- what has to be known first
- * ------------------------------------------------------------------------- */
+/* --- what has to be known first --------------------------------------------------------------- */
 
 /* A block that has outgrown its place, and that others follow: a new one takes its data. */
 static cip_status move_outgrown(asdf_update *u, size_t block, int64_t *to, cip_err *err)
@@ -77,8 +76,7 @@ static bool fits(const placing *p)
     return p->old == 0 || p->text.len <= f->blocks.at[0].offset - f->tree_off;
 }
 
-/* --- in place: bytes that change
- * ------------------------------------------------------------------------ */
+/* --- in place: bytes that change -------------------------------------------------------------- */
 
 /* The text between its first and its last byte that differ, with spaces up to where the old one
  * ended. */
@@ -117,8 +115,7 @@ static cip_status text_at_end(placing *p, cip_err *err)
     return behind == 0 ? CIP_OK : cip_revision_range(p->r, u->l->io, f->blocks_from, behind, err);
 }
 
-/* --- in place: the end of the file
- * ------------------------------------------------------------------------ */
+/* --- in place: the end of the file ------------------------------------------------------------ */
 
 static void start_tail(placing *p, uint64_t off)
 {
@@ -274,9 +271,7 @@ static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
     return place_index(p, err);
 }
 
-/* --- a new file
- * -----------------------------------------------------------------------------------------------
- */
+/* --- a new file ------------------------------------------------------------------------------- */
 
 /* A new file has nothing between tree and blocks but room. */
 static cip_status tell_front(const asdf_update *u, cip_err *err)
@@ -323,9 +318,7 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
     return cip_asdf_pieces_add(u->env, &all, p->r, NULL, err);
 }
 
-/* --- all
- * --------------------------------------------------------------------------------------------------------
- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static cip_status texts(placing *p, cip_bytes *head, cip_err *err)
 {

@@ -44,8 +44,7 @@ cip_status cip_asdf_update_absolute(asdf_update *u, bool *changed, cip_err *err)
     return cip_asdf_update_renumber(u, same, n, changed, err);
 }
 
-/* --- references ---------------------------------------------------------------------------------
- */
+/* --- references ------------------------------------------------------------------------------- */
 
 typedef struct referring {
     const asdf_update *u;

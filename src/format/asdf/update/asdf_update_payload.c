@@ -11,8 +11,7 @@
 
 enum { PIECE = 1 << 20 };
 
-/* --- checksums
- * ---------------------------------------------------------------------------------------- */
+/* --- checksums -------------------------------------------------------------------------------- */
 
 /* The one that the options want; where they say nothing, one where there was one. */
 static cip_status wanted_sum(const asdf_update *u, const asdf_ublock *b, asdf_sum *out,
@@ -80,8 +79,7 @@ static cip_status make_sum(asdf_update *u, const asdf_ublock *b, asdf_piece *p, 
     return st;
 }
 
-/* --- encoding
- * ----------------------------------------------------------------------------------------- */
+/* --- encoding --------------------------------------------------------------------------------- */
 
 bool cip_asdf_update_grows(const asdf_update *u, const asdf_ublock *b)
 {
@@ -187,8 +185,7 @@ asdf_payload cip_asdf_update_payload(const asdf_ublock *b)
     return p;
 }
 
-/* --- the header
- * ------------------------------------------------------------------------------------------ */
+/* --- the header ------------------------------------------------------------------------------- */
 
 cip_status cip_asdf_update_piece(asdf_update *u, size_t block, asdf_piece *out, cip_err *err)
 {

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* --- freeze --------------------------------------------------------------------------------------
- */
+/* --- freeze ----------------------------------------------------------------------------------- */
 
 /* `*` becomes the number of rows that are there. */
 static cip_status fix_shapes(asdf_update *u, size_t block, cip_err *err)
@@ -48,8 +47,7 @@ cip_status cip_asdf_update_freeze(void *state, cip_err *err)
     return CIP_OK;
 }
 
-/* --- defrag --------------------------------------------------------------------------------------
- */
+/* --- defrag ----------------------------------------------------------------------------------- */
 
 static cip_status tell(const asdf_update *u, size_t i, cip_report *report)
 {
