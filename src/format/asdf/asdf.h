@@ -539,7 +539,8 @@ static inline int64_t cip_asdf_slack_beside(int64_t slack)
 {
     return slack < 0 ? slack : 0;
 }
-/* Bytes that a block really has room for: `allocated`, where the file does not end before. */
+/* Bytes that a block of f->blocks really has room for: `allocated`, where neither the next block
+ * begins before that nor the file ends. */
 uint64_t cip_asdf_room(const asdf_file *f, const asdf_block *b);
 /* The block of an open file as it is stored, header bytes and free space included. */
 cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_piece *out,

@@ -42,7 +42,11 @@ static cip_status read_extra(const asdf_file *f, const asdf_block *b, cip_arena 
 
 uint64_t cip_asdf_room(const asdf_file *f, const asdf_block *b)
 {
-    uint64_t there = f->layout->io->size - cip_min_u64(b->data_off, f->layout->io->size);
+    const asdf_block *next = b + 1;
+    uint64_t end = f->layout->io->size;
+    if (next < f->blocks.at + f->blocks.n)
+        end = cip_min_u64(end, next->offset);
+    const uint64_t there = end - cip_min_u64(b->data_off, end);
     return cip_max_u64(cip_min_u64(b->allocated, there), b->stored);
 }
 
