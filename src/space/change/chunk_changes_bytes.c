@@ -474,7 +474,8 @@ cip_status cip_chunk_changes_patch(const cip_chunk_changes *c, uint64_t end, uin
                                    cip_patch *to, cip_err *err)
 {
     uint64_t from = 0, until = 0; /* of the range that is being put together */
-    for (const cip_chunk_run *r = c->runs.at; r < c->runs.at + c->runs.n && r->i < end; r++) {
+    for (size_t k = 0; k < c->runs.n && c->runs.at[k].i < end; k++) {
+        const cip_chunk_run *r = &c->runs.at[k];
         if (r->from == r->i)
             continue;
         if (until == 0 || r->i - until > NEAR) {
