@@ -114,5 +114,8 @@ cip_status cip_byte_changes_load(cip_chunk_changes *c, cip_err *err);
  * shapes, and zeros. *len: how many bytes they are. */
 cip_status cip_changes_gather(cip_chunk_changes *c, const cip_nd *was, const int64_t *shape,
                               const cip_splice *s, uint64_t *off, uint64_t *len, cip_err *err);
+/* The same of an array that is all of the chunks. */
+cip_status cip_changes_reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
+                               uint64_t *off, uint64_t *len, cip_err *err);
 
 #endif

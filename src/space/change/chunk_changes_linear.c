@@ -199,9 +199,7 @@ static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, const cip_
                           cip_err *err)
 {
     uint64_t off, len;
-    cip_nd was;
-    CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
-    CIP_TRY(cip_changes_gather(c, &was, shape, s, &off, &len, err));
+    CIP_TRY(cip_changes_reorder(c, shape, s, &off, &len, err));
     CIP_TRY(add_elems(c, 0, cip_linear_chunk_count(&c->form, len), off, len, err));
     cip_linear_set_len(c, len);
     cip_chunk_runs_take(c);

@@ -343,16 +343,6 @@ cip_space *cip_asdf_update_data(const asdf_update *u, const asdf_ublock *b)
     return b->c != NULL ? cip_chunk_changes_space(b->c) : u->l->block[b - u->b].data;
 }
 
-bool cip_asdf_update_any(const asdf_update *u, bool inlined)
-{
-    for (size_t i = 0; i < u->l->narray; i++) {
-        const cip_array *a = u->l->array[i];
-        if ((!inlined || cip_asdf_is_inline(a)) && cip_asdf_update_now(u, a) != a)
-            return true;
-    }
-    return false;
-}
-
 cip_status cip_asdf_update_begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     asdf_update *u;

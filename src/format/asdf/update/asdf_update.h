@@ -110,8 +110,6 @@ static inline const cip_array *cip_asdf_update_now(const asdf_update *u, const c
 {
     return u->now != NULL ? u->now(u->now_user, a) : a;
 }
-/* Whether elements, rows or shapes have changed; of arrays in the tree (`inlined`), or any. */
-bool cip_asdf_update_any(const asdf_update *u, bool inlined);
 /* For each block how many ndarrays of the tree name it, masks included; in the arena. */
 cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err);
 /* Puts another text in the tree's place. */

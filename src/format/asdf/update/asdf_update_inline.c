@@ -111,8 +111,6 @@ static bool has_earlier(const asdf_update *u, size_t i)
 
 cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err)
 {
-    if (!cip_asdf_update_any(u, true))
-        return CIP_OK;
     for (size_t i = 0; i < u->l->narray; i++) {
         const cip_array *a = u->l->array[i];
         if (a->node == NULL || !cip_asdf_is_inline(a) || cip_asdf_update_now(u, a) == a ||

@@ -103,7 +103,10 @@ static bool is_untouched(const asdf_update *u)
     for (size_t i = 0; i < u->n; i++)
         if (u->b[i].changed)
             return false;
-    return !cip_asdf_update_any(u, false);
+    for (size_t i = 0; i < u->l->narray; i++)
+        if (cip_asdf_update_now(u, u->l->array[i]) != u->l->array[i])
+            return false;
+    return true;
 }
 
 cip_status cip_asdf_update_tree_now(void *state, const cip_node **root, cip_err *err)
