@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "cippus/edit.h"
+#include "cippus/change.h"
 
 enum { COLUMNS = 512, CHUNK = 512, ROWS = 16 * CHUNK, SIDE = 100, NSTEP = 16 };
 
@@ -58,18 +58,18 @@ static void need(bool holds, const cip_err *err)
         bench_die("an update", err);
 }
 
-static cip_edit *begin(const subject *s)
+static cip_change *begin(const subject *s)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *e;
-    need(cip_edit_open(s->path, CIP_EDIT_OPTIONS(.level = s->level), &e, &err) == CIP_OK, &err);
+    cip_change *e;
+    need(cip_change_open(s->path, CIP_CHANGE_OPTIONS(.level = s->level), &e, &err) == CIP_OK, &err);
     return e;
 }
 
-static void commit(cip_edit *e)
+static void commit(cip_change *e)
 {
     cip_err err = CIP_ERR_INIT;
-    need(cip_edit_commit(e, &err) == CIP_OK, &err);
+    need(cip_change_commit(&e, &err) == CIP_OK, &err);
 }
 
 /* --- the rows: a step each --------------------------------------------------------------------
@@ -86,8 +86,8 @@ static void append(subject *s)
         need(peer.append(s->theirs, data, 1 << 20, 0) >= 0, NULL);
         return;
     }
-    cip_edit *e = begin(s);
-    need(cip_edit_append(e, "", data, 1 << 20, &err) == CIP_OK, &err);
+    cip_change *e = begin(s);
+    need(cip_change_append(e, "", cip_dtype_as_stored(), data, 1 << 20, &err) == CIP_OK, &err);
     commit(e);
 }
 
@@ -104,8 +104,9 @@ static void set(subject *s, int64_t row, int64_t column, int64_t side)
     }
     snprintf(text, sizeof text, "[%" PRId64 ":%" PRId64 ", %" PRId64 ":%" PRId64 "]", row, stop[0],
              column, stop[1]);
-    cip_edit *e = begin(s);
-    need(cip_edit_write(e, "", text, data, (size_t)n, &err) == CIP_OK, &err);
+    cip_change *e = begin(s);
+    need(cip_change_write(e, "", text, cip_dtype_as_stored(), data, (size_t)n, &err) == CIP_OK,
+         &err);
     commit(e);
 }
 
@@ -130,8 +131,8 @@ static void resize(subject *s)
         need(peer.resize(s->theirs, shape, NULL) >= 0, NULL);
         return;
     }
-    cip_edit *e = begin(s);
-    need(cip_edit_resize(e, "", 2, shape, &err) == CIP_OK, &err);
+    cip_change *e = begin(s);
+    need(cip_change_resize(e, "", 2, shape, &err) == CIP_OK, &err);
     commit(e);
 }
 
@@ -141,15 +142,15 @@ static void resize(subject *s)
 static void make(const char *path, const uint8_t *data)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w;
+    cip_change *w;
     const int64_t shape[] = { ROWS, COLUMNS };
     unlink(path);
     cip_create(path,
-               CIP_WRITE_OPTIONS(.codec = "lz4:5", .level = CIP_LEVEL_PROCESS,
-                                 .format_options = CIP_TEXTS("chunks=512,512", "blocks=128,128")),
+               CIP_CHANGE_OPTIONS(.codec = "lz4:5", .level = CIP_LEVEL_PROCESS,
+                                  .format_options = CIP_TEXTS("chunks=512,512", "blocks=128,128")),
                &w, &err);
-    cip_put(w, "data", cip_dtype_of(CIP_F32), 2, shape, data, NULL, &err);
-    need(cip_writer_commit(w, &err) == CIP_OK, &err);
+    cip_change_put(w, "data", cip_dtype_of(CIP_F32), 2, shape, data, NULL, &err);
+    need(cip_change_commit(&w, &err) == CIP_OK, &err);
 }
 
 static uint64_t digest(const subject *s)

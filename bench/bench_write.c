@@ -12,7 +12,7 @@
 
 #include "bare.h"
 #include "bench.h"
-#include "cippus/edit.h"
+#include "cippus/change.h"
 
 /* The row that runs. */
 static const char *now_row;
@@ -45,15 +45,15 @@ static void check_file(const char *path, bench_turn *out)
  */
 
 static uint64_t put(const char *to, const uint8_t *data, size_t n, const cip_dtype *dtype,
-                    const cip_write_options *o)
+                    const cip_change_options *o)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w;
+    cip_change *w;
     const int64_t shape[] = { (int64_t)(n / cip_dtype_itemsize(dtype)) };
     uint64_t start = bench_now();
     cip_create(to, o, &w, &err);
-    cip_put(w, "data", dtype, 1, shape, data, NULL, &err);
-    if (cip_writer_commit(w, &err) != CIP_OK)
+    cip_change_put(w, "data", dtype, 1, shape, data, NULL, &err);
+    if (cip_change_commit(&w, &err) != CIP_OK)
         bench_die(to, &err);
     return bench_now() - start;
 }
@@ -78,8 +78,8 @@ static void write_raw(const char *who, const char *path, bool md5, bench_turn *o
         return;
     }
     out->ns = put(to, data, n, dtype,
-                  CIP_WRITE_OPTIONS(.checksum = md5 ? "md5" : "none", .limits = &limits,
-                                    .level = CIP_LEVEL_PROCESS, .threads = threads_of(who)));
+                  CIP_CHANGE_OPTIONS(.checksum = md5 ? "md5" : "none", .limits = &limits,
+                                     .level = CIP_LEVEL_PROCESS, .threads = threads_of(who)));
     check_file(to, out);
     unlink(to);
 }
@@ -111,9 +111,9 @@ static void compress(const char *codec, size_t most, const char *who, const char
         return;
     }
     out->ns = put(to, data, n, dtype,
-                  CIP_WRITE_OPTIONS(.codec = strcmp(codec, "bzp2") == 0 ? "bzip2" : codec,
-                                    .checksum = "none", .level = CIP_LEVEL_PROCESS,
-                                    .threads = threads_of(who)));
+                  CIP_CHANGE_OPTIONS(.codec = strcmp(codec, "bzp2") == 0 ? "bzip2" : codec,
+                                     .checksum = "none", .level = CIP_LEVEL_PROCESS,
+                                     .threads = threads_of(who)));
     check_file(to, out);
     unlink(to);
 }
@@ -126,14 +126,14 @@ static void make_copy(const char *path, const char *to)
 {
     cip_err err = CIP_ERR_INIT;
     cip_file *f;
-    cip_writer *w;
+    cip_change *w;
     if (access(to, F_OK) == 0)
         return;
     f = bench_open(path, 0);
-    cip_create(to, CIP_WRITE_OPTIONS(.level = CIP_LEVEL_PROCESS), &w, &err);
-    cip_writer_set_int(w, "value", 10000000, &err);
-    cip_put_array(w, "data", cip_file_array(f, 0), NULL, NULL, &err);
-    if (cip_writer_commit(w, &err) != CIP_OK)
+    cip_create(to, CIP_CHANGE_OPTIONS(.level = CIP_LEVEL_PROCESS), &w, &err);
+    cip_change_set_int(w, "value", 10000000, &err);
+    cip_change_put_array(w, "data", cip_file_array(f, 0), NULL, NULL, &err);
+    if (cip_change_commit(&w, &err) != CIP_OK)
         bench_die(to, &err);
     cip_file_close(f);
 }
@@ -153,7 +153,7 @@ static void set_value(const char *who, const char *path, bool power, bench_turn 
     static int64_t next = 10000001; /* as long as what it replaces */
     char to[2200];
     cip_err err = CIP_ERR_INIT;
-    cip_edit *e;
+    cip_change *e;
     int64_t v = next++;
     outputs_name(path, who, to, sizeof to);
     if (strcmp(who, "check") == 0) {
@@ -165,10 +165,10 @@ static void set_value(const char *who, const char *path, bool power, bench_turn 
     if (strcmp(who, "bare") == 0) {
         bare_set(to, v, power);
     } else {
-        cip_edit_open(to, CIP_EDIT_OPTIONS(.level = power ? CIP_LEVEL_POWER : CIP_LEVEL_PROCESS),
-                      &e, &err);
-        cip_edit_set_int(e, "value", v, &err);
-        if (cip_edit_commit(e, &err) != CIP_OK)
+        cip_change_open(
+            to, CIP_CHANGE_OPTIONS(.level = power ? CIP_LEVEL_POWER : CIP_LEVEL_PROCESS), &e, &err);
+        cip_change_set_int(e, "value", v, &err);
+        if (cip_change_commit(&e, &err) != CIP_OK)
             bench_die(to, &err);
     }
     out->ns = bench_now() - start;
@@ -183,12 +183,12 @@ enum { ROWS = 1000, COLUMNS = 100 };
 static void make_stream(const char *to)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w;
+    cip_change *w;
     const int64_t shape[] = { 0, COLUMNS };
-    cip_create(to, CIP_WRITE_OPTIONS(.overwrite = true, .level = CIP_LEVEL_PROCESS), &w, &err);
-    cip_put(w, "rows", cip_dtype_of(CIP_F32), 2, shape, NULL,
-            CIP_ARRAY_OPTIONS(.storage = "streamed"), &err);
-    if (cip_writer_commit(w, &err) != CIP_OK)
+    cip_create(to, CIP_CHANGE_OPTIONS(.overwrite = true, .level = CIP_LEVEL_PROCESS), &w, &err);
+    cip_change_put(w, "rows", cip_dtype_of(CIP_F32), 2, shape, NULL,
+                   CIP_ARRAY_OPTIONS(.storage = "streamed"), &err);
+    if (cip_change_commit(&w, &err) != CIP_OK)
         bench_die(to, &err);
 }
 

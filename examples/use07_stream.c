@@ -8,13 +8,13 @@
 /* A file with an array of no rows yet, which grows at the end. */
 static void make_file(const char *path, cip_err *err)
 {
-    cip_writer *w;
+    cip_change *w;
     const int64_t none[] = { 0, 3 };
-    cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err);
-    cip_writer_set_string(w, "telescope", "north", err);
-    cip_put(w, "events", cip_dtype_of(CIP_F64), 2, none, NULL,
-            CIP_ARRAY_OPTIONS(.storage = "streamed"), err);
-    cip_writer_commit(w, err);
+    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &w, err);
+    cip_change_set_string(w, "telescope", "north", err);
+    cip_change_put(w, "events", cip_dtype_of(CIP_F64), 2, none, NULL,
+                   CIP_ARRAY_OPTIONS(.storage = "streamed"), err);
+    cip_change_commit(&w, err);
 }
 
 int main(int argc, char **argv)

@@ -9,12 +9,12 @@ static float image[64][64];
 
 static void make_file(const char *path, cip_err *err)
 {
-    cip_writer *w;
+    cip_change *w;
     const int64_t shape[] = { 64, 64 };
-    cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err);
-    cip_writer_set_string(w, "meta/quality", "not looked at", err);
-    cip_put(w, "image", cip_dtype_of(CIP_F32), 2, shape, image, NULL, err);
-    cip_writer_commit(w, err);
+    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &w, err);
+    cip_change_set_string(w, "meta/quality", "not looked at", err);
+    cip_change_put(w, "image", cip_dtype_of(CIP_F32), 2, shape, image, NULL, err);
+    cip_change_commit(&w, err);
 }
 
 int main(int argc, char **argv)
@@ -22,15 +22,15 @@ int main(int argc, char **argv)
     static const float fixed[10][64] = { { 1 }, { 2 } };
     cip_err err = CIP_ERR_INIT;
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     const char *path = argc > 1 ? argv[1] : "out.asdf";
     make_file(path, &err);
     cip_open(path, NULL, &f, &err);
-    cip_edit_begin(f, &e, &err);
-    cip_edit_set_string(e, "meta/quality", "good", &err);
-    cip_edit_write(e, "image", "[0:10]", fixed, sizeof fixed, &err);
-    if (cip_edit_commit(e, &err) == CIP_ERR_BUSY)
-        cip_edit_abort(e); /* or commit it again, when readers are gone */
+    cip_change_begin(f, NULL, &e, &err);
+    cip_change_set_string(e, "meta/quality", "good", &err);
+    cip_change_write(e, "image", "[0:10]", cip_dtype_as_stored(), fixed, sizeof fixed, &err);
+    if (cip_change_commit(&e, &err) == CIP_ERR_BUSY)
+        cip_change_abort(&e); /* or commit it again, when readers are gone */
 
     const char *quality = "";
     float column[3] = { 0 };

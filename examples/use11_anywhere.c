@@ -66,24 +66,24 @@ int main(int argc, char **argv)
     const cip_io_write_methods to = { CIP_IO_WRITE_METHODS_INIT, .name = "mine.asdf",
                                       .write_at = my_write, .resize = my_resize,
                                       .complete = my_complete };
-    cip_writer *w;
+    cip_change *w;
     cip_create_io(&to, written, NULL, &w, &err);
-    cip_writer_set_string(w, "from", cip_file_format(f), &err);
-    cip_put_array(w, "data", cip_file_array(f, 0), NULL, NULL, &err);
-    cip_writer_commit(w, &err); /* the first call of my methods */
+    cip_change_set_string(w, "from", cip_file_format(f), &err);
+    cip_change_put_array(w, "data", cip_file_array(f, 0), NULL, NULL, &err);
+    cip_change_commit(&w, &err); /* the first call of my methods */
     cip_file_close(f);
 
     cip_memory *memory; /* the same without methods */
     size_t n;
     cip_create_memory("asdf", NULL, &memory, &w, &err);
-    cip_writer_set_int(w, "answer", 42, &err);
-    cip_writer_commit(w, &err);
-    cip_edit *e; /* and changed as a file is */
+    cip_change_set_int(w, "answer", 42, &err);
+    cip_change_commit(&w, &err);
+    cip_change *e; /* and changed as a file is */
     int64_t answer = 0;
     cip_memory_open(memory, NULL, &f, &err);
-    cip_edit_begin(f, &e, &err);
-    cip_edit_set_int(e, "answer", 43, &err);
-    cip_edit_commit(e, &err);
+    cip_change_begin(f, NULL, &e, &err);
+    cip_change_set_int(e, "answer", 43, &err);
+    cip_change_commit(&e, &err);
     cip_file_close(f);
     cip_memory_open(memory, NULL, &f, &err);
     cip_tree_get_int(cip_file_tree(f), "answer", &answer, &err);

@@ -155,13 +155,14 @@ static int stream_rows(stream *s)
 static int update_rows(const opts *o, const char *path, const char *input)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *edit;
+    cip_change *edit;
     loaded b;
     int rc = bytes_map(input, &b);
     if (rc == EXIT_FINE)
         rc = update_start(o, &edit);
     if (rc == EXIT_FINE) {
-        cip_status st = cip_edit_append(edit, path, b.n != 0 ? b.ptr : "", b.n, &err);
+        cip_status st =
+            cip_change_append(edit, path, cip_dtype_as_stored(), b.n != 0 ? b.ptr : "", b.n, &err);
         rc = update_finish(o, edit, st, &err);
     }
     bytes_free(&b);
@@ -192,7 +193,7 @@ static int append_rows(const opts *o, const char *path, const char *input)
 static int append_array(const opts *o, const char *path, const char *input)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *edit;
+    cip_change *edit;
     int rc;
     opts in = *o;
     in.nshard = 0; /* of the file that grows */
@@ -202,7 +203,7 @@ static int append_array(const opts *o, const char *path, const char *input)
     const cip_array *from = cip_find(f, o->path != NULL ? o->path : "", &err);
     rc = from == NULL ? complain(input, &err) : update_start(o, &edit);
     if (rc == EXIT_FINE) {
-        cip_status st = cip_edit_append_array(edit, path, from, &err);
+        cip_status st = cip_change_append_array(edit, path, from, &err);
         rc = update_finish(o, edit, st, &err);
         update_hint(o, input, &err);
     }

@@ -30,13 +30,13 @@ static int list_dropped(void *user, const cip_finding *f)
 int cmd_defrag(const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *edit;
+    cip_change *edit;
     listing l = { .json = o->json };
     int rc = update_start(o, &edit);
     if (rc != EXIT_FINE)
         return rc;
     fputs(o->json ? "{\"dropped\": [" : "", stdout);
-    cip_status st = cip_edit_defrag(edit, list_dropped, &l, &err);
+    cip_status st = cip_change_defrag(edit, list_dropped, &l, &err);
     fputs(o->json ? "]" : "", stdout);
     return update_finish_object(o, edit, st, &err);
 }

@@ -90,12 +90,12 @@ static int read_draft(const draft *d, const opts *o, strbuf *out)
 }
 
 /* Lets the user change the text; *same when nothing came of it. */
-static int change(const opts *o, cip_edit *edit, draft *d, bool *same, cip_err *err)
+static int change(const opts *o, cip_change *edit, draft *d, bool *same, cip_err *err)
 {
     const char *text;
     size_t n;
     strbuf now = { 0 };
-    if (cip_edit_text(edit, &text, &n, err) != CIP_OK)
+    if (cip_change_text(edit, &text, &n, err) != CIP_OK)
         return complain(o->pos[0], err);
     int rc = draft_new(d, text, n);
     if (rc != EXIT_FINE)
@@ -109,7 +109,7 @@ static int change(const opts *o, cip_edit *edit, draft *d, bool *same, cip_err *
     *same = rc == EXIT_FINE && now.len == n && (n == 0 || memcmp(now.ptr, text, n) == 0);
     if (rc == EXIT_FINE && !*same) {
         tidy(&now);
-        if (now.failed || cip_edit_set_text(edit, now.ptr, now.len, err) != CIP_OK)
+        if (now.failed || cip_change_set_text(edit, now.ptr, now.len, err) != CIP_OK)
             rc = complain(o->pos[0], err);
     }
     free(now.ptr);
@@ -119,7 +119,7 @@ static int change(const opts *o, cip_edit *edit, draft *d, bool *same, cip_err *
 int cmd_edit(const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *edit;
+    cip_change *edit;
     draft d = { .path = "" };
     bool same = false;
     int rc = update_start(o, &edit);
@@ -127,7 +127,7 @@ int cmd_edit(const opts *o)
         return rc;
     rc = change(o, edit, &d, &same, &err);
     if (rc != EXIT_FINE || same)
-        cip_edit_abort(edit);
+        cip_change_abort(&edit);
     else
         rc = update_finish(o, edit, CIP_OK, &err);
     if (same)

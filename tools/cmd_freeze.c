@@ -6,10 +6,10 @@
 int cmd_freeze(const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *edit;
+    cip_change *edit;
     int rc = update_start(o, &edit);
     if (rc != EXIT_FINE)
         return rc;
-    cip_status st = cip_edit_freeze(edit, &err);
+    cip_status st = cip_change_freeze(edit, &err);
     return update_finish(o, edit, st, &err);
 }

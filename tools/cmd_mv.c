@@ -6,10 +6,10 @@
 int cmd_mv(const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *edit;
+    cip_change *edit;
     int rc = update_start(o, &edit);
     if (rc != EXIT_FINE)
         return rc;
-    cip_status st = cip_edit_move(edit, o->pos[1], o->pos[2], o->force, &err);
+    cip_status st = cip_change_move(edit, o->pos[1], o->pos[2], o->force, &err);
     return update_finish(o, edit, st, &err);
 }

@@ -33,11 +33,11 @@ static void hint(cip_status st, cip_err *err)
 }
 
 /* Where rows come: before the one that the slice names, or where it takes none. */
-static cip_status find_place(cip_edit *edit, const char *path, const char *slice, int *axis,
+static cip_status find_place(cip_change *edit, const char *path, const char *slice, int *axis,
                              int64_t *start, cip_err *err)
 {
     int64_t count = 0;
-    cip_status st = cip_edit_range(edit, path, slice, axis, start, &count, err);
+    cip_status st = cip_change_range(edit, path, slice, axis, start, &count, err);
     if (st != CIP_OK || count <= 1)
         return st;
     err->code = CIP_ERR_ARG;
@@ -46,33 +46,35 @@ static cip_status find_place(cip_edit *edit, const char *path, const char *slice
     return CIP_ERR_ARG;
 }
 
-static cip_status put_loaded(const opts *o, cip_edit *edit, const char *path, const char *slice,
+static cip_status put_loaded(const opts *o, cip_change *edit, const char *path, const char *slice,
                              const loaded *b, cip_err *err)
 {
     int axis;
     int64_t start;
     if (!o->insert)
-        return cip_edit_write(edit, path, slice, b->ptr, b->n, err);
+        return cip_change_write(edit, path, slice, cip_dtype_as_stored(), b->ptr, b->n, err);
     cip_status st = find_place(edit, path, slice, &axis, &start, err);
-    return st == CIP_OK ? cip_edit_insert(edit, path, axis, start, b->ptr, b->n, err) : st;
+    return st == CIP_OK ? cip_change_insert(edit, path, axis, start, cip_dtype_as_stored(), b->ptr,
+                                            b->n, err)
+                        : st;
 }
 
-static cip_status put_from(const opts *o, cip_edit *edit, const char *path, const char *slice,
+static cip_status put_from(const opts *o, cip_change *edit, const char *path, const char *slice,
                            const cip_array *from, cip_err *err)
 {
     int axis;
     int64_t start;
     if (!o->insert)
-        return cip_edit_write_array(edit, path, slice, from, err);
+        return cip_change_write_array(edit, path, slice, from, err);
     cip_status st = find_place(edit, path, slice, &axis, &start, err);
-    return st == CIP_OK ? cip_edit_insert_array(edit, path, axis, start, from, err) : st;
+    return st == CIP_OK ? cip_change_insert_array(edit, path, axis, start, from, err) : st;
 }
 
 /* Raw bytes are elements of the array's own type where none is given. */
 static int put_bytes(const opts *o, const char *path, const char *slice, const char *input)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *edit;
+    cip_change *edit;
     loaded b;
     int rc = bytes_load(input, o, &b);
     if (rc != EXIT_FINE)
@@ -90,7 +92,7 @@ static int put_bytes(const opts *o, const char *path, const char *slice, const c
 static int put_array(const opts *o, const char *path, const char *slice, const char *input)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *edit;
+    cip_change *edit;
     int rc;
     const cip_array_options how = { .size = sizeof how, .storage = o->inlined ? "inline" : NULL };
     strbuf literal = { 0 };
@@ -105,7 +107,7 @@ static int put_array(const opts *o, const char *path, const char *slice, const c
     const cip_array *from = cip_find(f, o->path != NULL ? o->path : "", &err);
     rc = from == NULL ? complain(input, &err) : update_start(o, &edit);
     if (rc == EXIT_FINE) {
-        cip_status st = o->new_array ? cip_edit_put_array(edit, path, from, NULL, &how, &err)
+        cip_status st = o->new_array ? cip_change_put_array(edit, path, from, NULL, &how, &err)
                                      : put_from(o, edit, path, slice, from, &err);
         if (!o->new_array)
             hint(st, &err);

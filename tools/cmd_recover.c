@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cippus/edit.h"
+#include "cippus/change.h"
 #include "commands.h"
 
 static const char *const states[] = {

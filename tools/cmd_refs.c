@@ -60,7 +60,7 @@ static int failed(const char *path, const char *what)
 
 static int write_whole(const char *path, const char *bytes, size_t n, bool overwrite)
 {
-    const cip_write_options how = { .size = sizeof how, .overwrite = overwrite };
+    const cip_change_options how = { .size = sizeof how, .overwrite = overwrite };
     cip_memory *memory = NULL;
     cip_err err = CIP_ERR_INIT;
     cip_status st = cip_memory_new(bytes, n, &memory, &err);

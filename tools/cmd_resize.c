@@ -6,7 +6,7 @@
 int cmd_resize(const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *edit;
+    cip_change *edit;
     int ndim;
     int64_t shape[CIP_MAX_NDIM];
     const char *path = o->npos > 2 ? o->pos[1] : "", *text = o->pos[o->npos - 1];
@@ -19,6 +19,6 @@ int cmd_resize(const opts *o)
     int rc = update_start(o, &edit);
     if (rc != EXIT_FINE)
         return rc;
-    cip_status st = cip_edit_resize(edit, path, ndim, shape, &err);
+    cip_status st = cip_change_resize(edit, path, ndim, shape, &err);
     return update_finish(o, edit, st, &err);
 }

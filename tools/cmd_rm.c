@@ -5,12 +5,12 @@
 #include "commands.h"
 #include "update.h"
 
-static cip_status rm_range(cip_edit *edit, const char *path, const char *slice, cip_err *err)
+static cip_status rm_range(cip_change *edit, const char *path, const char *slice, cip_err *err)
 {
     int axis;
     int64_t start, count;
-    cip_status st = cip_edit_range(edit, path, slice, &axis, &start, &count, err);
-    return st == CIP_OK ? cip_edit_delete(edit, path, axis, start, count, err) : st;
+    cip_status st = cip_change_range(edit, path, slice, &axis, &start, &count, err);
+    return st == CIP_OK ? cip_change_delete(edit, path, axis, start, count, err) : st;
 }
 
 /* Those that say how elements are stored. */
@@ -22,7 +22,7 @@ static bool has_options_of_arrays(const opts *o)
 int cmd_rm(const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *edit;
+    cip_change *edit;
     const char *last = o->pos[o->npos - 1]; /* as put has it, "[" begins a slice */
     const bool sliced = o->npos > 2 || last[0] == '[';
     if (!sliced && has_options_of_arrays(o)) {
@@ -33,6 +33,6 @@ int cmd_rm(const opts *o)
     if (rc != EXIT_FINE)
         return rc;
     cip_status st = sliced ? rm_range(edit, o->npos > 2 ? o->pos[1] : "", last, &err)
-                           : cip_edit_remove(edit, last, &err);
+                           : cip_change_remove(edit, last, &err);
     return update_finish(o, edit, st, &err);
 }

@@ -130,12 +130,12 @@ static char *change_of(const opts *o, const old_node *old)
 static int set_node(const opts *o, const old_node *old)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *edit;
+    cip_change *edit;
     int rc = update_start(o, &edit);
     if (rc != EXIT_FINE)
         return rc;
-    cip_status st = o->string ? cip_edit_set_string(edit, o->pos[1], o->pos[2], &err)
-                              : cip_edit_set_typed(edit, o->pos[1], o->pos[2], &err);
+    cip_status st = o->string ? cip_change_set_string(edit, o->pos[1], o->pos[2], &err)
+                              : cip_change_set_typed(edit, o->pos[1], o->pos[2], &err);
     if (st == CIP_ERR_CORRUPT && strcmp(err.part, "value") == 0)
         return update_give_up(edit, not_yaml(&err));
     char *change = old->known ? change_of(o, old) : NULL;

@@ -32,28 +32,28 @@ static cip_status take_value(const cip_file *literal, const opts *o, const cip_d
 }
 
 /* elem NULL: nobody has set them. */
-static int write_it(const opts *o, const cip_write_options *how, const cip_dtype *dtype,
+static int write_it(const opts *o, const cip_change_options *how, const cip_dtype *dtype,
                     const void *elem)
 {
     const cip_array_options a = { .size = sizeof a, .storage = o->inlined ? "inline" : NULL };
     int64_t shape[CIP_MAX_NDIM];
     int ndim;
     cip_err err = CIP_ERR_INIT, why = CIP_ERR_INIT;
-    cip_writer *w;
+    cip_change *w;
     if (!parse_shape(o->shape, false, &ndim, shape))
         return wrong_use("--shape: expected lengths such as 100,3");
     if (cip_create(o->pos[0], how, &w, &err) != CIP_OK)
         return complain(o->pos[0], &err);
     /* nobody gave a name: none, where the format can do without */
     if (o->nname != 0)
-        cip_put_filled(w, o->names[0], dtype, ndim, shape, elem, &a, &err);
-    else if (cip_put_filled(w, "", dtype, ndim, shape, elem, &a, &why) == CIP_ERR_ARG &&
-             cip_writer_forget_failure(w, &err) == CIP_OK)
-        cip_put_filled(w, "data", dtype, ndim, shape, elem, &a, &err);
-    return cip_writer_commit(w, &err) == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
+        cip_change_put_filled(w, o->names[0], dtype, ndim, shape, elem, &a, &err);
+    else if (cip_change_put_filled(w, "", dtype, ndim, shape, elem, &a, &why) == CIP_ERR_ARG &&
+             cip_change_forget_failure(w, &err) == CIP_OK)
+        cip_change_put_filled(w, "data", dtype, ndim, shape, elem, &a, &err);
+    return cip_change_commit(&w, &err) == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
 }
 
-static int fill_with(const opts *o, const cip_write_options *how, const cip_file *literal,
+static int fill_with(const opts *o, const cip_change_options *how, const cip_file *literal,
                      bool unset)
 {
     cip_err err = CIP_ERR_INIT;
@@ -71,7 +71,7 @@ static int fill_with(const opts *o, const cip_write_options *how, const cip_file
     return rc;
 }
 
-int convert_filled(const opts *o, const cip_write_options *how)
+int convert_filled(const opts *o, const cip_change_options *how)
 {
     strbuf literal = { 0 };
     int rc;

@@ -7,6 +7,6 @@
 #include "opts.h"
 
 /* Of --fill, --dtype and --shape into the only argument. An exit status, after a complaint. */
-int convert_filled(const opts *o, const cip_write_options *how);
+int convert_filled(const opts *o, const cip_change_options *how);
 
 #endif

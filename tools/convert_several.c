@@ -18,7 +18,7 @@ typedef struct several {
     const opts *o;
     cip_finding_fn *tell;
     void *user;
-    cip_writer *w;
+    cip_change *w;
     taken *list;
     size_t n, cap;
     size_t nloss;
@@ -158,7 +158,7 @@ static int put_arrays(several *s, int input, const cip_file *f)
             return rc;
         if (s->nloss != 0 && !o->accept_loss)
             continue; /* the other losses are still told */
-        if (cip_put_array(s->w, name, a, NULL, &how, &err) != CIP_OK)
+        if (cip_change_put_array(s->w, name, a, NULL, &how, &err) != CIP_OK)
             return complain(file, &err);
     }
     return EXIT_FINE;
@@ -206,12 +206,12 @@ static int put_all(several *s, cip_err *err)
         fputs("cippus: not all of the inputs can be kept; accept it with --accept-loss\n", stderr);
         return EXIT_FAILED;
     }
-    const cip_status st = cip_writer_commit(s->w, err);
+    const cip_status st = cip_change_commit(&s->w, err);
     s->w = NULL;
     return st == CIP_OK ? EXIT_FINE : complain(s->o->pos[n], err);
 }
 
-int convert_several(const opts *o, const cip_write_options *how, cip_finding_fn *tell, void *user)
+int convert_several(const opts *o, const cip_change_options *how, cip_finding_fn *tell, void *user)
 {
     several s = { .o = o, .tell = tell, .user = user };
     cip_err err = CIP_ERR_INIT;
@@ -221,7 +221,7 @@ int convert_several(const opts *o, const cip_write_options *how, cip_finding_fn 
     if (cip_create(o->pos[o->npos - 1], how, &s.w, &err) != CIP_OK)
         return complain(o->pos[o->npos - 1], &err);
     rc = put_all(&s, &err);
-    cip_writer_abort(s.w);
+    cip_change_abort(&s.w);
     for (size_t i = 0; i < s.n; i++)
         free(s.list[i].name);
     free(s.list);

@@ -7,6 +7,6 @@
 
 /* All inputs but the last of o->pos, which is the output, written as `how` says; losses are told as
  * findings. The exit status, complaints made. */
-int convert_several(const opts *o, const cip_write_options *how, cip_finding_fn *tell, void *user);
+int convert_several(const opts *o, const cip_change_options *how, cip_finding_fn *tell, void *user);
 
 #endif

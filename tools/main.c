@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cippus/write.h"
+#include "cippus/change.h"
 #include "commands.h"
 #include "print.h"
 #include "suggest.h"

@@ -156,7 +156,7 @@ static const char *command_at(const char *text, size_t *len)
     static const char *const calls[][2] = { { "cip_recover", "recover" },
                                             { "cip_convert", "convert" },
                                             { "cip_verify", "verify" },
-                                            { "cip_edit_defrag", "defrag" } };
+                                            { "cip_change_defrag", "defrag" } };
     *len = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
         if (strlen(calls[i][0]) == *len && strncmp(text, calls[i][0], *len) == 0)

@@ -38,9 +38,9 @@ void update_hint(const opts *o, const char *input, const cip_err *err)
               stderr);
 }
 
-int update_start(const opts *o, cip_edit **edit)
+int update_start(const opts *o, cip_change **edit)
 {
-    cip_edit_options e = { .size = sizeof e };
+    cip_change_options e = { .size = sizeof e };
     cip_err err = CIP_ERR_INIT;
     cip_limits limits;
     const cip_open_options open = open_options(o, &limits);
@@ -60,14 +60,14 @@ int update_start(const opts *o, cip_edit **edit)
     e.history = o->history;
     e.break_links = o->break_links;
     e.wait = o->wait;
-    if (cip_edit_open(o->pos[0], &e, edit, &err) != CIP_OK)
+    if (cip_change_open(o->pos[0], &e, edit, &err) != CIP_OK)
         return complain(o->pos[0], &err);
     return EXIT_FINE;
 }
 
-int update_give_up(cip_edit *edit, int rc)
+int update_give_up(cip_change *edit, int rc)
 {
-    cip_edit_abort(edit);
+    cip_change_abort(&edit);
     return rc;
 }
 
@@ -110,18 +110,18 @@ static int add_json(void *user, const void *bytes, size_t n)
     return 0;
 }
 
-static cip_status print_plan(const opts *o, cip_edit *edit, const char *line, bool within,
+static cip_status print_plan(const opts *o, cip_change *edit, const char *line, bool within,
                              cip_err *err)
 {
     json_lines j = { 0 };
     if (!o->json && line != NULL)
         puts(line);
     if (!o->json)
-        return cip_edit_plan(edit, write_stdout, NULL, err);
+        return cip_change_plan(edit, write_stdout, NULL, err);
     fputs(within ? ", \"plan\": [" : "{\"plan\": [", stdout);
     if (line != NULL && (add_json(&j, line, strlen(line)) != 0 || add_json(&j, "\n", 1) != 0))
         j.len = 0;
-    cip_status st = cip_edit_plan(edit, add_json, &j, err);
+    cip_status st = cip_change_plan(edit, add_json, &j, err);
     if (j.len != 0)
         json_line(&j);
     puts("]}");
@@ -144,43 +144,43 @@ static void suggest_node(const opts *o, cip_err *err)
 }
 
 /* `line`: in front of the plan; `within`: of an object of JSON that is closed here. */
-static int finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err, const char *line,
+static int finish(const opts *o, cip_change *edit, cip_status st, cip_err *err, const char *line,
                   bool within)
 {
     cip_err ours = CIP_ERR_INIT;
     if (within && o->json && (st != CIP_OK || !o->dry_run))
         puts("}");
     if (st != CIP_OK) {
-        cip_edit_abort(edit);
+        cip_change_abort(&edit);
         suggest_node(o, err);
         return complain(o->pos[0], err);
     }
     if (o->dry_run) {
         st = print_plan(o, edit, line, within && o->json, &ours);
-        cip_edit_abort(edit);
+        cip_change_abort(&edit);
     } else {
-        st = cip_edit_commit(edit, &ours);
+        st = cip_change_commit(&edit, &ours);
         hide_progress(o->bar);
         if (st == CIP_ERR_BUSY)
-            cip_edit_abort(edit);
+            cip_change_abort(&edit);
     }
     if (st != CIP_OK)
         *err = ours;
     return finish_stdout(st == CIP_OK ? EXIT_FINE : complain(o->pos[0], err));
 }
 
-int update_finish(const opts *o, cip_edit *edit, cip_status st, cip_err *err)
+int update_finish(const opts *o, cip_change *edit, cip_status st, cip_err *err)
 {
     return finish(o, edit, st, err, NULL, false);
 }
 
-int update_finish_saying(const opts *o, cip_edit *edit, cip_status st, cip_err *err,
+int update_finish_saying(const opts *o, cip_change *edit, cip_status st, cip_err *err,
                          const char *line)
 {
     return finish(o, edit, st, err, line, false);
 }
 
-int update_finish_object(const opts *o, cip_edit *edit, cip_status st, cip_err *err)
+int update_finish_object(const opts *o, cip_change *edit, cip_status st, cip_err *err)
 {
     return finish(o, edit, st, err, NULL, true);
 }

@@ -3,7 +3,7 @@
 #ifndef CIPPUS_CHECK_H
 #define CIPPUS_CHECK_H
 
-#include "cippus/write.h"
+#include "cippus/change.h"
 
 #ifdef __cplusplus
 extern "C" {

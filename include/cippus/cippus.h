@@ -4,10 +4,10 @@
 #define CIPPUS_CIPPUS_H
 
 #include "cippus/array.h"
+#include "cippus/change.h"
 #include "cippus/check.h"
 #include "cippus/convert.h"
 #include "cippus/dtype.h"
-#include "cippus/edit.h"
 #include "cippus/error.h"
 #include "cippus/ext/blosc.h"
 #include "cippus/ext/chunk.h"
@@ -15,10 +15,10 @@
 #include "cippus/ext/io.h"
 #include "cippus/ext/refs.h"
 #include "cippus/file.h"
+#include "cippus/memory.h"
 #include "cippus/options.h"
 #include "cippus/slice.h"
 #include "cippus/tree.h"
 #include "cippus/version.h"
-#include "cippus/write.h"
 
 #endif

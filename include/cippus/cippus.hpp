@@ -614,142 +614,120 @@ struct extents : span<const int64_t> {
 
 namespace detail
 {
-template <class H, class W, class E> constexpr auto pick(W of_writer, E of_edit)
+inline void abort_change(cip_change *c)
 {
-    if constexpr (std::is_same_v<H, cip_writer>)
-        return of_writer;
-    else
-        return of_edit;
+    cip_change_abort(&c);
 }
+} // namespace detail
 
-/* What writers and edits do alike. Calls are chained, as the first error is kept and the commit
- * fails with it: w.set("a", 1).put<float>("image", {2, 3}, pixels).commit() */
-template <class Self, class H, void (*end)(H *)> class changes : public owner<H, end>
+/** A change of a file, or a new file: all of it is written by the commit, or nothing. Calls are
+ * chained, as the first error is kept and the commit fails with it:
+ * c.set("a", 1).put<float>("image", {2, 3}, pixels).commit(). For memory: cip_create_memory() with
+ * out(). */
+class change : public detail::owner<cip_change, detail::abort_change>
 {
   public:
-    using owner<H, end>::owner;
-    /** A bool, a number, a text, or nullptr. */
-    template <class T> Self &set(const char *path, const T &value)
+    using owner::owner;
+    /** A new file: nothing is under its name before the commit. */
+    static result<change> create(const char *path, cip_change_options how = {})
     {
-        H *h = this->get();
-        if constexpr (std::is_same_v<T, bool>)
-            pick<H>(cip_writer_set_bool, cip_edit_set_bool)(h, path, value, &err_);
-        else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
-            pick<H>(cip_writer_set_int, cip_edit_set_int)(h, path, value, &err_);
-        else if constexpr (std::is_integral_v<T>)
-            pick<H>(cip_writer_set_uint, cip_edit_set_uint)(h, path, value, &err_);
-        else if constexpr (std::is_floating_point_v<T>)
-            pick<H>(cip_writer_set_double, cip_edit_set_double)(h, path, value, &err_);
-        else if constexpr (std::is_same_v<T, std::nullptr_t>)
-            pick<H>(cip_writer_set_null, cip_edit_set_null)(h, path, &err_);
-        else if constexpr (std::is_same_v<T, std::string>)
-            pick<H>(cip_writer_set_string, cip_edit_set_string)(h, path, value.c_str(), &err_);
-        else
-            pick<H>(cip_writer_set_string, cip_edit_set_string)(h, path, value, &err_);
-        return self();
+        return detail::ask<change>(
+            [&](change *v, cip_err *err) { cip_create(path, detail::sized(how), v->out(), err); });
     }
-    Self &set_yaml(const char *path, const char *text)
+    /** A file that is there. */
+    static result<change> open(const char *path, cip_change_options how = {})
     {
-        pick<H>(cip_writer_set_yaml, cip_edit_set_yaml)(this->get(), path, text, &err_);
-        return self();
+        return detail::ask<change>([&](change *v, cip_err *err) {
+            cip_change_open(path, detail::sized(how), v->out(), err);
+        });
+    }
+    /** A bool, a number, a text, or nullptr. */
+    template <class T> change &set(const char *path, const T &value)
+    {
+        if constexpr (std::is_same_v<T, bool>)
+            cip_change_set_bool(get(), path, value, &err_);
+        else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+            cip_change_set_int(get(), path, value, &err_);
+        else if constexpr (std::is_integral_v<T>)
+            cip_change_set_uint(get(), path, value, &err_);
+        else if constexpr (std::is_floating_point_v<T>)
+            cip_change_set_double(get(), path, value, &err_);
+        else if constexpr (std::is_same_v<T, std::nullptr_t>)
+            cip_change_set_null(get(), path, &err_);
+        else if constexpr (std::is_same_v<T, std::string>)
+            cip_change_set_string(get(), path, value.c_str(), &err_);
+        else
+            cip_change_set_string(get(), path, value, &err_);
+        return *this;
+    }
+    change &set_yaml(const char *path, const char *text)
+    {
+        cip_change_set_yaml(get(), path, text, &err_);
+        return *this;
     }
     /** An array, with an element in `data` for each of the shape's (RANGE). */
     template <class T>
-    Self &put(const char *path, extents shape, span<const T> data, cip_array_options how = {})
+    change &put(const char *path, extents shape, span<const T> data, cip_array_options how = {})
     {
-        if (product(shape) != data.size())
+        if (detail::product(shape) != data.size())
             return fail(CIP_ERR_RANGE, "expected an element for each of the shape's");
-        pick<H>(cip_put, cip_edit_put)(this->get(), path, dtype_of<T>(), shape.ndim(), shape.data(),
-                                       data.data(), sized(how), &err_);
-        return self();
+        cip_change_put(get(), path, dtype_of<T>(), shape.ndim(), shape.data(), data.data(),
+                       detail::sized(how), &err_);
+        return *this;
     }
     /** What a selection takes of an array of an open file, streamed. */
-    Self &put(const char *path, array from, const selection &s = {}, cip_array_options how = {},
-              cip_read_args args = {})
+    change &put(const char *path, array from, const selection &s = {}, cip_array_options how = {},
+                cip_read_args args = {})
     {
-        pick<H>(cip_put_array, cip_edit_put_array)(this->get(), path, from.get(), s.set(args),
-                                                   sized(how), &err_);
-        return self();
-    }
-
-  protected:
-    Self &self()
-    {
-        return static_cast<Self &>(*this);
-    }
-    /* Of what C does not see: nothing is left to be committed. */
-    Self &fail(cip_status status, const char *text)
-    {
-        if (err_.code == CIP_OK)
-            err_ = result<void>(status, text).error();
-        end(this->release());
-        return self();
-    }
-    cip_err err_ = CIP_ERR_INIT;
-};
-} // namespace detail
-
-/** A new file: nothing is under its name before the commit. For memory: cip_create_memory() with
- * out(). */
-class writer : public detail::changes<writer, cip_writer, cip_writer_abort>
-{
-  public:
-    using changes::changes;
-    static result<writer> create(const char *path, cip_write_options how = {})
-    {
-        return detail::ask<writer>(
-            [&](writer *v, cip_err *err) { cip_create(path, detail::sized(how), v->out(), err); });
-    }
-    result<void> commit()
-    {
-        cip_writer_commit(release(), &err_);
-        return err_;
-    }
-};
-
-/** An update of a file: all of it is made by the commit, or nothing. */
-class edit : public detail::changes<edit, cip_edit, cip_edit_abort>
-{
-  public:
-    using changes::changes;
-    static result<edit> open(const char *path, cip_edit_options how = {})
-    {
-        return detail::ask<edit>(
-            [&](edit *v, cip_err *err) { cip_edit_open(path, detail::sized(how), v->out(), err); });
+        cip_change_put_array(get(), path, from.get(), s.set(args), detail::sized(how), &err_);
+        return *this;
     }
     /** As many elements as are selected, which are cast to the array's type: RANGE where it does
      * not hold a value exactly. */
-    template <class T> edit &write(const char *path, const char *selection, span<const T> data)
+    template <class T> change &write(const char *path, const char *selection, span<const T> data)
     {
-        cip_edit_write_as(get(), path, selection, dtype_of<T>(), data.data(),
-                          data.size() * sizeof(T), &err_);
+        cip_change_write(get(), path, selection, dtype_of<T>(), data.data(),
+                         data.size() * sizeof(T), &err_);
         return *this;
     }
-    template <class T> edit &append(const char *path, span<const T> rows)
+    template <class T> change &append(const char *path, span<const T> rows)
     {
-        cip_edit_append_as(get(), path, dtype_of<T>(), rows.data(), rows.size() * sizeof(T), &err_);
+        cip_change_append(get(), path, dtype_of<T>(), rows.data(), rows.size() * sizeof(T), &err_);
         return *this;
     }
     /** Rows before the one at `start` of `axis`. */
-    template <class T> edit &insert(const char *path, int axis, int64_t start, span<const T> rows)
+    template <class T> change &insert(const char *path, int axis, int64_t start, span<const T> rows)
     {
-        cip_edit_insert_as(get(), path, axis, start, dtype_of<T>(), rows.data(),
-                           rows.size() * sizeof(T), &err_);
+        cip_change_insert(get(), path, axis, start, dtype_of<T>(), rows.data(),
+                          rows.size() * sizeof(T), &err_);
         return *this;
     }
-    edit &remove(const char *path)
+    change &remove(const char *path)
     {
-        cip_edit_remove(get(), path, &err_);
+        cip_change_remove(get(), path, &err_);
         return *this;
     }
-    /** Where it is BUSY the update is kept, to be committed again. */
+    /** Where it is BUSY the change is kept, to be committed again. */
     result<void> commit()
     {
+        cip_change *c = release();
         cip_err err = err_;
-        if (cip_edit_commit(get(), &err) != CIP_ERR_BUSY)
-            release();
+        cip_change_commit(&c, &err);
+        *out() = c;
         return err;
     }
+
+  private:
+    /* Of what C does not see: nothing is left to be committed. */
+    change &fail(cip_status status, const char *text)
+    {
+        if (err_.code == CIP_OK)
+            err_ = result<void>(status, text).error();
+        cip_change *c = release();
+        cip_change_abort(&c);
+        return *this;
+    }
+    cip_err err_ = CIP_ERR_INIT;
 };
 
 } // namespace cip

@@ -3,7 +3,7 @@
 #ifndef CIPPUS_CONVERT_H
 #define CIPPUS_CONVERT_H
 
-#include "cippus/write.h"
+#include "cippus/change.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +35,7 @@ typedef struct cip_convert_options {
     uint64_t align;      /* data start at a multiple of this; 0: the format's default */
     cip_level level;     /* what the output survives once it is there */
     bool resolve_refs;   /* arrays that are references become arrays */
-    const char *const *format_options; /* as in cip_write_options */
+    const char *const *format_options; /* as in cip_change_options */
     uint64_t *at_end;                  /* the same: the output goes behind the file that is there */
 } cip_convert_options;
 

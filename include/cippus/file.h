@@ -90,7 +90,7 @@ CIP_API cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_ope
  * behind the old ones. A file that cannot be opened (cip_open's errors; BUSY: it is just being
  * changed) is shown as before, and may be tried again. Of cip_open_io by methods without a version,
  * of cip_open_memory and standard input nothing changes. Other threads may go on with arrays and
- * nodes that they have, but not call anything with `file` itself meanwhile; no cip_edit of it may
+ * nodes that they have, but not call anything with `file` itself meanwhile; no cip_change of it may
  * be open. */
 CIP_API cip_status cip_file_refresh(cip_file *file, bool *changed, cip_err *err);
 /** Ends what cip_file_refresh() kept: arrays, nodes and texts got before the last one that found a

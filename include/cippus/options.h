@@ -50,7 +50,7 @@ typedef struct cip_allocator {
  * They run within the call that they were given to, in one thread at a time, but perhaps in another
  * than the caller's; what they are shown is borrowed until they return. A nonzero result ends that
  * call with CANCELLED, as soon as it can, unless the callback's type says otherwise. They may use
- * the library, but of the file, writer or edit that the call works on only getters, and may not
+ * the library, but of the file or change that the call works on only getters, and may not
  * leave by longjmp or an exception. */
 
 /* The struct lives until the end of the enclosing block in C, of the full expression in C++. Its

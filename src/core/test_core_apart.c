@@ -62,16 +62,16 @@ static void write_input(void)
 {
     static const uint8_t mask[] = { 0, 1, 0, 0, 0, 1 };
     static const int64_t shape[] = { 6 };
-    cip_writer *w;
+    cip_change *w;
     cip_err err = CIP_ERR_INIT;
     const cip_dtype *i4 = cip_dtype_of(CIP_I32);
     assert_int_equal(cip_create("in.asdf", NULL, &w, &err), CIP_OK);
-    assert_int_equal(cip_put(w, "a", i4, 1, shape, six, NULL, &err), CIP_OK);
-    assert_int_equal(cip_put_view(w, "v", "a", "[::-2]", &err), CIP_OK);
-    assert_int_equal(cip_put(w, "m", i4, 1, shape, six, CIP_ARRAY_OPTIONS(.mask = mask), &err),
-                     CIP_OK);
-    assert_int_equal(cip_writer_set_string(w, "who", "me", &err), CIP_OK);
-    assert_int_equal(cip_writer_commit(w, &err), CIP_OK);
+    assert_int_equal(cip_change_put(w, "a", i4, 1, shape, six, NULL, &err), CIP_OK);
+    assert_int_equal(cip_change_put_view(w, "v", "a", "[::-2]", &err), CIP_OK);
+    assert_int_equal(
+        cip_change_put(w, "m", i4, 1, shape, six, CIP_ARRAY_OPTIONS(.mask = mask), &err), CIP_OK);
+    assert_int_equal(cip_change_set_string(w, "who", "me", &err), CIP_OK);
+    assert_int_equal(cip_change_commit(&w, &err), CIP_OK);
 }
 
 static const char by_hand[] =

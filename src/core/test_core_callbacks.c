@@ -18,7 +18,7 @@ static int setup(void **state)
 {
     static const int64_t shape[] = { ROWS, COLUMNS };
     (void)state;
-    cip_writer *w;
+    cip_change *w;
     values = malloc(N * sizeof *values);
     got = calloc(N, sizeof *got);
     for (int i = 0; i < N; i++)
@@ -26,9 +26,9 @@ static int setup(void **state)
     if (!scratch_open(&s) || chdir(s.dir) != 0)
         return -1;
     OK(cip_create("in.asdf", NULL, &w, err));
-    OK(cip_writer_set_string(w, "name", "first", err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, values, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_set_string(w, "name", "first", err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, values, NULL, err));
+    OK(cip_change_commit(&w, err));
     OK(cip_convert("in.asdf", "plain.ra", CIP_CONVERT_OPTIONS(.path = "a"), err));
     OK(cip_convert("in.asdf", "plain.npy", CIP_CONVERT_OPTIONS(.path = "a"), err));
     return mkdir("sub", 0755);
@@ -219,23 +219,24 @@ static void conversions_tell_their_progress_and_leave_nothing_when_stopped(void 
 /* An array as it is, one with a mask that is cast, a slab; what waits, and what goes on at once. */
 static cip_status write_all(const char *name, const cip_array *in, bool several, listener *l)
 {
-    cip_writer *w;
+    cip_change *w;
     cip_slab *slab;
     static const int64_t shape[] = { ROWS, COLUMNS };
     uint8_t *mask = calloc(N, 1);
     assert_non_null(mask);
-    OK(cip_create(name, CIP_WRITE_OPTIONS(.progress = on_progress, .user = l), &w, err));
-    cip_put_array(w, "a", in, CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_F64)), NULL, NULL);
+    OK(cip_create(name, CIP_CHANGE_OPTIONS(.progress = on_progress, .user = l), &w, err));
+    cip_change_put_array(w, "a", in, CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_F64)), NULL, NULL);
     if (several) {
-        cip_put(w, "b", cip_dtype_of(CIP_I32), 2, shape, values, CIP_ARRAY_OPTIONS(.mask = mask),
-                NULL);
-        cip_put(w, "s", cip_dtype_of(CIP_I32), 2, shape, values,
-                CIP_ARRAY_OPTIONS(.storage = "streamed"), NULL);
-        if (cip_declare(w, "c", cip_dtype_of(CIP_I32), 2, shape, NULL, &slab, NULL) == CIP_OK)
+        cip_change_put(w, "b", cip_dtype_of(CIP_I32), 2, shape, values,
+                       CIP_ARRAY_OPTIONS(.mask = mask), NULL);
+        cip_change_put(w, "s", cip_dtype_of(CIP_I32), 2, shape, values,
+                       CIP_ARRAY_OPTIONS(.storage = "streamed"), NULL);
+        if (cip_change_declare(w, "c", cip_dtype_of(CIP_I32), 2, shape, NULL, &slab, NULL) ==
+            CIP_OK)
             cip_slab_write(slab, CIP_BOX({ 0, 0 }, { 1, 1 }), values, 4, NULL);
     }
     free(mask);
-    return cip_writer_commit(w, NULL);
+    return cip_change_commit(&w, NULL);
 }
 
 static void writers_tell_their_progress_and_leave_nothing_when_stopped(void **state)
@@ -380,33 +381,34 @@ static cip_status write_lossy(const char *name, listener *l)
 {
     static const int64_t shape[] = { 4 };
     static const float x[] = { 0, 1, 2.7f, 3.14f };
-    cip_writer *w;
+    cip_change *w;
     OK(cip_create(name,
-                  CIP_WRITE_OPTIONS(.version = "0.1.0", .accept_loss = true, .on_note = on_finding,
-                                    .user = l),
+                  CIP_CHANGE_OPTIONS(.version = "0.1.0", .accept_loss = true, .on_note = on_finding,
+                                     .user = l),
                   &w, err));
-    cip_put(w, "q", cip_dtype_of(CIP_F32), 1, shape, x,
-            CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[quantize, {bits: 12}]]")),
-            NULL); /* the commit tells it again */
-    return cip_writer_commit(w, NULL);
+    cip_change_put(
+        w, "q", cip_dtype_of(CIP_F32), 1, shape, x,
+        CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[quantize, {bits: 12}]]")),
+        NULL); /* the commit tells it again */
+    return cip_change_commit(&w, NULL);
 }
 
 static cip_status change_lossy(const char *name, listener *l)
 {
     const float x[] = { 1.3f };
-    cip_edit *e;
-    OK(cip_edit_open(name, CIP_EDIT_OPTIONS(.accept_loss = true, .on_note = on_finding, .user = l),
-                     &e, err));
-    OK(cip_edit_write(e, "q", "[1:2]", x, sizeof x, err));
-    return cip_edit_commit(e, NULL);
+    cip_change *e;
+    OK(cip_change_open(
+        name, CIP_CHANGE_OPTIONS(.accept_loss = true, .on_note = on_finding, .user = l), &e, err));
+    OK(cip_change_write(e, "q", "[1:2]", cip_dtype_as_stored(), x, sizeof x, err));
+    return cip_change_commit(&e, NULL);
 }
 
 static cip_status type_octal(const char *name, listener *l)
 {
-    cip_edit *e;
-    OK(cip_edit_open(name, CIP_EDIT_OPTIONS(.on_note = on_finding, .user = l), &e, err));
-    cip_status st = cip_edit_set_typed(e, "n", "017", NULL);
-    cip_edit_abort(e);
+    cip_change *e;
+    OK(cip_change_open(name, CIP_CHANGE_OPTIONS(.on_note = on_finding, .user = l), &e, err));
+    cip_status st = cip_change_set_typed(e, "n", "017", NULL);
+    cip_change_abort(&e);
     return st;
 }
 
@@ -464,17 +466,17 @@ static void what_hears_of_an_update_stops_it(void **state)
     const char *path = edit_file(&s, "small.asdf", false);
     for (int k = 0; k < 2; k++) {
         listener drop = { .stop_at = k }, plan = { .stop_at = k };
-        cip_edit *e;
-        OK(cip_edit_open(path, NULL, &e, err));
-        OK(cip_edit_remove(e, "image", err));
-        expect_stop(cip_edit_defrag(e, on_finding, &drop, NULL), &drop);
-        cip_edit_abort(e);
-        OK(cip_edit_open(path, NULL, &e, err));
-        OK(cip_edit_set_string(e, "meta/name", "x", err));
-        assert_int_equal(cip_edit_plan(e, on_bytes, &plan, NULL),
+        cip_change *e;
+        OK(cip_change_open(path, NULL, &e, err));
+        OK(cip_change_remove(e, "image", err));
+        expect_stop(cip_change_defrag(e, on_finding, &drop, NULL), &drop);
+        cip_change_abort(&e);
+        OK(cip_change_open(path, NULL, &e, err));
+        OK(cip_change_set_string(e, "meta/name", "x", err));
+        assert_int_equal(cip_change_plan(e, on_bytes, &plan, NULL),
                          k == 0 ? CIP_OK : CIP_ERR_CANCELLED);
         assert_true(plan.calls > 0);
-        cip_edit_abort(e);
+        cip_change_abort(&e);
     }
 }
 

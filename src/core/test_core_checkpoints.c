@@ -33,11 +33,12 @@ static int setup(void **state)
     assert_true(scratch_open(&dir));
     snprintf(path, sizeof path, "%s/f.asdf", dir.dir);
     snprintf(beside, sizeof beside, "%s/.f.asdf.cip-marks", dir.dir);
-    cip_writer *w = NULL;
+    cip_change *w = NULL;
     const int64_t shape[] = { LEN };
-    assert_int_equal(cip_create(path, CIP_WRITE_OPTIONS(.codec = "zlib:1"), &w, NULL), CIP_OK);
-    assert_int_equal(cip_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, data, NULL, NULL), CIP_OK);
-    assert_int_equal(cip_writer_commit(w, NULL), CIP_OK);
+    assert_int_equal(cip_create(path, CIP_CHANGE_OPTIONS(.codec = "zlib:1"), &w, NULL), CIP_OK);
+    assert_int_equal(cip_change_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, data, NULL, NULL),
+                     CIP_OK);
+    assert_int_equal(cip_change_commit(&w, NULL), CIP_OK);
     return 0;
 }
 

@@ -49,11 +49,11 @@ static void put_file(test_store *s)
     static const cip_io_write_methods m = TEST_STORE_WRITES;
     const int64_t shape[] = { 2 };
     const int16_t v[] = { 1, 2 };
-    cip_writer *w;
+    cip_change *w;
     OK(cip_create_io(&m, test_store_file(s, "out.asdf"), NULL, &w, err));
-    OK(cip_put(w, "x", cip_dtype_of(CIP_I16), 1, shape, v, CIP_ARRAY_OPTIONS(.storage = "external"),
-               err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "x", cip_dtype_of(CIP_I16), 1, shape, v,
+                      CIP_ARRAY_OPTIONS(.storage = "external"), err));
+    OK(cip_change_commit(&w, err));
     ntaken = ngiven = 0;
 }
 
@@ -86,11 +86,11 @@ static void wrong_calls_give_them_back(void **state)
     cip_io_methods r = reads(), few = r, old = r;
     cip_io_write_methods w = writes(), few_w = w, old_w = w;
     const cip_open_options none = { .size = 0 };
-    const cip_write_options none_w = { .size = 0 };
-    cip_edit_options none_e = { .size = 0 };
+    const cip_change_options none_w = { .size = 0 };
+    cip_change_options none_e = { .size = 0 };
     cip_file *f;
-    cip_writer *writer;
-    cip_edit *e;
+    cip_change *writer;
+    cip_change *e;
     test_store s = { .fail_at = 0 };
     (void)state;
     put_file(&s);
@@ -102,7 +102,7 @@ static void wrong_calls_give_them_back(void **state)
     FAILS(CIP_ERR_ARG, "", cip_open_io(&old, user, NULL, &f, err));
     FAILS(CIP_ERR_ARG, "", cip_create_io(NULL, user, NULL, &writer, err));
     FAILS(CIP_ERR_ARG, "", cip_create_io(&old_w, user, NULL, &writer, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_open_io(&r, &old_w, user, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_open_io(&r, &old_w, user, NULL, &e, err));
     assert_int_equal(ngiven, 0);
     FAILS(CIP_ERR_ARG, "", cip_open_io(&few, user, NULL, &f, err));
     FAILS(CIP_ERR_ARG, "", cip_open_io(&r, user, &none, &f, err));
@@ -112,20 +112,21 @@ static void wrong_calls_give_them_back(void **state)
     assert_int_equal(ngiven, 5);
     FAILS(CIP_ERR_ARG, "", cip_create_io(&few_w, user, NULL, &writer, err));
     FAILS(CIP_ERR_ARG, "", cip_create_io(&w, user, &none_w, &writer, err));
-    FAILS(CIP_ERR_ARG, "", cip_create_io(&w, user, CIP_WRITE_OPTIONS(.format = "?"), &writer, err));
+    FAILS(CIP_ERR_ARG, "",
+          cip_create_io(&w, user, CIP_CHANGE_OPTIONS(.format = "?"), &writer, err));
     assert_int_equal(ngiven, 8);
-    FAILS(CIP_ERR_ARG, "", cip_edit_open_io(NULL, &w, user, NULL, &e, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_open_io(&few, &w, user, NULL, &e, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_open_io(&r, &few_w, user, NULL, &e, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_open_io(&r, &w, user, &none_e, &e, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_open_io(NULL, &w, user, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_open_io(&few, &w, user, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_open_io(&r, &few_w, user, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_open_io(&r, &w, user, &none_e, &e, err));
     assert_int_equal(ngiven, 12);
     OK(cip_create_io(&w, user, NULL, &writer, err));
-    cip_writer_abort(writer);
+    cip_change_abort(&writer);
     assert_int_equal(ngiven, 13);
     few_w = writes();
     r.open_member = NULL; /* the reading methods' close is not called */
-    OK(cip_edit_open_io(&r, &few_w, user, NULL, &e, err));
-    cip_edit_abort(e);
+    OK(cip_change_open_io(&r, &few_w, user, NULL, &e, err));
+    cip_change_abort(&e);
     assert_int_equal(ngiven, 14);
     test_store_clear(&s);
 }

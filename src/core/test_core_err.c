@@ -85,14 +85,14 @@ static void records_of_other_versions_are_not_written_beyond(void **state)
 static void a_name_that_is_taken_is_told_from_a_lock(void **state)
 {
     (void)state;
-    cip_writer *w;
-    cip_edit *e, *other;
+    cip_change *w;
+    cip_change *e, *other;
     const char *path = edit_file(&dir, "taken.asdf", false);
     FAILS(CIP_ERR_EXISTS, "the output exists", cip_create(path, NULL, &w, err));
     FAILS(CIP_ERR_EXISTS, "the output exists", cip_convert(path, path, NULL, err));
-    OK(cip_edit_open(path, NULL, &e, err));
-    FAILS(CIP_ERR_BUSY, "another writer", cip_edit_open(path, NULL, &other, err));
-    cip_edit_abort(e);
+    OK(cip_change_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_BUSY, "another writer", cip_change_open(path, NULL, &other, err));
+    cip_change_abort(&e);
 }
 
 /* Statuses need to be looked at only at the commit: what was not there to be written is named. */
@@ -103,15 +103,16 @@ static void what_is_put_from_nothing_makes_the_commit_fail(void **state)
     OK(cip_open(edit_file(&dir, "from.asdf", false), NULL, &f, err));
     for (int i = 0; i < 3; i++) {
         cip_err why = CIP_ERR_INIT;
-        cip_writer *w;
+        cip_change *w;
         OK(cip_create(at("to.asdf"), NULL, &w, err));
         if (i == 0)
-            cip_put_array(w, "a", cip_find(f, "none", &why), NULL, NULL, &why);
+            cip_change_put_array(w, "a", cip_find(f, "none", &why), NULL, NULL, &why);
         else if (i == 1)
-            cip_writer_set_node(w, "a", f, cip_tree_get(cip_file_tree(f), "none", &why), &why);
+            cip_change_set_node(w, "a", f, cip_tree_get(cip_file_tree(f), "none", &why), &why);
         else
-            cip_put_filled(w, "a", cip_dtype_parse("flaot", &why), 0, NULL, NULL, NULL, &why);
-        assert_int_equal(cip_writer_commit(w, NULL), i < 2 ? CIP_ERR_NOT_FOUND : CIP_ERR_FORMAT);
+            cip_change_put_filled(w, "a", cip_dtype_parse("flaot", &why), 0, NULL, NULL, NULL,
+                                  &why);
+        assert_int_equal(cip_change_commit(&w, NULL), i < 2 ? CIP_ERR_NOT_FOUND : CIP_ERR_FORMAT);
         assert_int_equal(why.code, i < 2 ? CIP_ERR_NOT_FOUND : CIP_ERR_FORMAT);
     }
     cip_file_close(f);

@@ -43,19 +43,20 @@ static const char *codec_of(const char *format)
 static void make(const char *path, const char *format, int64_t n, int32_t value)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w;
+    cip_change *w;
     int32_t row[64 * COLUMNS];
     const int64_t shape[] = { n, COLUMNS };
     for (int64_t i = 0; i < n * COLUMNS; i++)
         row[i] = value;
-    const cip_write_options o = {
+    const cip_change_options o = {
         .size = sizeof o, .overwrite = true, .format = format, .codec = codec_of(format)
     };
     const cip_status st = cip_create(path, &o, &w, &err);
     if (st != CIP_OK)
         fail_msg("%s", err.text);
-    assert_int_equal(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, row, NULL, &err), CIP_OK);
-    if (cip_writer_commit(w, &err) != CIP_OK)
+    assert_int_equal(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, row, NULL, &err),
+                     CIP_OK);
+    if (cip_change_commit(&w, &err) != CIP_OK)
         fail_msg("%s", err.text);
 }
 
@@ -94,11 +95,12 @@ static void append(const char *path, const char *format, int32_t value)
 {
     cip_err err = CIP_ERR_INIT;
     const int32_t row[COLUMNS] = { value, value, value };
-    cip_edit *e;
-    if (cip_edit_open(path, NULL, &e, &err) == CIP_OK &&
-        cip_edit_append(e, name_in(format), row, sizeof row, &err) != CIP_OK)
+    cip_change *e;
+    if (cip_change_open(path, NULL, &e, &err) == CIP_OK &&
+        cip_change_append(e, name_in(format), cip_dtype_as_stored(), row, sizeof row, &err) !=
+            CIP_OK)
         fail_msg("%s", err.text);
-    if (cip_edit_commit(e, &err) != CIP_OK)
+    if (cip_change_commit(&e, &err) != CIP_OK)
         fail_msg("%s", err.text);
 }
 
@@ -225,18 +227,20 @@ static void memory_is_shown_as_it_is(void **state)
     const int32_t rows[2 * COLUMNS] = { 1, 1, 1, 1, 1, 1 };
     const int64_t shape[] = { 2, COLUMNS };
     cip_memory *memory;
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     cip_file *f;
     assert_int_equal(cip_create_memory("asdf", NULL, &memory, &w, &err), CIP_OK);
-    assert_int_equal(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, rows, NULL, &err), CIP_OK);
-    assert_int_equal(cip_writer_commit(w, &err), CIP_OK);
+    assert_int_equal(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, rows, NULL, &err),
+                     CIP_OK);
+    assert_int_equal(cip_change_commit(&w, &err), CIP_OK);
     assert_int_equal(cip_memory_open(memory, NULL, &f, &err), CIP_OK);
     assert_false(refreshed(f));
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(cip_edit_open_memory(memory, NULL, &e, &err), CIP_OK);
-        assert_int_equal(cip_edit_append(e, "a", rows, sizeof rows, &err), CIP_OK);
-        assert_int_equal(cip_edit_commit(e, &err), CIP_OK);
+        assert_int_equal(cip_change_open_memory(memory, NULL, &e, &err), CIP_OK);
+        assert_int_equal(cip_change_append(e, "a", cip_dtype_as_stored(), rows, sizeof rows, &err),
+                         CIP_OK);
+        assert_int_equal(cip_change_commit(&e, &err), CIP_OK);
         assert_true(refreshed(f));
         assert_false(refreshed(f));
         assert_int_equal(cip_array_shape(only(f))[0], 4 + 2 * i);

@@ -88,7 +88,7 @@ typedef struct cip_spec {
     const char *version;  /* of the format; NULL: its default */
     const char *kind;     /* one of the format's kinds; NULL: its default */
     const char *checksum; /* the name of one of the format's kinds, "none"; NULL: its default */
-    int64_t tree_slack;   /* as in cip_write_options */
+    int64_t tree_slack;   /* as in cip_change_options */
     uint64_t align;
     bool late; /* arrays and tree come later (add, tree of the store): CIP_STORE_LATE */
     /* Told what turns out while data are written: the largest error of lossy steps (CIP_NOTE, the

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/strmap.h"
-#include "cippus/write.h"
+#include "cippus/change.h"
 
 /* --- what a signal handler removes ------------------------------------------------------------ */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "cippus/write.h"
+#include "cippus/change.h"
 #include "io/fresh.h"
 #include "support/temp_folder.h"
 

@@ -21,31 +21,31 @@ static cip_status apply(bench *b, const splice_case *s, uint32_t restyled)
 {
     const cip_yaml_options opt = { .quiet = true };
     cip_yaml_text old, now;
-    cip_change c;
+    cip_text_change c;
     cip_buf value = { .mem = &b->env.mem };
     b->err = (cip_err)CIP_ERR_INIT;
     cip_yaml_text_init(&old, &b->env);
     cip_yaml_text_init(&now, &b->env);
     assert_int_equal(cip_buf_add(&old.text, s->before, strlen(s->before), NULL), CIP_OK);
     assert_int_equal(cip_yaml_text_parse(&old, &b->env, &opt, &b->err), CIP_OK);
-    cip_change_init(&c, &b->env, &old);
+    cip_text_change_init(&c, &b->env, &old);
     cip_region r = { .from = s->from, .to = s->to };
     if (s->value != NULL) {
         assert_int_equal(cip_buf_add(&value, s->value, strlen(s->value), NULL), CIP_OK);
-        assert_int_equal(cip_change_expect(&c, &value, &b->err), CIP_OK);
+        assert_int_equal(cip_text_change_expect(&c, &value, &b->err), CIP_OK);
         r.expected = &c.value;
         r.e_to = cip_mark_count(&c.value);
     }
     c.restyled = restyled;
-    assert_int_equal(cip_change_region(&c, r, NULL), CIP_OK);
+    assert_int_equal(cip_text_change_region(&c, r, NULL), CIP_OK);
     const char *at = strstr(s->before, s->find);
     assert_non_null(at);
-    assert_int_equal(cip_change_splice(&c, (size_t)(at - s->before), strlen(s->find), s->put,
-                                       strlen(s->put), NULL),
+    assert_int_equal(cip_text_change_splice(&c, (size_t)(at - s->before), strlen(s->find), s->put,
+                                            strlen(s->put), NULL),
                      CIP_OK);
-    cip_status st = cip_change_apply(&c, &opt, &now, &b->err);
+    cip_status st = cip_text_change_apply(&c, &opt, &now, &b->err);
     cip_buf_clear(&value);
-    cip_change_clear(&c);
+    cip_text_change_clear(&c);
     cip_yaml_text_clear(&old);
     cip_yaml_text_clear(&now);
     return st;
@@ -127,20 +127,21 @@ static void splices_that_overlap_are_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const cip_yaml_options opt = { .quiet = true };
         cip_yaml_text old, now;
-        cip_change c;
+        cip_text_change c;
         cip_yaml_text_init(&old, &b->env);
         cip_yaml_text_init(&now, &b->env);
         assert_int_equal(cip_buf_add(&old.text, "{a: 1, b: 2}", 12, NULL), CIP_OK);
         assert_int_equal(cip_yaml_text_parse(&old, &b->env, &opt, NULL), CIP_OK);
-        cip_change_init(&c, &b->env, &old);
-        assert_int_equal(cip_change_splice(&c, cases[i].at, cases[i].del, "", 0, NULL), CIP_OK);
-        assert_int_equal(cip_change_splice(&c, cases[i].then_at, cases[i].then_del, "", 0, NULL),
+        cip_text_change_init(&c, &b->env, &old);
+        assert_int_equal(cip_text_change_splice(&c, cases[i].at, cases[i].del, "", 0, NULL),
                          CIP_OK);
+        assert_int_equal(
+            cip_text_change_splice(&c, cases[i].then_at, cases[i].then_del, "", 0, NULL), CIP_OK);
         b->err = (cip_err)CIP_ERR_INIT;
-        cip_status st = cip_change_apply(&c, &opt, &now, &b->err);
+        cip_status st = cip_text_change_apply(&c, &opt, &now, &b->err);
         bool overlap = st == CIP_ERR_UNSUPPORTED && strstr(b->err.text, "overlap") != NULL;
         assert_int_equal(overlap, !cases[i].fine);
-        cip_change_clear(&c);
+        cip_text_change_clear(&c);
         cip_yaml_text_clear(&old);
         cip_yaml_text_clear(&now);
     }

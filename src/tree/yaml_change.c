@@ -6,43 +6,45 @@
 #include "tree/edit.h"
 #include "tree/yaml_change.h"
 
-static cip_status insert_at(cip_change *c, size_t at, const cip_buf *text, cip_err *err)
+static cip_status insert_at(cip_text_change *c, size_t at, const cip_buf *text, cip_err *err)
 {
-    return cip_change_splice(c, at, 0, text->ptr, text->len, err);
+    return cip_text_change_splice(c, at, 0, text->ptr, text->len, err);
 }
 
-static cip_status put_value(cip_change *c, const cip_node *value, bool flow, cip_buf *out,
+static cip_status put_value(cip_text_change *c, const cip_node *value, bool flow, cip_buf *out,
                             cip_err *err)
 {
     return cip_yaml_emit_line(c->env, value, c->old->marks.prefix, flow, out, err);
 }
 
 /* A value that is not written: behind its colon or dash, with the colon where that is missing. */
-static cip_status fill_empty(cip_change *c, const cip_place *p, const cip_buf *value, cip_err *err)
+static cip_status fill_empty(cip_text_change *c, const cip_place *p, const cip_buf *value,
+                             cip_err *err)
 {
     size_t at = cip_mark_at(c->old, p->child)->end;
     bool colon = true;
     if (p->key != CIP_NO_MARK)
         at = cip_span_colon(c->old, p->key, &colon);
     const char *lead = colon ? " " : ": ";
-    CIP_TRY(cip_change_splice(c, at, 0, lead, strlen(lead), err));
+    CIP_TRY(cip_text_change_splice(c, at, 0, lead, strlen(lead), err));
     return insert_at(c, at, value, err);
 }
 
 /* A block collection that begins on a line of its own: its lines go, the value comes behind the
  * colon or dash (at `slot`), so that comments between them stay. */
-static cip_status lift(cip_change *c, uint32_t i, size_t begin, size_t slot, const cip_buf *value,
-                       cip_err *err)
+static cip_status lift(cip_text_change *c, uint32_t i, size_t begin, size_t slot,
+                       const cip_buf *value, cip_err *err)
 {
     const cip_yaml_text *t = c->old;
     const size_t from = cip_span_line(t, begin);
     const size_t to = cip_span_next_line(t, cip_span_end(t, i));
-    CIP_TRY(cip_change_splice(c, slot, 0, " ", 1, err));
+    CIP_TRY(cip_text_change_splice(c, slot, 0, " ", 1, err));
     CIP_TRY(insert_at(c, slot, value, err));
-    return cip_change_splice(c, from, to - from, NULL, 0, err);
+    return cip_text_change_splice(c, from, to - from, NULL, 0, err);
 }
 
-static cip_status write_over(cip_change *c, const cip_place *p, const cip_buf *value, cip_err *err)
+static cip_status write_over(cip_text_change *c, const cip_place *p, const cip_buf *value,
+                             cip_err *err)
 {
     const cip_yaml_text *t = c->old;
     const cip_mark *m = cip_mark_at(t, p->child);
@@ -54,33 +56,33 @@ static cip_status write_over(cip_change *c, const cip_place *p, const cip_buf *v
         if (cip_span_breaks(t, slot, m->start))
             return lift(c, p->child, m->start, slot, value, err);
     }
-    return cip_change_splice(c, m->start, cip_span_end(t, p->child) - m->start, value->ptr,
-                             value->len, err);
+    return cip_text_change_splice(c, m->start, cip_span_end(t, p->child) - m->start, value->ptr,
+                                  value->len, err);
 }
 
-cip_status cip_change_replace(cip_change *c, const cip_place *p, const cip_node *value,
-                              cip_err *err)
+cip_status cip_text_change_replace(cip_text_change *c, const cip_place *p, const cip_node *value,
+                                   cip_err *err)
 {
     cip_status st;
     cip_buf line = { .mem = &c->env->mem };
     const uint32_t next = cip_mark_at(c->old, p->child)->next;
     CIP_GO(put_value(c, value, cip_span_in_flow(c->old, p->child), &line, err));
-    CIP_GO(cip_change_expect(c, &line, err));
-    CIP_GO(cip_change_region(c,
-                             (cip_region){ .from = p->child,
-                                           .to = next,
-                                           .expected = &c->value,
-                                           .e_to = cip_mark_count(&c->value) },
-                             err));
+    CIP_GO(cip_text_change_expect(c, &line, err));
+    CIP_GO(cip_text_change_region(c,
+                                  (cip_region){ .from = p->child,
+                                                .to = next,
+                                                .expected = &c->value,
+                                                .e_to = cip_mark_count(&c->value) },
+                                  err));
     CIP_GO(write_over(c, p, &line, err));
-    CIP_GO(cip_change_hoist(c, p->child, next, err));
+    CIP_GO(cip_text_change_hoist(c, p->child, next, err));
 done:
     cip_buf_clear(&line);
     return st;
 }
 
 /* "key: value" or "value", as it stands in its collection. */
-static cip_status put_entry(cip_change *c, bool map, bool flow, cip_bytes key,
+static cip_status put_entry(cip_text_change *c, bool map, bool flow, cip_bytes key,
                             const cip_node *value, cip_buf *out, cip_err *err)
 {
     cip_arena a = { .mem = &c->env->mem };
@@ -98,7 +100,7 @@ done:
 }
 
 /* The entry in a collection of its own, to know its events. */
-static cip_status expect_entry(cip_change *c, bool map, bool flow, const cip_buf *entry,
+static cip_status expect_entry(cip_text_change *c, bool map, bool flow, const cip_buf *entry,
                                const char *front, cip_err *err)
 {
     cip_status st;
@@ -107,7 +109,7 @@ static cip_status expect_entry(cip_change *c, bool map, bool flow, const cip_buf
     CIP_GO(cip_buf_puts(&all, flow ? (map ? "{" : "[") : (map ? "" : "- "), err));
     CIP_GO(cip_buf_add(&all, entry->ptr, entry->len, err));
     CIP_GO(cip_buf_puts(&all, flow ? (map ? "}" : "]") : "", err));
-    CIP_GO(cip_change_expect(c, &all, err));
+    CIP_GO(cip_text_change_expect(c, &all, err));
 done:
     cip_buf_clear(&all);
     return st;
@@ -120,7 +122,8 @@ static bool ends_line(const cip_buf *b)
 
 /* A line of its own behind the last one of a block collection, or where that one goes at the same
  * time. */
-static cip_status add_line(cip_change *c, uint32_t collection, const cip_buf *entry, cip_err *err)
+static cip_status add_line(cip_text_change *c, uint32_t collection, const cip_buf *entry,
+                           cip_err *err)
 {
     const cip_yaml_text *t = c->old;
     const uint32_t last = cip_span_last(t, collection);
@@ -153,7 +156,7 @@ done:
 
 /* In front of the closing bracket, or behind the last entry and the comma that follows it. An entry
  * behind this one only has ", " in front. */
-static cip_status add_in_flow(cip_change *c, uint32_t collection, const cip_buf *entry,
+static cip_status add_in_flow(cip_text_change *c, uint32_t collection, const cip_buf *entry,
                               cip_err *err)
 {
     const cip_yaml_text *t = c->old;
@@ -168,22 +171,23 @@ static cip_status add_in_flow(cip_change *c, uint32_t collection, const cip_buf 
         /* `x:,` would be one word */
         const char *lead = has ? " " : t->text.ptr[at - 1] == ':' ? " , " : ", ";
         c->alone = strcmp(lead, ", ") != 0;
-        CIP_TRY(cip_change_splice(c, at, 0, lead, strlen(lead), err));
+        CIP_TRY(cip_text_change_splice(c, at, 0, lead, strlen(lead), err));
     }
     CIP_TRY(insert_at(c, at, entry, err));
     const bool comment = t->text.ptr[at] == '#'; /* it would belong to the word */
     c->alone |= comment;
-    return cip_change_splice(c, at, 0, " ", comment, err);
+    return cip_text_change_splice(c, at, 0, " ", comment, err);
 }
 
-cip_status cip_change_put(cip_change *c, uint32_t collection, const cip_buf *entry, cip_err *err)
+cip_status cip_text_change_put(cip_text_change *c, uint32_t collection, const cip_buf *entry,
+                               cip_err *err)
 {
     return cip_span_is_flow(c->old, collection) ? add_in_flow(c, collection, entry, err)
                                                 : add_line(c, collection, entry, err);
 }
 
-cip_status cip_change_insert(cip_change *c, uint32_t collection, cip_bytes key,
-                             const cip_node *value, cip_err *err)
+cip_status cip_text_change_insert(cip_text_change *c, uint32_t collection, cip_bytes key,
+                                  const cip_node *value, cip_err *err)
 {
     const bool map = cip_mark_at(c->old, collection)->node->type == CIP_NODE_MAP;
     const bool flow = cip_span_is_flow(c->old, collection);
@@ -192,24 +196,24 @@ cip_status cip_change_insert(cip_change *c, uint32_t collection, cip_bytes key,
     cip_buf entry = { .mem = &c->env->mem }, line = { .mem = &c->env->mem };
     CIP_GO(put_entry(c, map, flow, key, value, &entry, err));
     CIP_GO(expect_entry(c, map, flow, &entry, "", err));
-    CIP_GO(cip_change_region(c,
-                             (cip_region){ .from = close,
-                                           .to = close,
-                                           .expected = &c->value,
-                                           .e_from = 1,
-                                           .e_to = cip_mark_count(&c->value) - 1 },
-                             err));
+    CIP_GO(cip_text_change_region(c,
+                                  (cip_region){ .from = close,
+                                                .to = close,
+                                                .expected = &c->value,
+                                                .e_from = 1,
+                                                .e_to = cip_mark_count(&c->value) - 1 },
+                                  err));
     if (!map && !flow)
         CIP_GO(cip_buf_puts(&line, "- ", err));
     CIP_GO(cip_buf_add(&line, entry.ptr, entry.len, err));
-    CIP_GO(cip_change_put(c, collection, &line, err));
+    CIP_GO(cip_text_change_put(c, collection, &line, err));
 done:
     cip_buf_clear(&entry);
     cip_buf_clear(&line);
     return st;
 }
 
-bool cip_change_rootless(const cip_yaml_text *t)
+bool cip_text_change_rootless(const cip_yaml_text *t)
 {
     return cip_mark_count(t) == 0 || cip_span_is_empty(t, 0);
 }
@@ -236,7 +240,8 @@ static size_t first_place(const cip_yaml_text *t, bool *fresh)
     return t->text.len;
 }
 
-cip_status cip_change_begin(cip_change *c, cip_bytes key, const cip_node *value, cip_err *err)
+cip_status cip_text_change_begin(cip_text_change *c, cip_bytes key, const cip_node *value,
+                                 cip_err *err)
 {
     const cip_yaml_text *t = c->old;
     const bool root = cip_mark_count(t) != 0;
@@ -254,16 +259,16 @@ cip_status cip_change_begin(cip_change *c, cip_bytes key, const cip_node *value,
     }
     CIP_GO(cip_buf_nul(&front, err));
     CIP_GO(expect_entry(c, true, false, &entry, (const char *)front.ptr, err));
-    CIP_GO(cip_change_region(
+    CIP_GO(cip_text_change_region(
         c,
         (cip_region){
             .from = 0, .to = root, .expected = &c->value, .e_to = cip_mark_count(&c->value) },
         err));
     if (!fresh || cip_span_line(t, at) != at)
-        CIP_GO(cip_change_splice(c, at, 0, cip_span_eol(t), strlen(cip_span_eol(t)), err));
+        CIP_GO(cip_text_change_splice(c, at, 0, cip_span_eol(t), strlen(cip_span_eol(t)), err));
     CIP_GO(insert_at(c, at, &entry, err));
     if (fresh)
-        CIP_GO(cip_change_splice(c, at, 0, cip_span_eol(t), strlen(cip_span_eol(t)), err));
+        CIP_GO(cip_text_change_splice(c, at, 0, cip_span_eol(t), strlen(cip_span_eol(t)), err));
 done:
     cip_buf_clear(&entry);
     cip_buf_clear(&front);

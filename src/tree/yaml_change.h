@@ -20,24 +20,26 @@ typedef struct cip_place {
 } cip_place;
 
 /* No document, or one whose root is not written. */
-bool cip_change_rootless(const cip_yaml_text *t);
+bool cip_text_change_rootless(const cip_yaml_text *t);
 /* The first pair of a text without a root. */
-cip_status cip_change_begin(cip_change *c, cip_bytes key, const cip_node *value, cip_err *err);
+cip_status cip_text_change_begin(cip_text_change *c, cip_bytes key, const cip_node *value,
+                                 cip_err *err);
 /* p->child becomes `value`. */
-cip_status cip_change_replace(cip_change *c, const cip_place *p, const cip_node *value,
-                              cip_err *err);
+cip_status cip_text_change_replace(cip_text_change *c, const cip_place *p, const cip_node *value,
+                                   cip_err *err);
 /* A pair of a mapping or, without regard to `key`, an item at the end of a sequence. */
-cip_status cip_change_insert(cip_change *c, uint32_t collection, cip_bytes key,
-                             const cip_node *value, cip_err *err);
+cip_status cip_text_change_insert(cip_text_change *c, uint32_t collection, cip_bytes key,
+                                  const cip_node *value, cip_err *err);
 /* An entry that is written already ("key: value" or "- value", for a block collection with its
  * further lines indented) comes to the end of a collection. */
-cip_status cip_change_put(cip_change *c, uint32_t collection, const cip_buf *entry, cip_err *err);
+cip_status cip_text_change_put(cip_text_change *c, uint32_t collection, const cip_buf *entry,
+                               cip_err *err);
 /* The text of p->child goes, with its key; what names it is the caller's. */
-cip_status cip_change_take(cip_change *c, const cip_place *p, cip_err *err);
+cip_status cip_text_change_take(cip_text_change *c, const cip_place *p, cip_err *err);
 /* The same, and anchors move to their aliases. */
-cip_status cip_change_remove(cip_change *c, const cip_place *p, cip_err *err);
+cip_status cip_text_change_remove(cip_text_change *c, const cip_place *p, cip_err *err);
 /* The nodes of the marks [from, to) are going: what aliases elsewhere name moves to the first of
  * them. */
-cip_status cip_change_hoist(cip_change *c, uint32_t from, uint32_t to, cip_err *err);
+cip_status cip_text_change_hoist(cip_text_change *c, uint32_t from, uint32_t to, cip_err *err);
 
 #endif

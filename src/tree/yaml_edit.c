@@ -49,7 +49,7 @@ static queued *queue_at(const cip_yaml_edit *e, size_t i)
 static void queue_clear(cip_yaml_edit *e)
 {
     for (size_t i = 0; i < queue_len(e); i++)
-        cip_change_clear(&queue_at(e, i)->change);
+        cip_text_change_clear(&queue_at(e, i)->change);
     e->queue.len = 0;
     cip_strmap_clear(&e->added);
     cip_strmap_clear(&e->keys);
@@ -122,11 +122,11 @@ static cip_status check_anchors(const cip_yaml_text *old, const cip_yaml_text *n
                     next->marks.twice);
 }
 
-cip_status cip_yaml_apply(cip_yaml_edit *e, cip_change *c, cip_err *err)
+cip_status cip_yaml_apply(cip_yaml_edit *e, cip_text_change *c, cip_err *err)
 {
     cip_yaml_text next;
     cip_yaml_text_init(&next, e->env);
-    cip_status st = cip_change_apply(c, &e->opt, &next, err);
+    cip_status st = cip_text_change_apply(c, &e->opt, &next, err);
     if (st == CIP_OK)
         st = check_anchors(&e->now, &next, err);
     cip_yaml_text *old = st == CIP_OK ? &e->now : &next;
@@ -208,7 +208,7 @@ static cip_status refuse_root(cip_err *err)
 }
 
 /* *p: what the change is made at, and *name the step that it inserts there. */
-static cip_status set(cip_yaml_edit *e, cip_change *c, cip_arena *a, const char *path,
+static cip_status set(cip_yaml_edit *e, cip_text_change *c, cip_arena *a, const char *path,
                       const cip_node *value, cip_place *p, cip_bytes *name, cip_err *err)
 {
     const cip_yaml_text *t = &e->now;
@@ -217,34 +217,34 @@ static cip_status set(cip_yaml_edit *e, cip_change *c, cip_arena *a, const char 
     CIP_TRY(cip_path_split(a, path, &step, &n, err));
     if (n == 0)
         return refuse_root(err);
-    if (cip_change_rootless(t)) {
+    if (cip_text_change_rootless(t)) {
         CIP_TRY(cip_steps_new(step, n, err));
         CIP_TRY(wrap(a, step, n, 1, &value, err));
-        return cip_change_begin(c, step[0], value, err);
+        return cip_text_change_begin(c, step[0], value, err);
     }
     CIP_TRY(cip_yaml_follow(e, step, n, p, err));
     if (p->child != CIP_NO_MARK)
-        return cip_change_replace(c, p, value, err);
+        return cip_text_change_replace(c, p, value, err);
     CIP_TRY(cip_steps_new(step + p->depth, n - p->depth, err));
     *name = step[p->depth];
     if (cip_mark_at(t, p->parent)->node->type == CIP_NODE_MAP)
         *name = cip_map_new_key(cip_mark_at(t, p->parent)->node, *name);
     CIP_TRY(wrap(a, step, n, p->depth + 1, &value, err));
-    return cip_change_insert(c, p->parent, *name, value, err);
+    return cip_text_change_insert(c, p->parent, *name, value, err);
 }
 
 static cip_status set_now(cip_yaml_edit *e, const char *path, const cip_node *value, cip_err *err)
 {
-    cip_change c;
+    cip_text_change c;
     cip_place p;
     cip_bytes name;
     cip_arena a = { .mem = &e->env->mem };
     queue_clear(e);
-    cip_change_init(&c, e->env, &e->now);
+    cip_text_change_init(&c, e->env, &e->now);
     cip_status st = set(e, &c, &a, path, value, &p, &name, err);
     if (st == CIP_OK)
         st = cip_yaml_apply(e, &c, err);
-    cip_change_clear(&c);
+    cip_text_change_clear(&c);
     cip_arena_clear(&a);
     return st;
 }
@@ -270,7 +270,7 @@ static bool may_queue(const cip_yaml_edit *e, const char *path)
 {
     if (queue_len(e) != 0 && has_quotes(path))
         return false;
-    return e->now.marks.anchors.len == 0 && !cip_change_rootless(&e->now);
+    return e->now.marks.anchors.len == 0 && !cip_text_change_rootless(&e->now);
 }
 
 static cip_status queue_start(cip_yaml_edit *e, cip_err *err)
@@ -297,7 +297,7 @@ static bool join_replacing(cip_yaml_edit *e, const cip_place *p)
 }
 
 /* Another key comes to a mapping, or another item to the end of a sequence. `alone` as in
- * cip_change: then neither the last entry nor this place may have another set. */
+ * cip_text_change: then neither the last entry nor this place may have another set. */
 static cip_status join_inserting(cip_yaml_edit *e, const cip_place *p, cip_bytes step, bool alone,
                                  bool *joins, cip_err *err)
 {
@@ -319,8 +319,8 @@ static cip_status join_inserting(cip_yaml_edit *e, const cip_place *p, cip_bytes
     return CIP_OK;
 }
 
-static cip_status join(cip_yaml_edit *e, const cip_change *c, const cip_place *p, cip_bytes step,
-                       bool *joins, cip_err *err)
+static cip_status join(cip_yaml_edit *e, const cip_text_change *c, const cip_place *p,
+                       cip_bytes step, bool *joins, cip_err *err)
 {
     *joins = c->value.marks.anchors.len == 0 && c->restyled == CIP_NO_MARK && !p->merging &&
              (e->touched[p->parent] & GONE) == 0;
@@ -348,7 +348,7 @@ static cip_status try_queue(cip_yaml_edit *e, const char *path, const cip_node *
     CIP_TRY(queue_start(e, err));
     CIP_TRY(CIP_ARENA_NEW(&e->kept, &q, 1, err));
     q->value = value;
-    cip_change_init(&q->change, e->env, &e->now);
+    cip_text_change_init(&q->change, e->env, &e->now);
     CIP_GO(set(e, &q->change, &a, path, value, &p, &step, err));
     CIP_GO(join(e, &q->change, &p, step, joins, err));
     if (*joins) {
@@ -359,7 +359,7 @@ static cip_status try_queue(cip_yaml_edit *e, const char *path, const cip_node *
 done:
     *joins = *joins && st == CIP_OK;
     if (!*joins)
-        cip_change_clear(&q->change);
+        cip_text_change_clear(&q->change);
     cip_arena_clear(&a);
     return st;
 }
@@ -369,7 +369,7 @@ static cip_status apply_queue(cip_yaml_edit *e, cip_err *err)
 {
     cip_yaml_text next;
     const size_t n = queue_len(e);
-    const cip_change **list = NULL;
+    const cip_text_change **list = NULL;
     cip_status st;
     cip_yaml_text_init(&next, e->env);
     CIP_GO(cip_mem_get(&e->env->mem, n * sizeof *list, (void **)&list, err));
@@ -543,7 +543,7 @@ cip_status cip_yaml_find(cip_yaml_edit *e, cip_arena *a, const char *path, cip_p
     if (n == 0)
         return refuse_root(err);
     cip_status st = CIP_ERR_NOT_FOUND;
-    if (!cip_change_rootless(&e->now))
+    if (!cip_text_change_rootless(&e->now))
         st = cip_yaml_follow(e, step, n, p, NULL);
     if (st == CIP_OK && p->child == CIP_NO_MARK && p->merged != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -552,25 +552,25 @@ cip_status cip_yaml_find(cip_yaml_edit *e, cip_arena *a, const char *path, cip_p
     return st != CIP_OK || p->child == CIP_NO_MARK ? not_found(e, path, err) : CIP_OK;
 }
 
-static cip_status remove_at(cip_yaml_edit *e, cip_change *c, cip_arena *a, const char *path,
+static cip_status remove_at(cip_yaml_edit *e, cip_text_change *c, cip_arena *a, const char *path,
                             cip_err *err)
 {
     cip_place p;
     CIP_TRY(cip_yaml_find(e, a, path, &p, err));
     if (p.key != CIP_NO_MARK)
         hidden_first(&e->now, &p);
-    return cip_change_remove(c, &p, err);
+    return cip_text_change_remove(c, &p, err);
 }
 
 static cip_status remove_once(cip_yaml_edit *e, const char *path, cip_err *err)
 {
-    cip_change c;
+    cip_text_change c;
     cip_arena a = { .mem = &e->env->mem };
-    cip_change_init(&c, e->env, &e->now);
+    cip_text_change_init(&c, e->env, &e->now);
     cip_status st = remove_at(e, &c, &a, path, err);
     if (st == CIP_OK)
         st = cip_yaml_apply(e, &c, err);
-    cip_change_clear(&c);
+    cip_text_change_clear(&c);
     cip_arena_clear(&a);
     return st;
 }

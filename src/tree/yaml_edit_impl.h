@@ -15,9 +15,9 @@ enum { GONE = 1, GROWN = 2 };
 enum { NOT_INDEXED, INDEXED, ODD };
 
 typedef struct queued {
-    const char *path;      /* in e->kept */
-    const cip_node *value; /* the caller's */
-    cip_change change;     /* of e->now */
+    const char *path;       /* in e->kept */
+    const cip_node *value;  /* the caller's */
+    cip_text_change change; /* of e->now */
 } queued;
 
 struct cip_yaml_edit {
@@ -51,7 +51,7 @@ size_t cip_yaml_twins(const cip_yaml_text *t, const cip_place *p);
 /* ARG for a path that is not UTF-8. */
 cip_status cip_yaml_check_path(const char *path, cip_err *err);
 /* Makes the change, or leaves the text as it was. */
-cip_status cip_yaml_apply(cip_yaml_edit *e, cip_change *c, cip_err *err);
+cip_status cip_yaml_apply(cip_yaml_edit *e, cip_text_change *c, cip_err *err);
 /* Each gets the text of the other; nothing is queued. */
 void cip_yaml_swap(cip_yaml_edit *e, cip_yaml_edit *other);
 /* Whether comments stand in [from, to). */

@@ -9,7 +9,7 @@
 
 typedef struct moving {
     cip_yaml_edit *e;
-    cip_change *c;
+    cip_text_change *c;
     cip_place from, to;
     cip_bytes *step; /* of the new path, those from to.depth on: the first is the new key */
     size_t nmade;    /* parents that are made: all of `step` but the last name one */
@@ -48,17 +48,17 @@ static cip_status rename_key(moving *m, cip_err *err)
     const size_t start = cip_mark_at(t, key)->start;
     const cip_bytes name = cip_map_new_key(cip_mark_at(t, m->to.parent)->node, m->step[0]);
     CIP_TRY(put_key(m, name, cip_span_is_flow(t, m->to.parent), &m->entry, err));
-    CIP_TRY(cip_change_expect(m->c, &m->entry, err));
-    CIP_TRY(cip_change_region(m->c,
-                              (cip_region){ .from = key,
-                                            .to = m->from.child,
-                                            .expected = &m->c->value,
-                                            .e_to = cip_mark_count(&m->c->value) },
-                              err));
+    CIP_TRY(cip_text_change_expect(m->c, &m->entry, err));
+    CIP_TRY(cip_text_change_region(m->c,
+                                   (cip_region){ .from = key,
+                                                 .to = m->from.child,
+                                                 .expected = &m->c->value,
+                                                 .e_to = cip_mark_count(&m->c->value) },
+                                   err));
     const size_t end = cip_span_end(t, key);
-    CIP_TRY(cip_change_splice(m->c, start, end > start ? end - start : 0, m->entry.ptr,
-                              m->entry.len, err));
-    return cip_change_hoist(m->c, key, m->from.child, err);
+    CIP_TRY(cip_text_change_splice(m->c, start, end > start ? end - start : 0, m->entry.ptr,
+                                   m->entry.len, err));
+    return cip_text_change_hoist(m->c, key, m->from.child, err);
 }
 
 /* --- the node's own text ---------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static cip_status expect(moving *m, bool flow, size_t column, cip_err *err)
         CIP_GO(put_closers(m, &all, err));
         CIP_GO(cip_buf_puts(&all, map ? "}" : "]", err));
     }
-    CIP_GO(cip_change_expect(m->c, &all, err));
+    CIP_GO(cip_text_change_expect(m->c, &all, err));
 done:
     cip_buf_clear(&all);
     return st;
@@ -212,18 +212,18 @@ static cip_status add_regions(const moving *m, cip_err *err)
     cip_region r = { .from = close, .to = close, .expected = &m->c->value };
     r.e_from = 1;
     r.e_to = hole;
-    CIP_TRY(cip_change_region(m->c, r, err));
-    CIP_TRY(cip_change_region(m->c,
-                              (cip_region){ .from = close,
-                                            .to = close,
-                                            .expected = t,
-                                            .e_from = m->from.child,
-                                            .e_to = cip_mark_at(t, m->from.child)->next,
-                                            .loose = m->loose },
-                              err));
+    CIP_TRY(cip_text_change_region(m->c, r, err));
+    CIP_TRY(cip_text_change_region(m->c,
+                                   (cip_region){ .from = close,
+                                                 .to = close,
+                                                 .expected = t,
+                                                 .e_from = m->from.child,
+                                                 .e_to = cip_mark_at(t, m->from.child)->next,
+                                                 .loose = m->loose },
+                                   err));
     r.e_from = hole + 1;
     r.e_to = end;
-    return cip_change_region(m->c, r, err);
+    return cip_text_change_region(m->c, r, err);
 }
 
 static cip_status move_entry(moving *m, cip_err *err)
@@ -240,11 +240,12 @@ static cip_status move_entry(moving *m, cip_err *err)
     CIP_TRY(put_node(m, flow, column, dash, err));
     if (flow)
         CIP_TRY(put_closers(m, &m->entry, err));
-    CIP_TRY(cip_change_take(m->c, &m->from, err));
+    CIP_TRY(cip_text_change_take(m->c, &m->from, err));
     CIP_TRY(add_regions(m, err));
-    CIP_TRY(cip_change_put(m->c, parent, &m->entry, err));
-    return m->from.key == CIP_NO_MARK ? CIP_OK
-                                      : cip_change_hoist(m->c, m->from.key, m->from.child, err);
+    CIP_TRY(cip_text_change_put(m->c, parent, &m->entry, err));
+    return m->from.key == CIP_NO_MARK
+               ? CIP_OK
+               : cip_text_change_hoist(m->c, m->from.key, m->from.child, err);
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */
@@ -326,14 +327,14 @@ static cip_status move_at(moving *m, cip_arena *a, const char *from, const char 
 
 static cip_status move_once(cip_yaml_edit *e, const char *from, const char *to, cip_err *err)
 {
-    cip_change c;
+    cip_text_change c;
     cip_arena a = { .mem = &e->env->mem };
     moving m = { .e = e, .c = &c, .entry = { .mem = &e->env->mem } };
-    cip_change_init(&c, e->env, &e->now);
+    cip_text_change_init(&c, e->env, &e->now);
     cip_status st = move_at(&m, &a, from, to, err);
     if (st == CIP_OK)
         st = cip_yaml_apply(e, &c, err);
-    cip_change_clear(&c);
+    cip_text_change_clear(&c);
     cip_buf_clear(&m.entry);
     cip_arena_clear(&a);
     return st;

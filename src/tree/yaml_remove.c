@@ -6,7 +6,7 @@
 #include "tree/edit.h"
 #include "tree/yaml_change.h"
 
-static cip_status cut(cip_change *c, size_t from, size_t to, cip_err *err)
+static cip_status cut(cip_text_change *c, size_t from, size_t to, cip_err *err)
 {
     if (to < from)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, from,
@@ -14,7 +14,7 @@ static cip_status cut(cip_change *c, size_t from, size_t to, cip_err *err)
                         "its begin");
     c->cut_from = from;
     c->cut_to = to;
-    return cip_change_splice(c, from, to - from, NULL, 0, err);
+    return cip_text_change_splice(c, from, to - from, NULL, 0, err);
 }
 
 /* The entry after the one that ends with `child`, or CIP_NO_MARK. */
@@ -24,7 +24,7 @@ static uint32_t entry_after(const cip_yaml_text *t, uint32_t child)
     return cip_mark_at(t, next)->kind == CIP_MARK_CLOSE ? CIP_NO_MARK : next;
 }
 
-static cip_status cut_block(cip_change *c, const cip_place *p, size_t from, uint32_t next,
+static cip_status cut_block(cip_text_change *c, const cip_place *p, size_t from, uint32_t next,
                             cip_err *err)
 {
     const cip_yaml_text *t = c->old;
@@ -41,7 +41,7 @@ static cip_status cut_block(cip_change *c, const cip_place *p, size_t from, uint
 }
 
 /* The collection's only entry goes: `{}` or `[]` stays. */
-static cip_status empty(cip_change *c, uint32_t i, cip_err *err)
+static cip_status empty(cip_text_change *c, uint32_t i, cip_err *err)
 {
     const cip_yaml_text *t = c->old;
     const cip_mark *m = cip_mark_at(t, i), *close = cip_mark_at(t, m->next - 1);
@@ -61,20 +61,20 @@ static cip_status empty(cip_change *c, uint32_t i, cip_err *err)
         slot = cip_span_colon(t, key, &colon);
     const size_t end = cip_span_end(t, i);
     if (slot == 0 || !cip_span_breaks(t, slot, content))
-        return cip_change_splice(c, content, end - content, text, 2, err);
+        return cip_text_change_splice(c, content, end - content, text, 2, err);
     const size_t from = cip_span_line(t, content);
-    CIP_TRY(cip_change_splice(c, slot, 0, " ", 1, err));
-    CIP_TRY(cip_change_splice(c, slot, 0, text, 2, err));
+    CIP_TRY(cip_text_change_splice(c, slot, 0, " ", 1, err));
+    CIP_TRY(cip_text_change_splice(c, slot, 0, text, 2, err));
     return cut(c, from, cip_span_next_line(t, end), err);
 }
 
-cip_status cip_change_take(cip_change *c, const cip_place *p, cip_err *err)
+cip_status cip_text_change_take(cip_text_change *c, const cip_place *p, cip_err *err)
 {
     const cip_yaml_text *t = c->old;
     const uint32_t first = p->key != CIP_NO_MARK ? p->key : p->child;
     const uint32_t end = cip_mark_at(t, p->child)->next;
     const uint32_t next = entry_after(t, p->child);
-    CIP_TRY(cip_change_region(c, (cip_region){ .from = first, .to = end }, err));
+    CIP_TRY(cip_text_change_region(c, (cip_region){ .from = first, .to = end }, err));
     if (p->before == CIP_NO_MARK && next == CIP_NO_MARK)
         return empty(c, p->parent, err);
     const size_t from = cip_span_entry(t, first, p->before);
@@ -85,11 +85,11 @@ cip_status cip_change_take(cip_change *c, const cip_place *p, cip_err *err)
     return cut(c, cip_span_end(t, p->before), cip_span_end(t, p->child), err);
 }
 
-cip_status cip_change_remove(cip_change *c, const cip_place *p, cip_err *err)
+cip_status cip_text_change_remove(cip_text_change *c, const cip_place *p, cip_err *err)
 {
     const uint32_t first = p->key != CIP_NO_MARK ? p->key : p->child;
-    CIP_TRY(cip_change_take(c, p, err));
-    return cip_change_hoist(c, first, cip_mark_at(c->old, p->child)->next, err);
+    CIP_TRY(cip_text_change_take(c, p, err));
+    return cip_text_change_hoist(c, first, cip_mark_at(c->old, p->child)->next, err);
 }
 
 /* Anchored nodes that are moved: their old marks, and those of the aliases they replace. */
@@ -129,33 +129,33 @@ static bool can_move(const cip_yaml_text *t, const hoist *h)
            (m->node->style != CIP_STYLE_PLAIN || !cip_span_in_flow(t, h->alias));
 }
 
-static cip_status hoist_one(cip_change *c, const hoist *h, cip_err *err)
+static cip_status hoist_one(cip_text_change *c, const hoist *h, cip_err *err)
 {
     const cip_yaml_text *t = c->old;
     const cip_mark *m = cip_mark_at(t, h->node), *alias = cip_mark_at(t, h->alias);
     const size_t del = alias->end - alias->start;
     const bool moves = can_move(t, h);
-    CIP_TRY(cip_change_region(c,
-                              (cip_region){ .from = h->alias,
-                                            .to = h->alias + 1,
-                                            .expected = t,
-                                            .e_from = h->node,
-                                            .e_to = m->next,
-                                            .loose = !moves },
-                              err));
+    CIP_TRY(cip_text_change_region(c,
+                                   (cip_region){ .from = h->alias,
+                                                 .to = h->alias + 1,
+                                                 .expected = t,
+                                                 .e_from = h->node,
+                                                 .e_to = m->next,
+                                                 .loose = !moves },
+                                   err));
     if (moves)
-        return cip_change_splice(c, alias->start, del, t->text.ptr + m->start,
-                                 cip_span_end(t, h->node) - m->start, err);
+        return cip_text_change_splice(c, alias->start, del, t->text.ptr + m->start,
+                                      cip_span_end(t, h->node) - m->start, err);
     cip_buf line = { .mem = &c->env->mem };
     cip_status st = cip_yaml_emit_line(c->env, m->node, t->marks.prefix,
                                        cip_span_in_flow(t, h->alias), &line, err);
     if (st == CIP_OK)
-        st = cip_change_splice(c, alias->start, del, line.ptr, line.len, err);
+        st = cip_text_change_splice(c, alias->start, del, line.ptr, line.len, err);
     cip_buf_clear(&line);
     return st;
 }
 
-cip_status cip_change_hoist(cip_change *c, uint32_t from, uint32_t to, cip_err *err)
+cip_status cip_text_change_hoist(cip_text_change *c, uint32_t from, uint32_t to, cip_err *err)
 {
     cip_status st = CIP_OK;
     cip_buf hoists = { .mem = &c->env->mem };

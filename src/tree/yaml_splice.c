@@ -13,18 +13,18 @@ typedef struct splice {
     size_t order;
 } splice;
 
-void cip_change_init(cip_change *c, cip_env *env, const cip_yaml_text *old)
+void cip_text_change_init(cip_text_change *c, cip_env *env, const cip_yaml_text *old)
 {
-    *c = (cip_change){ .env = env,
-                       .old = old,
-                       .words = { .mem = &env->mem },
-                       .splices = { .mem = &env->mem },
-                       .regions = { .mem = &env->mem },
-                       .restyled = CIP_NO_MARK };
+    *c = (cip_text_change){ .env = env,
+                            .old = old,
+                            .words = { .mem = &env->mem },
+                            .splices = { .mem = &env->mem },
+                            .regions = { .mem = &env->mem },
+                            .restyled = CIP_NO_MARK };
     cip_yaml_text_init(&c->value, env);
 }
 
-void cip_change_clear(cip_change *c)
+void cip_text_change_clear(cip_text_change *c)
 {
     cip_buf_clear(&c->words);
     cip_buf_clear(&c->splices);
@@ -43,7 +43,7 @@ static cip_status refuse(cip_status st, const cip_err *why, cip_err *err)
                     why->text);
 }
 
-cip_status cip_change_expect(cip_change *c, const cip_buf *text, cip_err *err)
+cip_status cip_text_change_expect(cip_text_change *c, const cip_buf *text, cip_err *err)
 {
     const cip_yaml_options opt = { .default_handle = c->old->marks.handle, .quiet = true };
     cip_err why = CIP_ERR_INIT;
@@ -52,15 +52,15 @@ cip_status cip_change_expect(cip_change *c, const cip_buf *text, cip_err *err)
     return st == CIP_OK ? CIP_OK : refuse(st, &why, err);
 }
 
-cip_status cip_change_splice(cip_change *c, size_t at, size_t del, const void *text, size_t n,
-                             cip_err *err)
+cip_status cip_text_change_splice(cip_text_change *c, size_t at, size_t del, const void *text,
+                                  size_t n, cip_err *err)
 {
     splice s = { at, del, c->words.len, n, 0, c->splices.len };
     CIP_TRY(cip_buf_add(&c->words, text, n, err));
     return cip_buf_add(&c->splices, &s, sizeof s, err);
 }
 
-cip_status cip_change_region(cip_change *c, cip_region r, cip_err *err)
+cip_status cip_text_change_region(cip_text_change *c, cip_region r, cip_err *err)
 {
     r.order = c->regions.len;
     return cip_buf_add(&c->regions, &r, sizeof r, err);
@@ -86,7 +86,7 @@ static int by_mark(const void *x, const void *y)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-static cip_status write_text(cip_change *c, cip_buf *out, cip_err *err)
+static cip_status write_text(cip_text_change *c, cip_buf *out, cip_err *err)
 {
     const cip_buf *old = &c->old->text;
     splice *s = (splice *)(void *)c->splices.ptr;
@@ -126,7 +126,7 @@ static bool same_mark(const cip_mark *x, const cip_mark *y, bool loose)
 }
 
 typedef struct walk {
-    const cip_change *c;
+    const cip_text_change *c;
     const cip_yaml_text *now;
     uint32_t at;     /* of `now` */
     uint32_t *moved; /* old mark -> new one; CIP_NO_MARK: gone */
@@ -161,7 +161,7 @@ static bool step_region(walk *w, const cip_region *r)
 
 static bool is_same(walk *w)
 {
-    const cip_change *c = w->c;
+    const cip_text_change *c = w->c;
     const cip_region *r = (const cip_region *)(const void *)c->regions.ptr;
     const cip_region *end = r + c->regions.len / sizeof *r;
     const uint32_t n = cip_mark_count(c->old);
@@ -181,7 +181,7 @@ static bool is_same(walk *w)
     }
 }
 
-static cip_status compare(cip_change *c, const cip_yaml_text *now, cip_err *err)
+static cip_status compare(cip_text_change *c, const cip_yaml_text *now, cip_err *err)
 {
     const uint32_t n = cip_mark_count(c->old);
     walk w = { .c = c, .now = now };
@@ -198,8 +198,8 @@ static cip_status compare(cip_change *c, const cip_yaml_text *now, cip_err *err)
                     "other values too");
 }
 
-cip_status cip_change_apply(cip_change *c, const cip_yaml_options *opt, cip_yaml_text *out,
-                            cip_err *err)
+cip_status cip_text_change_apply(cip_text_change *c, const cip_yaml_options *opt,
+                                 cip_yaml_text *out, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     cip_yaml_options quiet = *opt;
@@ -212,7 +212,7 @@ cip_status cip_change_apply(cip_change *c, const cip_yaml_options *opt, cip_yaml
 }
 
 /* Takes over what `from` does, at its places. */
-static cip_status join(cip_change *all, const cip_change *from, cip_err *err)
+static cip_status join(cip_text_change *all, const cip_text_change *from, cip_err *err)
 {
     const size_t words = all->words.len, order = all->splices.len;
     const splice *s = (const splice *)(const void *)from->splices.ptr;
@@ -224,20 +224,20 @@ static cip_status join(cip_change *all, const cip_change *from, cip_err *err)
         CIP_TRY(cip_buf_add(&all->splices, &moved, sizeof moved, err));
     }
     for (size_t i = 0; i < from->regions.len / sizeof *r; i++)
-        CIP_TRY(cip_change_region(all, r[i], err));
+        CIP_TRY(cip_text_change_region(all, r[i], err));
     return CIP_OK;
 }
 
-cip_status cip_changes_apply(const cip_change *const *list, size_t n, const cip_yaml_options *opt,
-                             cip_yaml_text *out, cip_err *err)
+cip_status cip_changes_apply(const cip_text_change *const *list, size_t n,
+                             const cip_yaml_options *opt, cip_yaml_text *out, cip_err *err)
 {
     cip_status st = CIP_OK;
-    cip_change all;
-    cip_change_init(&all, list[0]->env, list[0]->old);
+    cip_text_change all;
+    cip_text_change_init(&all, list[0]->env, list[0]->old);
     for (size_t i = 0; i < n; i++)
         CIP_GO(join(&all, list[i], err));
-    CIP_GO(cip_change_apply(&all, opt, out, err));
+    CIP_GO(cip_text_change_apply(&all, opt, out, err));
 done:
-    cip_change_clear(&all);
+    cip_text_change_clear(&all);
     return st;
 }

@@ -22,7 +22,7 @@ import apidoc  # noqa: E402
 # The argument that a type, or a parameter of a function, has in a good call.
 BY_TYPE = {
     "cip_array *": "fx_array(x)", "cip_file *": "fx_file(x)", "cip_node *": "fx_node(x)",
-    "cip_writer *": "fx_writer(x)", "cip_edit *": "fx_edit(x)", "cip_memory *": "fx_memory(x)",
+    "cip_change *": "fx_edit(x)", "cip_change **": "fx_change(x)", "cip_memory *": "fx_memory(x)",
     "cip_blosc *": "fx_blosc(x)", "cip_slab *": "fx_slab(x)", "cip_box *": "&fx_box",
     "const cip_dtype *": "cip_dtype_of(CIP_I32)", "cip_dtype *": "fx_dtype()",
     "cip_write_fn *": "fx_write", "cip_finding_fn *": "fx_finding", "cip_visit_fn *": "fx_visit",
@@ -42,7 +42,7 @@ BY_NAME = {
     "from": '"meta/name"', "to": '"meta/other"',
 }
 GOOD = {
-    ("cip_open", "path"): "x->in", ("cip_edit_open", "path"): "x->in",
+    ("cip_open", "path"): "x->in", ("cip_change_open", "path"): "x->in",
     ("cip_verify", "path"): "x->in", ("cip_recover", "path"): "x->in",
     ("cip_recover_folder", "path"): "x->folder", ("cip_create", "path"): "x->out",
     ("cip_memory_load", "path"): "x->in", ("cip_memory_save", "path"): "x->out",
@@ -50,50 +50,49 @@ GOOD = {
     ("cip_open_memory", "nbytes"): "x->nbytes", ("cip_memory_new", "bytes"): "x->bytes",
     ("cip_memory_new", "nbytes"): "x->nbytes", ("cip_export", "to"): '"csv"',
     ("cip_dtype_parse", "text"): '"float32"', ("cip_selection_parse", "text"): '"[1:2]"',
-    ("cip_writer_set_int", "value"): "7", ("cip_writer_set_uint", "value"): "7", ("cip_writer_set_bool", "value"): "true",
-    ("cip_writer_set_double", "value"): "0.5", ("cip_writer_set_yaml", "text"): '"[1]"', ("cip_writer_set_typed", "text"): '"1e3"',
-    ("cip_edit_set_int", "value"): "7", ("cip_edit_set_uint", "value"): "7",
-    ("cip_edit_set_double", "value"): "0.5", ("cip_edit_set_bool", "value"): "true",
-    ("cip_edit_set_yaml", "text"): '"[1]"', ("cip_edit_set_typed", "text"): '"1e3"',
-    ("cip_edit_set_text", "text"): "fx_tree(x)",
-    ("cip_edit_set_text", "nbytes"): "strlen(fx_tree(x))",
-    ("cip_edit_append", "nbytes"): "12", ("cip_append", "nbytes"): "12",
-    ("cip_edit_insert", "nbytes"): "12", ("cip_edit_range", "selection"): '"[1:2]"',
-    ("cip_edit_remove", "path"): '"meta/gone"', ("cip_put_view", "selection"): '"[1:2]"',
+    ("cip_change_set_int", "value"): "7", ("cip_change_set_uint", "value"): "7",
+    ("cip_change_set_double", "value"): "0.5", ("cip_change_set_bool", "value"): "true",
+    ("cip_change_set_yaml", "text"): '"[1]"', ("cip_change_set_typed", "text"): '"1e3"',
+    ("cip_change_put_view", "c"): "fx_writer(x)",
+    ("cip_change_set_text", "text"): "fx_tree(x)",
+    ("cip_change_set_text", "nbytes"): "strlen(fx_tree(x))",
+    ("cip_change_append", "nbytes"): "12", ("cip_append", "nbytes"): "12",
+    ("cip_change_insert", "nbytes"): "12", ("cip_change_range", "selection"): '"[1:2]"',
+    ("cip_change_remove", "path"): '"meta/gone"', ("cip_change_put_view", "selection"): '"[1:2]"',
     ("cip_blosc_compress", "cap"): "sizeof x->dst", ("cip_blosc_compress", "n"): None,
     ("cip_blosc_decompress", "n"): "x->nchunk", ("cip_blosc_items", "n"): "x->nchunk",
     ("cip_blosc_info", "n"): "x->nchunk", ("cip_array_of_node", "node"): None,
     ("cip_tree_get_double", "path"): '"meta/f"', ("cip_tree_get_int", "path"): '"meta/n"',
     ("cip_tree_get_uint", "path"): '"meta/n"', ("cip_tree_get_bool", "path"): '"meta/yes"',
     ("cip_tree_get_string", "path"): '"meta/name"', ("cip_memory_add", "nbytes"): "8",
-    ("cip_writer_set_node", "node"): 'cip_tree_get(fx_node(x), "meta", NULL)',
-    ("cip_edit_set_node", "node"): 'cip_tree_get(fx_node(x), "meta", NULL)',
-    ("cip_edit_append_array", "path"): '"image"', ("cip_format_element", "cap"): "48",
+    ("cip_change_set_node", "node"): 'cip_tree_get(fx_node(x), "meta", NULL)',
+    ("cip_change_append_array", "path"): '"image"', ("cip_format_element", "cap"): "48",
     ("cip_format_element", "text"): "x->dst", ("cip_selection_text", "text"): "x->dst",
 }
 # New nodes and arrays; what is changed is "image".
-NEW = re.compile(r"cip_(writer_|edit_)?(set|put|declare)")
+NEW = re.compile(r"cip_change_(set|put|declare)")
 # NULL is fine, as the header says.
 OPTIONAL = {"err", "opts", "user", "selection", "params", "on_finding"}
 OPTIONAL_OF = {
     ("cip_find", "path"), ("cip_find_field", "path"), ("cip_file_refresh", "changed"),
     ("cip_tree_print", "node"), ("cip_tree_visit", "node"), ("cip_recover", "info"),
-    ("cip_edit_put_array", "args"), ("cip_put_array", "args"), ("cip_read_shape", "args"),
+    ("cip_change_put_array", "args"), ("cip_read_shape", "args"),
     ("cip_read_shape", "ndim"), ("cip_read_shape", "shape"),
     ("cip_read_shape", "nbytes"), ("cip_stat", "args"), ("cip_export", "args"),
-    ("cip_edit_defrag", "fn"), ("cip_put_filled", "value"), ("cip_append", "path"),
+    ("cip_change_defrag", "fn"), ("cip_change_put_filled", "value"), ("cip_append", "path"),
     ("cip_selection_parse", "text"), ("cip_tree_find", "path"), ("cip_tree_find", "tag"),
     ("cip_file_next_array", "pattern"), ("cip_diff", "ndifferences"),
 }
-REQUIRED_OF = {("cip_edit_range", "selection"), ("cip_refs_write", "opts")}
+REQUIRED_OF = {("cip_change_range", "selection"), ("cip_refs_write", "opts")}
 # The only array of the file: changes of data, which know it by NULL too.
-DATA = re.compile(r"cip_edit_(write|read|array|append|insert|delete|range|resize)")
+DATA = re.compile(r"cip_change_(write|read|array|append|insert|delete|range|resize)")
 # How a good call ends that the fixture's file is not made for.
-FAILING = {"cip_file_query": "CIP_ERR_UNSUPPORTED", "cip_edit_freeze": "CIP_ERR_ARG",
-           "cip_edit_undo": "CIP_ERR_ARG",
+FAILING = {"cip_file_query": "CIP_ERR_UNSUPPORTED", "cip_change_freeze": "CIP_ERR_ARG",
+           "cip_change_undo": "CIP_ERR_ARG",
            "cip_view": "CIP_ERR_UNSUPPORTED"}
 # What a good struct has besides its size.
-FILLED = dict.fromkeys([("cip_read_into", "args"), ("cip_edit_read", "args")], "dst = x->dst; o{i}.s.dst_nbytes = 48") | {
+FILLED = {
+    ("cip_read_into", "args"): "dst = x->dst; o{i}.s.dst_nbytes = 48",
     ("cip_read_points_into", "args"): "dst = x->dst; o{i}.s.dst_nbytes = 4",
     ("cip_refs_write", "opts"): 'url = "file.asdf"'
 }
@@ -146,6 +145,9 @@ class Call:
         self.args = []
         for i, (kind, param) in enumerate(params):
             self.add(i, kind, param)
+        if NEW.match(name) and name != "cip_change_put_view":
+            file_there = name in ("cip_change_set_text",)
+            self.variants.append(("of a new file", "a0 = fx_writer(x);", "ANY" if file_there else "FINE"))
         pointers = [i for i, (k, p) in enumerate(params) if "*" in k and p != "err"]
         numbers = [i for i, (k, _) in enumerate(params) if k in INTEGERS]
         nothing = " ".join(f"a{i} = NULL;" for i in pointers) + " ".join(f"a{i} = 0;" for i in numbers)
@@ -182,11 +184,12 @@ class Call:
             self.add_struct(i, bare, kind, param)
             return
         out = "*" in kind and not kind.startswith("const") or kind.endswith("**")
-        value = self.good(kind, param) if not kind.endswith("**") else None
-        if bare in ("cip_file", "cip_edit", "cip_writer", "cip_memory", "cip_slab", "cip_blosc",
+        ends = self.name in ("cip_change_commit", "cip_change_abort")
+        value = self.good(kind, param) if ends or not kind.endswith("**") else None
+        if bare in ("cip_file", "cip_change", "cip_memory", "cip_slab", "cip_blosc",
                     "cip_dtype", "char", "void") or kind.endswith("_fn *"):
             out = kind.endswith("**")
-        if out:
+        if out and not ends:
             target = kind.removesuffix("*").strip()
             self.locals.append(f"static {target} o{i}[CIP_MAX_NDIM];")
             value = f"o{i}"

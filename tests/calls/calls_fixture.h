@@ -60,28 +60,35 @@ static inline const cip_node *fx_node(fixture *x)
     return (const cip_node *)fx_need((void *)cip_file_tree(fx_file(x)), "node");
 }
 
-static inline cip_writer *fx_writer(fixture *x)
+static inline cip_change *fx_writer(fixture *x)
 {
-    cip_writer *w = NULL;
+    cip_change *w = NULL;
     cip_memory *m;
     cip_create_memory("asdf", NULL, &m, &w, NULL);
-    cip_put((cip_writer *)fx_need(w, "writer"), "first", cip_dtype_of(CIP_I32), 2, fx_shape,
-            x->data, NULL, NULL);
+    cip_change_put((cip_change *)fx_need(w, "writer"), "first", cip_dtype_of(CIP_I32), 2, fx_shape,
+                   x->data, NULL, NULL);
     return w;
 }
 
 static inline cip_slab *fx_slab(fixture *x)
 {
     cip_slab *s = NULL;
-    cip_declare(fx_writer(x), "slab", cip_dtype_of(CIP_I32), 2, fx_shape, NULL, &s, NULL);
+    cip_change_declare(fx_writer(x), "slab", cip_dtype_of(CIP_I32), 2, fx_shape, NULL, &s, NULL);
     return (cip_slab *)fx_need(s, "slab");
 }
 
-static inline cip_edit *fx_edit(fixture *x)
+static inline cip_change *fx_edit(fixture *x)
 {
-    cip_edit *e = NULL;
-    cip_edit_open_memory(fx_memory(x), NULL, &e, NULL);
-    return (cip_edit *)fx_need(e, "edit");
+    cip_change *e = NULL;
+    cip_change_open_memory(fx_memory(x), NULL, &e, NULL);
+    return (cip_change *)fx_need(e, "edit");
+}
+
+static inline cip_change **fx_change(fixture *x)
+{
+    static cip_change *c;
+    c = fx_edit(x);
+    return &c;
 }
 
 /* The text of the file's tree. */
@@ -90,7 +97,7 @@ static inline const char *fx_tree(fixture *x)
     static char text[1 << 12];
     const char *from;
     size_t n = 0;
-    if (cip_edit_text(fx_edit(x), &from, &n, NULL) == CIP_OK && n < sizeof text)
+    if (cip_change_text(fx_edit(x), &from, &n, NULL) == CIP_OK && n < sizeof text)
         memcpy(text, from, n);
     return text;
 }
@@ -168,7 +175,7 @@ static inline const char *fx_complete(fixture *x)
 {
     static char made[512];
     cip_memory *m = NULL;
-    const cip_write_options over = { .size = sizeof over, .overwrite = true };
+    const cip_change_options over = { .size = sizeof over, .overwrite = true };
     snprintf(made, sizeof made, "%.400s/made.asdf", x->folder);
     unlink(x->out);
     cip_memory_new(x->bytes, x->nbytes, &m, NULL);
@@ -187,16 +194,16 @@ static const cip_io_write_methods fx_writes = { CIP_IO_WRITE_METHODS_INIT, .name
 static inline void fx_start(fixture *x)
 {
     cip_memory *m = NULL;
-    cip_writer *w = NULL;
+    cip_change *w = NULL;
     fx_self = x;
     snprintf(x->folder, sizeof x->folder, "/tmp/cippus-calls-XXXXXX");
     fx_need(mkdtemp(x->folder), "folder");
     snprintf(x->in, sizeof x->in, "%.400s/in.asdf", x->folder);
     snprintf(x->out, sizeof x->out, "%.400s/out.asdf", x->folder);
     cip_create_memory("in.asdf", NULL, &m, &w, NULL);
-    cip_put(w, "image", cip_dtype_of(CIP_I32), 2, fx_shape, x->data, NULL, NULL);
-    cip_writer_set_yaml(w, "meta", "{name: x, n: 3, f: 1.5, yes: true, gone: 1}", NULL);
-    fx_need(cip_writer_commit(w, NULL) == CIP_OK ? m : NULL, "file to begin with");
+    cip_change_put(w, "image", cip_dtype_of(CIP_I32), 2, fx_shape, x->data, NULL, NULL);
+    cip_change_set_yaml(w, "meta", "{name: x, n: 3, f: 1.5, yes: true, gone: 1}", NULL);
+    fx_need(cip_change_commit(&w, NULL) == CIP_OK ? m : NULL, "file to begin with");
     const void *bytes = cip_memory_bytes(m, &x->nbytes);
     x->bytes = (char *)fx_need(malloc(x->nbytes), "bytes");
     memcpy(x->bytes, bytes, x->nbytes);

@@ -18,8 +18,8 @@ typedef struct script {
     char *word[MAX_WORDS]; /* without the options; those not given are "" */
     char *option[MAX_WORDS];
     size_t noption;
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     cip_memory *memory;
     char name[256]; /* of the file that it is */
 } script;
@@ -222,14 +222,14 @@ static cip_status save(script *s, cip_status st)
 static cip_status do_create(script *s)
 {
     const char *into = option(s, "into"), *path = s->word[1];
-    const cip_write_options *o =
-        CIP_WRITE_OPTIONS(.level = CIP_LEVEL_PROCESS, .format = option(s, "format"),
-                          .version = option(s, "standard"), .codec = option(s, "codec"),
-                          .byteorder = option(s, "byteorder"), .checksum = option(s, "md5"),
-                          .format_options = own(s), .tree_slack = number(s, "slack"),
-                          .align = (uint64_t)number(s, "align"),
-                          .threads = (unsigned)number(s, "threads"),
-                          .accept_loss = number(s, "lossy") != 0);
+    const cip_change_options *o =
+        CIP_CHANGE_OPTIONS(.level = CIP_LEVEL_PROCESS, .format = option(s, "format"),
+                           .version = option(s, "standard"), .codec = option(s, "codec"),
+                           .byteorder = option(s, "byteorder"), .checksum = option(s, "md5"),
+                           .format_options = own(s), .tree_slack = number(s, "slack"),
+                           .align = (uint64_t)number(s, "align"),
+                           .threads = (unsigned)number(s, "threads"),
+                           .accept_loss = number(s, "lossy") != 0);
     if (into == NULL)
         return cip_create(path, o, &s->w, NULL);
     if (strcmp(into, "store") == 0) {
@@ -267,8 +267,9 @@ static cip_status do_put(script *s)
     const int ndim = cip_array_ndim(in.array);
     const int64_t *shape = cip_array_shape(in.array);
     if (st == CIP_OK)
-        st = s->e != NULL ? cip_edit_put(s->e, s->word[1], in.dtype, ndim, shape, in.data, &o, NULL)
-                          : cip_put(s->w, s->word[1], in.dtype, ndim, shape, in.data, &o, NULL);
+        st = s->e != NULL
+                 ? cip_change_put(s->e, s->word[1], in.dtype, ndim, shape, in.data, &o, NULL)
+                 : cip_change_put(s->w, s->word[1], in.dtype, ndim, shape, in.data, &o, NULL);
     free(mask);
     return input_close(&in, st);
 }
@@ -280,8 +281,9 @@ static cip_status do_put_array(script *s)
     input_open(s->word[2], &in);
     const cip_array_options o = array_options(s, &in, &mask);
     const cip_read_args args = { .size = sizeof args, .selection = option(s, "of") };
-    cip_status st = s->e != NULL ? cip_edit_put_array(s->e, s->word[1], in.array, &args, &o, NULL)
-                                 : cip_put_array(s->w, s->word[1], in.array, &args, &o, NULL);
+    cip_status st = s->e != NULL
+                        ? cip_change_put_array(s->e, s->word[1], in.array, &args, &o, NULL)
+                        : cip_change_put_array(s->w, s->word[1], in.array, &args, &o, NULL);
     free(mask);
     return input_close(&in, st);
 }
@@ -299,8 +301,8 @@ static cip_status do_slab(script *s)
     const int64_t *shape = cip_array_shape(in.array), skip = number(s, "skip");
     if (st == CIP_OK)
         st = s->e != NULL
-                 ? cip_edit_declare(s->e, s->word[1], in.dtype, ndim, shape, &o, &slab, NULL)
-                 : cip_declare(s->w, s->word[1], in.dtype, ndim, shape, &o, &slab, NULL);
+                 ? cip_change_declare(s->e, s->word[1], in.dtype, ndim, shape, &o, &slab, NULL)
+                 : cip_change_declare(s->w, s->word[1], in.dtype, ndim, shape, &o, &slab, NULL);
     const int64_t rows = st == CIP_OK && ndim > 0 ? shape[0] : 0;
     const uint64_t each = rows > 0 ? in.nbytes / (uint64_t)rows : 0;
     for (int i = 0; st == CIP_OK && i < ndim; i++)
@@ -317,57 +319,57 @@ static cip_status do_slab(script *s)
 
 static cip_status do_view(script *s)
 {
-    return cip_put_view(s->w, s->word[1], s->word[2], s->word[3], NULL);
+    return cip_change_put_view(s->w, s->word[1], s->word[2], s->word[3], NULL);
 }
 
 /* --- trees, of new files and of updates ------------------------------------------------------ */
 
 static cip_status do_string(script *s)
 {
-    return s->e != NULL ? cip_edit_set_string(s->e, s->word[1], s->word[2], NULL)
-                        : cip_writer_set_string(s->w, s->word[1], s->word[2], NULL);
+    return s->e != NULL ? cip_change_set_string(s->e, s->word[1], s->word[2], NULL)
+                        : cip_change_set_string(s->w, s->word[1], s->word[2], NULL);
 }
 
 static cip_status do_int(script *s)
 {
     int64_t v = strtoll(s->word[2], NULL, 10);
-    return s->e != NULL ? cip_edit_set_int(s->e, s->word[1], v, NULL)
-                        : cip_writer_set_int(s->w, s->word[1], v, NULL);
+    return s->e != NULL ? cip_change_set_int(s->e, s->word[1], v, NULL)
+                        : cip_change_set_int(s->w, s->word[1], v, NULL);
 }
 
 static cip_status do_uint(script *s)
 {
-    return cip_writer_set_uint(s->w, s->word[1], strtoull(s->word[2], NULL, 10), NULL);
+    return cip_change_set_uint(s->w, s->word[1], strtoull(s->word[2], NULL, 10), NULL);
 }
 
 static cip_status do_double(script *s)
 {
     double v = strtod(s->word[2], NULL);
-    return s->e != NULL ? cip_edit_set_double(s->e, s->word[1], v, NULL)
-                        : cip_writer_set_double(s->w, s->word[1], v, NULL);
+    return s->e != NULL ? cip_change_set_double(s->e, s->word[1], v, NULL)
+                        : cip_change_set_double(s->w, s->word[1], v, NULL);
 }
 
 static cip_status do_bool(script *s)
 {
     bool v = s->word[2][0] == 't';
-    return s->e != NULL ? cip_edit_set_bool(s->e, s->word[1], v, NULL)
-                        : cip_writer_set_bool(s->w, s->word[1], v, NULL);
+    return s->e != NULL ? cip_change_set_bool(s->e, s->word[1], v, NULL)
+                        : cip_change_set_bool(s->w, s->word[1], v, NULL);
 }
 
 static cip_status do_null(script *s)
 {
-    return cip_writer_set_null(s->w, s->word[1], NULL);
+    return cip_change_set_null(s->w, s->word[1], NULL);
 }
 
 static cip_status do_yaml(script *s)
 {
-    return s->e != NULL ? cip_edit_set_yaml(s->e, s->word[1], s->word[2], NULL)
-                        : cip_writer_set_yaml(s->w, s->word[1], s->word[2], NULL);
+    return s->e != NULL ? cip_change_set_yaml(s->e, s->word[1], s->word[2], NULL)
+                        : cip_change_set_yaml(s->w, s->word[1], s->word[2], NULL);
 }
 
 static cip_status do_typed(script *s)
 {
-    return cip_edit_set_typed(s->e, s->word[1], s->word[2], NULL);
+    return cip_change_set_typed(s->e, s->word[1], s->word[2], NULL);
 }
 
 /* The node at word 3 of the file named by word 2. */
@@ -377,19 +379,19 @@ static cip_status do_node(script *s)
     cip_status st = cip_open(s->word[2], NULL, &f, NULL);
     const cip_node *n = cip_tree_get(cip_file_tree(f), s->word[3], NULL);
     if (st == CIP_OK)
-        st = s->e != NULL ? cip_edit_set_node(s->e, s->word[1], f, n, NULL)
-                          : cip_writer_set_node(s->w, s->word[1], f, n, NULL);
+        st = s->e != NULL ? cip_change_set_node(s->e, s->word[1], f, n, NULL)
+                          : cip_change_set_node(s->w, s->word[1], f, n, NULL);
     cip_file_close(f);
     return st;
 }
 
 static cip_status do_commit(script *s)
 {
-    cip_writer *w = s->w;
-    cip_edit *e = s->e;
+    cip_change *w = s->w;
+    cip_change *e = s->e;
     s->w = NULL;
     s->e = NULL;
-    cip_status st = e != NULL ? cip_edit_commit(e, NULL) : cip_writer_commit(w, NULL);
+    cip_status st = e != NULL ? cip_change_commit(&e, NULL) : cip_change_commit(&w, NULL);
     return s->memory != NULL ? save(s, st) : st;
 }
 
@@ -442,7 +444,7 @@ static cip_status load(const char *name, char *bytes, size_t most, size_t *n)
 }
 
 /* The file, and all others that lie beside it. */
-static cip_status edit_in_memory(script *s, const cip_edit_options *o)
+static cip_status edit_in_memory(script *s, const cip_change_options *o)
 {
     static char bytes[16 << 20];
     size_t n;
@@ -461,7 +463,7 @@ static cip_status edit_in_memory(script *s, const cip_edit_options *o)
     if (d != NULL)
         closedir(d);
     if (st == CIP_OK)
-        st = cip_edit_open_memory(s->memory, o, &s->e, NULL);
+        st = cip_change_open_memory(s->memory, o, &s->e, NULL);
     if (st != CIP_OK) {
         cip_memory_free(s->memory);
         s->memory = NULL;
@@ -472,14 +474,14 @@ static cip_status edit_in_memory(script *s, const cip_edit_options *o)
 static cip_status do_edit(script *s)
 {
     const char *into = option(s, "into"), *path = s->word[1];
-    const cip_edit_options *o =
-        CIP_EDIT_OPTIONS(.level = CIP_LEVEL_PROCESS, .checksum = option(s, "md5"),
-                         .codec = option(s, "codec"), .format_options = own(s),
-                         .tree_slack = number(s, "slack"), .accept_loss = number(s, "lossy") != 0,
-                         .by_position = number(s, "by_position") != 0,
-                         .open = CIP_OPEN_OPTIONS(.threads = (unsigned)number(s, "threads")));
+    const cip_change_options *o =
+        CIP_CHANGE_OPTIONS(.level = CIP_LEVEL_PROCESS, .checksum = option(s, "md5"),
+                           .codec = option(s, "codec"), .format_options = own(s),
+                           .tree_slack = number(s, "slack"), .accept_loss = number(s, "lossy") != 0,
+                           .by_position = number(s, "by_position") != 0,
+                           .open = CIP_OPEN_OPTIONS(.threads = (unsigned)number(s, "threads")));
     if (into == NULL)
-        return cip_edit_open(path, o, &s->e, NULL);
+        return cip_change_open(path, o, &s->e, NULL);
     if (strcmp(into, "memory") == 0)
         return edit_in_memory(s, o);
     const cip_io_write_methods m = stored_writes(path);
@@ -487,17 +489,17 @@ static cip_status do_edit(script *s)
     if (x == NULL)
         return CIP_ERR_NOT_FOUND;
     x->complete = true; /* it stays as it was when the update comes to nothing */
-    return cip_edit_open_io(&stored_reads, &m, x, o, &s->e, NULL);
+    return cip_change_open_io(&stored_reads, &m, x, o, &s->e, NULL);
 }
 
 static cip_status do_move(script *s)
 {
-    return cip_edit_move(s->e, s->word[1], s->word[2], number(s, "replace") != 0, NULL);
+    return cip_change_move(s->e, s->word[1], s->word[2], number(s, "replace") != 0, NULL);
 }
 
 static cip_status do_remove(script *s)
 {
-    return cip_edit_remove(s->e, s->word[1], NULL);
+    return cip_change_remove(s->e, s->word[1], NULL);
 }
 
 /* write PATH SELECTION INPUT: from memory */
@@ -506,7 +508,8 @@ static cip_status do_write(script *s)
     input in;
     cip_status st = input_read(s->word[3], cip_array_native_dtype, &in);
     if (st == CIP_OK)
-        st = cip_edit_write(s->e, s->word[1], s->word[2], in.data, in.nbytes, NULL);
+        st = cip_change_write(s->e, s->word[1], s->word[2], cip_dtype_as_stored(), in.data,
+                              in.nbytes, NULL);
     return input_close(&in, st);
 }
 
@@ -514,7 +517,7 @@ static cip_status do_write_array(script *s)
 {
     input in;
     input_open(s->word[3], &in);
-    return input_close(&in, cip_edit_write_array(s->e, s->word[1], s->word[2], in.array, NULL));
+    return input_close(&in, cip_change_write_array(s->e, s->word[1], s->word[2], in.array, NULL));
 }
 
 static cip_status do_append(script *s)
@@ -522,7 +525,7 @@ static cip_status do_append(script *s)
     input in;
     cip_status st = input_read(s->word[2], cip_array_native_dtype, &in);
     if (st == CIP_OK)
-        st = cip_edit_append(s->e, s->word[1], in.data, in.nbytes, NULL);
+        st = cip_change_append(s->e, s->word[1], cip_dtype_as_stored(), in.data, in.nbytes, NULL);
     return input_close(&in, st);
 }
 
@@ -530,21 +533,21 @@ static cip_status do_append_array(script *s)
 {
     input in;
     input_open(s->word[2], &in);
-    return input_close(&in, cip_edit_append_array(s->e, s->word[1], in.array, NULL));
+    return input_close(&in, cip_change_append_array(s->e, s->word[1], in.array, NULL));
 }
 
 static cip_status do_resize(script *s)
 {
     int64_t shape[CIP_MAX_NDIM];
     int ndim = lengths(s->word[2], shape);
-    return cip_edit_resize(s->e, s->word[1], ndim, shape, NULL);
+    return cip_change_resize(s->e, s->word[1], ndim, shape, NULL);
 }
 
 /* delete PATH AXIS START COUNT */
 static cip_status do_delete(script *s)
 {
-    return cip_edit_delete(s->e, s->word[1], (int)strtol(s->word[2], NULL, 10),
-                           strtoll(s->word[3], NULL, 10), strtoll(s->word[4], NULL, 10), NULL);
+    return cip_change_delete(s->e, s->word[1], (int)strtol(s->word[2], NULL, 10),
+                             strtoll(s->word[3], NULL, 10), strtoll(s->word[4], NULL, 10), NULL);
 }
 
 /* insert PATH AXIS START INPUT: from memory */
@@ -553,19 +556,20 @@ static cip_status do_insert(script *s)
     input in;
     cip_status st = input_read(s->word[4], cip_array_native_dtype, &in);
     if (st == CIP_OK)
-        st = cip_edit_insert(s->e, s->word[1], (int)strtol(s->word[2], NULL, 10),
-                             strtoll(s->word[3], NULL, 10), in.data, in.nbytes, NULL);
+        st = cip_change_insert(s->e, s->word[1], (int)strtol(s->word[2], NULL, 10),
+                               strtoll(s->word[3], NULL, 10), cip_dtype_as_stored(), in.data,
+                               in.nbytes, NULL);
     return input_close(&in, st);
 }
 
 static cip_status do_freeze(script *s)
 {
-    return cip_edit_freeze(s->e, NULL);
+    return cip_change_freeze(s->e, NULL);
 }
 
 static cip_status do_defrag(script *s)
 {
-    return cip_edit_defrag(s->e, NULL, NULL, NULL);
+    return cip_change_defrag(s->e, NULL, NULL, NULL);
 }
 
 /* rows FILE PATH INPUT: to a stream, twice */
@@ -748,8 +752,8 @@ int main(void)
     while (getline(&line, &cap, stdin) > 0) {
         take_words(&s, line);
         if (strcmp(s.word[0], "end") == 0) {
-            cip_writer_abort(s.w);
-            cip_edit_abort(s.e);
+            cip_change_abort(&s.w);
+            cip_change_abort(&s.e);
             s.w = NULL;
             s.e = NULL;
             puts(fine ? "ok" : "");

@@ -138,7 +138,7 @@ static void what_is_written_is_read()
     std::vector<float> pixels(6);
     pixels[4] = 1.5F;
     cip::memory m;
-    cip::writer w;
+    cip::change w;
     cip_create_memory("asdf", nullptr, m.out(), w.out(), nullptr);
     cip_array_options lz4{};
     lz4.codec = "lz4";
@@ -160,8 +160,8 @@ static void what_is_written_is_read()
            *f.tree().get<bool>("meta/ok"));
     EXPECT(f.tree().get<int8_t>("meta/big").status() == CIP_ERR_RANGE);
 
-    cip::edit e;
-    cip_edit_open_memory(m.get(), nullptr, e.out(), nullptr);
+    cip::change e;
+    cip_change_open_memory(m.get(), nullptr, e.out(), nullptr);
     e.set("meta/n", 4U).set("meta/name", std::string("NIR")).remove("meta/x");
     e.write<float>("image", "[0]", cip::span<const float>(&pixels[3], 3));
     const int32_t whole[1] = { 7 };
@@ -173,7 +173,7 @@ static void what_is_written_is_read()
     EXPECT((*(*cip::file::open(bytes, n)).read<float>("image"))(1, 0) == 7.0F);
     EXPECT((*(*cip::file::open(bytes, n)).read<int>("cube"))(1, 1) == 6);
     const double half[1] = { 0.5 };
-    cip_edit_open_memory(m.get(), nullptr, e.out(), nullptr);
+    cip_change_open_memory(m.get(), nullptr, e.out(), nullptr);
     EXPECT(e.write<double>("cube", "[0, 0]", half).commit().status() == CIP_ERR_RANGE);
     bytes = cip_memory_bytes(m.get(), &n);
     f = *cip::file::open(bytes, n);
@@ -183,14 +183,14 @@ static void what_is_written_is_read()
 static void the_first_error_ends_a_chain()
 {
     cip::memory m;
-    cip::writer w;
+    cip::change w;
     const float three[3] = { 1, 2, 3 };
     cip_create_memory("asdf", nullptr, m.out(), w.out(), nullptr);
     w.put<float>("image", { 2, 2 }, three).set("a", 1);
     EXPECT(w.commit().status() == CIP_ERR_RANGE);
     EXPECT(cip_memory_bytes(m.get(), nullptr) == nullptr);
-    EXPECT(cip::writer::create("/nowhere/x.asdf").status() == CIP_ERR_NOT_FOUND);
-    EXPECT(cip::edit::open("/nowhere/x.asdf").status() == CIP_ERR_NOT_FOUND);
+    EXPECT(cip::change::create("/nowhere/x.asdf").status() == CIP_ERR_NOT_FOUND);
+    EXPECT(cip::change::open("/nowhere/x.asdf").status() == CIP_ERR_NOT_FOUND);
 }
 
 static void a_commit_that_is_busy_keeps_the_edit()
@@ -199,10 +199,10 @@ static void a_commit_that_is_busy_keeps_the_edit()
     EXPECT(mkdtemp(folder) != nullptr);
     const std::string name = std::string(folder) + "/x.asdf";
     const std::vector<int32_t> zeros(4096), ones(4096, 1);
-    cip::writer w = *cip::writer::create(name.c_str());
+    cip::change w = *cip::change::create(name.c_str());
     EXPECT(bool(w.put<int32_t>("a", { 4096 }, zeros).commit()));
     cip::file reader = *cip::file::open(name.c_str());
-    cip::edit e = *cip::edit::open(name.c_str());
+    cip::change e = *cip::change::open(name.c_str());
     e.write<int32_t>("a", "", ones);
     EXPECT(e.commit().status() == CIP_ERR_BUSY && e.get() != nullptr);
     reader = cip::file();

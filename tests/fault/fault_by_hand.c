@@ -55,7 +55,7 @@ cip_status fault_commit(const char *path, cip_level level, fault_fill *fill, cip
     cip_env env;
     cip_commit *c = NULL;
     cip_status st = cip_env_init(&env, NULL, NULL, NULL, err);
-    cip_edit_options o = { .size = sizeof o, .level = level };
+    cip_change_options o = { .size = sizeof o, .level = level };
     cip_revision r = { .patch = { .arena = { .mem = &env.mem } } };
     if (st != CIP_OK)
         return st;
@@ -260,7 +260,7 @@ cip_status fault_rows(const char *path, cip_level level, int step, cip_err *err)
     cip_env env;
     cip_commit *c = NULL;
     uint8_t row[400];
-    cip_edit_options o = { .size = sizeof o, .level = level };
+    cip_change_options o = { .size = sizeof o, .level = level };
     cip_status st = cip_env_init(&env, NULL, NULL, NULL, err);
     if (st != CIP_OK)
         return st;

@@ -37,24 +37,24 @@ static void make_asdf(const char *dir, int64_t slack, const char *codec)
     int32_t v[ROWS * ROW];
     const int64_t shape[] = { ROWS, ROW };
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w;
-    const cip_write_options o = { .size = sizeof o,
-                                  .overwrite = true,
-                                  .level = CIP_LEVEL_PROCESS,
-                                  .threads = 1,
-                                  .version = codec == NULL ? "0.1.0" : NULL,
-                                  .tree_slack = slack };
+    cip_change *w;
+    const cip_change_options o = { .size = sizeof o,
+                                   .overwrite = true,
+                                   .level = CIP_LEVEL_PROCESS,
+                                   .threads = 1,
+                                   .version = codec == NULL ? "0.1.0" : NULL,
+                                   .tree_slack = slack };
     static const char *const chain[] = { "encode=[[tile, {shape: [16, 16]}], zlib]", NULL };
     const cip_array_options packed = { .size = sizeof packed,
                                        .codec = codec,
                                        .format_options = codec == NULL ? chain : NULL };
     numbers(v, ROWS * ROW, 0);
     must(cip_create(beside(dir, "a.asdf"), &o, &w, &err), &err);
-    must(cip_writer_set_string(w, "meta/name", "M 31", &err), &err);
-    must(cip_writer_set_yaml(w, "meta/list", "[1, 2, {three: 3}]", &err), &err);
-    must(cip_put(w, "packed", cip_dtype_of(CIP_I32), 2, shape, v, &packed, &err), &err);
-    must(cip_put(w, "data", cip_dtype_of(CIP_I32), 2, shape, v, NULL, &err), &err);
-    must(cip_writer_commit(w, &err), &err);
+    must(cip_change_set_string(w, "meta/name", "M 31", &err), &err);
+    must(cip_change_set_yaml(w, "meta/list", "[1, 2, {three: 3}]", &err), &err);
+    must(cip_change_put(w, "packed", cip_dtype_of(CIP_I32), 2, shape, v, &packed, &err), &err);
+    must(cip_change_put(w, "data", cip_dtype_of(CIP_I32), 2, shape, v, NULL, &err), &err);
+    must(cip_change_commit(&w, &err), &err);
 }
 
 void fault_make_asdf(const char *dir)
@@ -83,146 +83,146 @@ void fault_make_tight_asdf(const char *dir)
 }
 
 cip_status fault_edit(const char *path, cip_level level,
-                      cip_status (*fn)(cip_edit *e, cip_err *err), cip_err *err)
+                      cip_status (*fn)(cip_change *e, cip_err *err), cip_err *err)
 {
-    cip_edit *e;
-    cip_status st = cip_edit_open(path, CIP_EDIT_OPTIONS(.level = level), &e, err);
+    cip_change *e;
+    cip_status st = cip_change_open(path, CIP_CHANGE_OPTIONS(.level = level), &e, err);
     if (st != CIP_OK)
         return st;
     st = fn(e, err);
-    if (st == CIP_OK && (st = cip_edit_commit(e, err)) != CIP_ERR_BUSY)
+    if (st == CIP_OK && (st = cip_change_commit(&e, err)) != CIP_ERR_BUSY)
         return st;
-    cip_edit_abort(e);
+    cip_change_abort(&e);
     return st;
 }
 
-static cip_status set(cip_edit *e, cip_err *err)
+static cip_status set(cip_change *e, cip_err *err)
 {
-    return cip_edit_set_string(e, "meta/name", "NGC 224, the same galaxy", err);
+    return cip_change_set_string(e, "meta/name", "NGC 224, the same galaxy", err);
 }
 
-static cip_status set_long(cip_edit *e, cip_err *err)
+static cip_status set_long(cip_change *e, cip_err *err)
 {
     char text[3001];
     memset(text, 'x', 3000);
     text[3000] = '\0';
-    return cip_edit_set_string(e, "meta/name", text, err);
+    return cip_change_set_string(e, "meta/name", text, err);
 }
 
-static cip_status remove_node(cip_edit *e, cip_err *err)
+static cip_status remove_node(cip_change *e, cip_err *err)
 {
-    return cip_edit_remove(e, "meta/list", err);
+    return cip_change_remove(e, "meta/list", err);
 }
 
-static cip_status move_array(cip_edit *e, cip_err *err)
+static cip_status move_array(cip_change *e, cip_err *err)
 {
-    return cip_edit_move(e, "packed", "meta/old/packed", false, err);
+    return cip_change_move(e, "packed", "meta/old/packed", false, err);
 }
 
-static cip_status remove_array(cip_edit *e, cip_err *err)
+static cip_status remove_array(cip_change *e, cip_err *err)
 {
-    return cip_edit_remove(e, "packed", err);
+    return cip_change_remove(e, "packed", err);
 }
 
-static cip_status put(cip_edit *e, cip_err *err)
+static cip_status put(cip_change *e, cip_err *err)
 {
     int32_t v[5 * ROW];
     numbers(v, 5 * ROW, 7);
-    return cip_edit_write(e, "data", "[10:15]", v, sizeof v, err);
+    return cip_change_write(e, "data", "[10:15]", cip_dtype_as_stored(), v, sizeof v, err);
 }
 
-static cip_status put_packed(cip_edit *e, cip_err *err)
+static cip_status put_packed(cip_change *e, cip_err *err)
 {
     int32_t v[ROWS * ROW];
     numbers(v, ROWS * ROW, 0);
     for (int i = 0; i < ROWS * ROW; i++)
         v[i] *= i;
-    return cip_edit_write(e, "packed", NULL, v, sizeof v, err);
+    return cip_change_write(e, "packed", NULL, cip_dtype_as_stored(), v, sizeof v, err);
 }
 
-static cip_status add_rows_to(cip_edit *e, const char *path, cip_err *err)
+static cip_status add_rows_to(cip_change *e, const char *path, cip_err *err)
 {
     int32_t v[20 * ROW];
     numbers(v, 20 * ROW, 9);
-    return cip_edit_append(e, path, v, sizeof v, err);
+    return cip_change_append(e, path, cip_dtype_as_stored(), v, sizeof v, err);
 }
 
-static cip_status add_rows(cip_edit *e, cip_err *err)
+static cip_status add_rows(cip_change *e, cip_err *err)
 {
     return add_rows_to(e, "data", err);
 }
 
-static cip_status add_packed_rows(cip_edit *e, cip_err *err)
+static cip_status add_packed_rows(cip_change *e, cip_err *err)
 {
     return add_rows_to(e, "packed", err);
 }
 
-static cip_status resize_to(cip_edit *e, int64_t rows, cip_err *err)
+static cip_status resize_to(cip_change *e, int64_t rows, cip_err *err)
 {
     const int64_t shape[] = { rows, ROW };
-    return cip_edit_resize(e, "data", 2, shape, err);
+    return cip_change_resize(e, "data", 2, shape, err);
 }
 
-static cip_status add_array(cip_edit *e, cip_err *err)
+static cip_status add_array(cip_change *e, cip_err *err)
 {
     int32_t v[ROWS * ROW];
     const int64_t shape[] = { ROWS, ROW };
     numbers(v, ROWS * ROW, 5);
-    return cip_edit_put(e, "meta/new", cip_dtype_of(CIP_I32), 2, shape, v,
-                        CIP_ARRAY_OPTIONS(.codec = "zlib"), err);
+    return cip_change_put(e, "meta/new", cip_dtype_of(CIP_I32), 2, shape, v,
+                          CIP_ARRAY_OPTIONS(.codec = "zlib"), err);
 }
 
-static cip_status add_two(cip_edit *e, cip_err *err)
+static cip_status add_two(cip_change *e, cip_err *err)
 {
     int32_t v[ROW];
     const int64_t shape[] = { ROW };
     numbers(v, ROW, 6);
     cip_status st = add_array(e, err);
     if (st == CIP_OK)
-        st = cip_edit_put(e, "other", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
+        st = cip_change_put(e, "other", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
     return st == CIP_OK ? put(e, err) : st;
 }
 
-static cip_status larger(cip_edit *e, cip_err *err)
+static cip_status larger(cip_change *e, cip_err *err)
 {
     return resize_to(e, 50, err);
 }
 
-static cip_status smaller(cip_edit *e, cip_err *err)
+static cip_status smaller(cip_change *e, cip_err *err)
 {
     return resize_to(e, 10, err);
 }
 
-static cip_status delete_rows(cip_edit *e, cip_err *err)
+static cip_status delete_rows(cip_change *e, cip_err *err)
 {
-    return cip_edit_delete(e, "data", 0, 5, 9, err);
+    return cip_change_delete(e, "data", 0, 5, 9, err);
 }
 
-static cip_status delete_packed(cip_edit *e, cip_err *err)
+static cip_status delete_packed(cip_change *e, cip_err *err)
 {
-    return cip_edit_delete(e, "packed", 1, 3, 20, err);
+    return cip_change_delete(e, "packed", 1, 3, 20, err);
 }
 
-static cip_status insert_rows(cip_edit *e, cip_err *err)
+static cip_status insert_rows(cip_change *e, cip_err *err)
 {
     int32_t v[5 * ROW];
     numbers(v, 5 * ROW, 8);
-    return cip_edit_insert(e, "data", 0, 12, v, sizeof v, err);
+    return cip_change_insert(e, "data", 0, 12, cip_dtype_as_stored(), v, sizeof v, err);
 }
 
-static cip_status insert_packed(cip_edit *e, cip_err *err)
+static cip_status insert_packed(cip_change *e, cip_err *err)
 {
     int32_t v[3 * ROWS];
     numbers(v, 3 * ROWS, 8);
-    return cip_edit_insert(e, "packed", 1, 12, v, sizeof v, err);
+    return cip_change_insert(e, "packed", 1, 12, cip_dtype_as_stored(), v, sizeof v, err);
 }
 
-static cip_status freeze(cip_edit *e, cip_err *err)
+static cip_status freeze(cip_change *e, cip_err *err)
 {
-    return cip_edit_freeze(e, err);
+    return cip_change_freeze(e, err);
 }
 
-static cip_status several(cip_edit *e, cip_err *err)
+static cip_status several(cip_change *e, cip_err *err)
 {
     cip_status st = set(e, err);
     if (st == CIP_OK)
@@ -230,66 +230,66 @@ static cip_status several(cip_edit *e, cip_err *err)
     return st == CIP_OK ? add_packed_rows(e, err) : st;
 }
 
-static cip_status defrag(cip_edit *e, cip_err *err)
+static cip_status defrag(cip_change *e, cip_err *err)
 {
-    return cip_edit_defrag(e, NULL, NULL, err);
+    return cip_change_defrag(e, NULL, NULL, err);
 }
 
 /* --- a RawArray of 500 numbers with metadata behind them -------------------------------------- */
 
-static cip_status ra_put(cip_edit *e, cip_err *err)
+static cip_status ra_put(cip_change *e, cip_err *err)
 {
     uint32_t v[300];
     for (uint32_t i = 0; i < 300; i++)
         v[i] = i;
-    return cip_edit_write(e, NULL, "[100:400]", v, sizeof v, err);
+    return cip_change_write(e, NULL, "[100:400]", cip_dtype_as_stored(), v, sizeof v, err);
 }
 
-static cip_status ra_append(cip_edit *e, cip_err *err)
+static cip_status ra_append(cip_change *e, cip_err *err)
 {
     uint32_t v[300];
     for (uint32_t i = 0; i < 300; i++)
         v[i] = i * i;
-    return cip_edit_append(e, NULL, v, sizeof v, err);
+    return cip_change_append(e, NULL, cip_dtype_as_stored(), v, sizeof v, err);
 }
 
-static cip_status ra_larger(cip_edit *e, cip_err *err)
+static cip_status ra_larger(cip_change *e, cip_err *err)
 {
     const int64_t shape[] = { 700 };
-    return cip_edit_resize(e, NULL, 1, shape, err);
+    return cip_change_resize(e, NULL, 1, shape, err);
 }
 
-static cip_status ra_smaller(cip_edit *e, cip_err *err)
+static cip_status ra_smaller(cip_change *e, cip_err *err)
 {
     const int64_t shape[] = { 200 };
-    return cip_edit_resize(e, NULL, 1, shape, err);
+    return cip_change_resize(e, NULL, 1, shape, err);
 }
 
 /* Of files in chunks: through the midst of some, and whole ones. */
-static cip_status ra_delete(cip_edit *e, cip_err *err)
+static cip_status ra_delete(cip_change *e, cip_err *err)
 {
-    return cip_edit_delete(e, NULL, 0, 130, 170, err);
+    return cip_change_delete(e, NULL, 0, 130, 170, err);
 }
 
-static cip_status ra_delete_chunks(cip_edit *e, cip_err *err)
+static cip_status ra_delete_chunks(cip_change *e, cip_err *err)
 {
-    return cip_edit_delete(e, NULL, 0, 100, 200, err);
+    return cip_change_delete(e, NULL, 0, 100, 200, err);
 }
 
-static cip_status ra_insert(cip_edit *e, cip_err *err)
+static cip_status ra_insert(cip_change *e, cip_err *err)
 {
     uint32_t v[150];
     for (uint32_t i = 0; i < 150; i++)
         v[i] = i * i * i;
-    return cip_edit_insert(e, NULL, 0, 130, v, sizeof v, err);
+    return cip_change_insert(e, NULL, 0, 130, cip_dtype_as_stored(), v, sizeof v, err);
 }
 
-static cip_status ra_insert_chunks(cip_edit *e, cip_err *err)
+static cip_status ra_insert_chunks(cip_change *e, cip_err *err)
 {
     uint32_t v[200];
     for (uint32_t i = 0; i < 200; i++)
         v[i] = i * i * i;
-    return cip_edit_insert(e, NULL, 0, 130, v, sizeof v, err);
+    return cip_change_insert(e, NULL, 0, 130, cip_dtype_as_stored(), v, sizeof v, err);
 }
 
 #define FAULT_EDIT(name)                                                                           \
@@ -335,15 +335,15 @@ static void make_chunks(const char *dir, const char *name, const char *const *op
     uint32_t v[500];
     const int64_t shape[] = { 500 };
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w;
-    const cip_write_options o = {
+    cip_change *w;
+    const cip_change_options o = {
         .size = sizeof o, .level = CIP_LEVEL_PROCESS, .threads = 1, .format_options = options
     };
     for (uint32_t i = 0; i < 500; i++)
         v[i] = i * i / 7;
     must(cip_create(beside(dir, name), &o, &w, &err), &err);
-    must(cip_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, v, NULL, &err), &err);
-    must(cip_writer_commit(w, &err), &err);
+    must(cip_change_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, v, NULL, &err), &err);
+    must(cip_change_commit(&w, &err), &err);
 }
 
 void fault_make_bloscpack(const char *dir)
@@ -377,12 +377,12 @@ void fault_make_frame_with_holes(const char *dir)
 
 /* --- updates of a frame by turns -------------------------------------------------------------- */
 
-static cip_status put_other(cip_edit *e, cip_err *err)
+static cip_status put_other(cip_change *e, cip_err *err)
 {
     uint32_t v[300];
     for (uint32_t i = 0; i < 300; i++)
         v[i] = i * i + 5;
-    return cip_edit_write(e, NULL, "[100:400]", v, sizeof v, err);
+    return cip_change_write(e, NULL, "[100:400]", cip_dtype_as_stored(), v, sizeof v, err);
 }
 
 void fault_make_sparse(const char *dir)
@@ -400,15 +400,15 @@ void fault_make_loose_sparse(const char *dir)
         abort();
 }
 
-static cip_status vlmetalayer(cip_edit *e, cip_err *err)
+static cip_status vlmetalayer(cip_change *e, cip_err *err)
 {
-    return cip_edit_set_string(e, "vlmeta/unit", "K", err);
+    return cip_change_set_string(e, "vlmeta/unit", "K", err);
 }
 
 /* The header gets another length. */
-static cip_status metalayer(cip_edit *e, cip_err *err)
+static cip_status metalayer(cip_change *e, cip_err *err)
 {
-    return cip_edit_set_string(e, "meta/unit", "K", err);
+    return cip_change_set_string(e, "meta/unit", "K", err);
 }
 
 FAULT_EDIT(vlmetalayer)
@@ -447,34 +447,34 @@ cip_status fault_append(const char *path, cip_level level, int step, cip_err *er
 }
 
 /* Two columns, three chunks each. */
-static cip_status write_columns(cip_writer *w, cip_err *err)
+static cip_status write_columns(cip_change *w, cip_err *err)
 {
     static const char *const names[] = { "a", "b" };
     int32_t v[ROW];
     const int64_t shape[] = { ROW };
     for (size_t i = 0; i < 2; i++) {
         numbers(v, ROW, 3 + (int32_t)i);
-        cip_put(w, names[i], cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
+        cip_change_put(w, names[i], cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
     }
-    return cip_writer_commit(w, err); /* which fails if one of these did */
+    return cip_change_commit(&w, err); /* which fails if one of these did */
 }
 
 /* A folder of BLZ, which the name tells the form of. */
-static cip_write_options columns_at(const char *path, cip_level level)
+static cip_change_options columns_at(const char *path, cip_level level)
 {
     static const char *const chunks[] = { "chunklen=40", NULL };
-    return (cip_write_options){ .size = sizeof(cip_write_options),
-                                .format = strstr(path, ".blz") != NULL ? "blz" : "bcolz",
-                                .overwrite = true,
-                                .level = level,
-                                .threads = 1,
-                                .format_options = chunks };
+    return (cip_change_options){ .size = sizeof(cip_change_options),
+                                 .format = strstr(path, ".blz") != NULL ? "blz" : "bcolz",
+                                 .overwrite = true,
+                                 .level = level,
+                                 .threads = 1,
+                                 .format_options = chunks };
 }
 
 cip_status fault_create_columns(const char *path, cip_level level, int step, cip_err *err)
 {
-    const cip_write_options o = columns_at(path, level);
-    cip_writer *w;
+    const cip_change_options o = columns_at(path, level);
+    cip_change *w;
     (void)step;
     CIP_TRY(cip_create(path, &o, &w, err));
     return write_columns(w, err);
@@ -483,9 +483,9 @@ cip_status fault_create_columns(const char *path, cip_level level, int step, cip
 /* The same, made in memory. */
 cip_status fault_save_columns(const char *path, cip_level level, int step, cip_err *err)
 {
-    const cip_write_options o = columns_at(path, level);
+    const cip_change_options o = columns_at(path, level);
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     (void)step;
     CIP_TRY(cip_create_memory(o.format, &o, &m, &w, err));
     cip_status st = write_columns(w, err);
@@ -495,25 +495,25 @@ cip_status fault_save_columns(const char *path, cip_level level, int step, cip_e
     return st;
 }
 
-static cip_status create_row(const char *path, const cip_write_options *o, cip_err *err)
+static cip_status create_row(const char *path, const cip_change_options *o, cip_err *err)
 {
-    cip_writer *w;
+    cip_change *w;
     int32_t v[ROW];
     const int64_t shape[] = { ROW };
     numbers(v, ROW, 3);
     cip_status st = cip_create(path, o, &w, err);
     if (st != CIP_OK)
         return st;
-    st = cip_put(w, "other", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
+    st = cip_change_put(w, "other", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
     if (st == CIP_OK)
-        return cip_writer_commit(w, err);
-    cip_writer_abort(w);
+        return cip_change_commit(&w, err);
+    cip_change_abort(&w);
     return st;
 }
 
 cip_status fault_create(const char *path, cip_level level, int step, cip_err *err)
 {
-    const cip_write_options o = {
+    const cip_change_options o = {
         .size = sizeof o, .overwrite = true, .level = level, .threads = 1
     };
     (void)step;
@@ -524,7 +524,7 @@ cip_status fault_create(const char *path, cip_level level, int step, cip_err *er
 cip_status fault_create_at_end(const char *path, cip_level level, int step, cip_err *err)
 {
     uint64_t at;
-    const cip_write_options o = {
+    const cip_change_options o = {
         .size = sizeof o, .format = "blosc2", .level = level, .threads = 1, .at_end = &at
     };
     (void)step;
@@ -534,12 +534,12 @@ cip_status fault_create_at_end(const char *path, cip_level level, int step, cip_
 /* A sparse frame of Blosc2 in three chunks. */
 cip_status fault_create_sparse(const char *path, cip_level level, int step, cip_err *err)
 {
-    const cip_write_options o = { .size = sizeof o,
-                                  .format = "blosc2",
-                                  .overwrite = true,
-                                  .level = level,
-                                  .threads = 1,
-                                  .format_options = CIP_TEXTS("sparse=yes", "chunks=15") };
+    const cip_change_options o = { .size = sizeof o,
+                                   .format = "blosc2",
+                                   .overwrite = true,
+                                   .level = level,
+                                   .threads = 1,
+                                   .format_options = CIP_TEXTS("sparse=yes", "chunks=15") };
     (void)step;
     return create_row(path, &o, err);
 }
@@ -598,21 +598,21 @@ cip_status fault_convert_itself(const char *path, cip_level level, int step, cip
 /* An array in a file beside it, over one that has such a file too. */
 cip_status fault_create_external(const char *path, cip_level level, int step, cip_err *err)
 {
-    cip_writer *w;
+    cip_change *w;
     int32_t v[ROW];
     const int64_t shape[] = { ROW };
-    const cip_write_options o = {
+    const cip_change_options o = {
         .size = sizeof o, .overwrite = true, .level = level, .threads = 1
     };
     numbers(v, ROW, step == 0 ? 100 : 3);
     cip_status st = cip_create(path, &o, &w, err);
     if (st != CIP_OK)
         return st;
-    st = cip_put(w, "apart", cip_dtype_of(CIP_I32), 1, shape, v,
-                 CIP_ARRAY_OPTIONS(.storage = "external"), err);
+    st = cip_change_put(w, "apart", cip_dtype_of(CIP_I32), 1, shape, v,
+                        CIP_ARRAY_OPTIONS(.storage = "external"), err);
     if (st == CIP_OK)
-        return cip_writer_commit(w, err);
-    cip_writer_abort(w);
+        return cip_change_commit(&w, err);
+    cip_change_abort(&w);
     return st;
 }
 

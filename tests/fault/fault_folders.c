@@ -31,17 +31,17 @@ static void make_array(const char *path, const char *chunklen)
     uint32_t v[500];
     const int64_t shape[] = { 500 };
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w;
+    cip_change *w;
     const char *const given[] = { chunklen, NULL };
-    const cip_write_options o = {
+    const cip_change_options o = {
         .size = sizeof o, .format = "bcolz", .level = CIP_LEVEL_PROCESS, .threads = 1
     };
     const cip_array_options how = { .size = sizeof how, .format_options = given };
     for (uint32_t i = 0; i < 500; i++)
         v[i] = i * i / 7;
     must(cip_create(path, &o, &w, &err), &err);
-    must(cip_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, v, &how, &err), &err);
-    must(cip_writer_commit(w, &err), &err);
+    must(cip_change_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, v, &how, &err), &err);
+    must(cip_change_commit(&w, &err), &err);
 }
 
 void fault_make_bcolz(const char *dir)
@@ -116,111 +116,113 @@ void fault_make_wells(const char *dir)
 }
 
 /* In place, in two columns. */
-static cip_status put_wells(cip_edit *e, cip_err *err)
+static cip_status put_wells(cip_change *e, cip_err *err)
 {
     static const float depth[20] = { 1 };
     static const int16_t x[30] = { 2, 3 };
-    CIP_TRY(cip_edit_write(e, "depth", "[5:25]", depth, sizeof depth, err));
-    return cip_edit_write(e, "site/x", "[10:40]", x, sizeof x, err);
+    CIP_TRY(
+        cip_change_write(e, "depth", "[5:25]", cip_dtype_as_stored(), depth, sizeof depth, err));
+    return cip_change_write(e, "site/x", "[10:40]", cip_dtype_as_stored(), x, sizeof x, err);
 }
 
-static cip_status add_wells(cip_edit *e, cip_err *err)
+static cip_status add_wells(cip_change *e, cip_err *err)
 {
     static const uint8_t rows[45 * 8] = { 1, 2, 3 };
-    return cip_edit_append(e, "", rows, sizeof rows, err);
+    return cip_change_append(e, "", cip_dtype_as_stored(), rows, sizeof rows, err);
 }
 
-static cip_status more_wells(cip_edit *e, cip_err *err)
+static cip_status more_wells(cip_change *e, cip_err *err)
 {
-    return cip_edit_resize(e, "", 1, (const int64_t[]){ 75 }, err);
+    return cip_change_resize(e, "", 1, (const int64_t[]){ 75 }, err);
 }
 
-static cip_status fewer_wells(cip_edit *e, cip_err *err)
+static cip_status fewer_wells(cip_change *e, cip_err *err)
 {
-    return cip_edit_resize(e, "", 1, (const int64_t[]){ 35 }, err);
+    return cip_change_resize(e, "", 1, (const int64_t[]){ 35 }, err);
 }
 
-static cip_status delete_wells(cip_edit *e, cip_err *err)
+static cip_status delete_wells(cip_change *e, cip_err *err)
 {
-    return cip_edit_delete(e, "", 0, 15, 12, err);
+    return cip_change_delete(e, "", 0, 15, 12, err);
 }
 
-static cip_status delete_records(cip_edit *e, cip_err *err)
+static cip_status delete_records(cip_change *e, cip_err *err)
 {
-    return cip_edit_delete(e, "", 0, 100, 50, err);
+    return cip_change_delete(e, "", 0, 100, 50, err);
 }
 
-static cip_status insert_wells(cip_edit *e, cip_err *err)
+static cip_status insert_wells(cip_change *e, cip_err *err)
 {
     static const uint8_t rows[12 * 8] = { 1, 2, 3 };
-    return cip_edit_insert(e, "", 0, 15, rows, sizeof rows, err);
+    return cip_change_insert(e, "", 0, 15, cip_dtype_as_stored(), rows, sizeof rows, err);
 }
 
 /* 10 rows are a chunk, so those behind move as they are. */
-static cip_status delete_whole_wells(cip_edit *e, cip_err *err)
+static cip_status delete_whole_wells(cip_change *e, cip_err *err)
 {
-    return cip_edit_delete(e, "", 0, 10, 20, err);
+    return cip_change_delete(e, "", 0, 10, 20, err);
 }
 
-static cip_status insert_whole_wells(cip_edit *e, cip_err *err)
+static cip_status insert_whole_wells(cip_change *e, cip_err *err)
 {
     static const uint8_t rows[10 * 8] = { 1, 2, 3 };
-    return cip_edit_insert(e, "", 0, 15, rows, sizeof rows, err);
+    return cip_change_insert(e, "", 0, 15, cip_dtype_as_stored(), rows, sizeof rows, err);
 }
 
-static cip_status insert_records(cip_edit *e, cip_err *err)
+static cip_status insert_records(cip_change *e, cip_err *err)
 {
     static const uint32_t v[2 * 50] = { 1, 2, 3 };
-    return cip_edit_insert(e, "", 0, 100, v, sizeof v, err);
+    return cip_change_insert(e, "", 0, 100, cip_dtype_as_stored(), v, sizeof v, err);
 }
 
 /* --- attributes, columns ---------------------------------------------------------------------- */
 
-static cip_status set_unit(cip_edit *e, cip_err *err)
+static cip_status set_unit(cip_change *e, cip_err *err)
 {
-    return cip_edit_set_string(e, "attributes/unit", "a unit of some length", err);
+    return cip_change_set_string(e, "attributes/unit", "a unit of some length", err);
 }
 
-static cip_status append_records(cip_edit *e, cip_err *err)
+static cip_status append_records(cip_change *e, cip_err *err)
 {
     uint32_t v[2 * 600];
     for (uint32_t i = 0; i < 2 * 600; i++)
         v[i] = i;
-    return cip_edit_append(e, "", v, sizeof v, err);
+    return cip_change_append(e, "", cip_dtype_as_stored(), v, sizeof v, err);
 }
 
-static cip_status move_column(cip_edit *e, cip_err *err)
+static cip_status move_column(cip_change *e, cip_err *err)
 {
-    return cip_edit_move(e, "b", "c", false, err);
+    return cip_change_move(e, "b", "c", false, err);
 }
 
-static cip_status remove_column(cip_edit *e, cip_err *err)
+static cip_status remove_column(cip_change *e, cip_err *err)
 {
-    return cip_edit_remove(e, "a", err);
+    return cip_change_remove(e, "a", err);
 }
 
-static cip_status remove_field(cip_edit *e, cip_err *err)
+static cip_status remove_field(cip_change *e, cip_err *err)
 {
-    return cip_edit_remove(e, "site/x", err);
+    return cip_change_remove(e, "site/x", err);
 }
 
-static cip_status move_field(cip_edit *e, cip_err *err)
+static cip_status move_field(cip_change *e, cip_err *err)
 {
-    return cip_edit_move(e, "site", "place", false, err);
+    return cip_change_move(e, "site", "place", false, err);
 }
 
-static cip_status add_column(cip_edit *e, cip_err *err)
+static cip_status add_column(cip_change *e, cip_err *err)
 {
     double v[500];
     for (int i = 0; i < 500; i++)
         v[i] = i / 7.0;
-    return cip_edit_put(e, "n", cip_dtype_of(CIP_F64), 1, (const int64_t[]){ 500 }, v, NULL, err);
+    return cip_change_put(e, "n", cip_dtype_of(CIP_F64), 1, (const int64_t[]){ 500 }, v, NULL, err);
 }
 
-static cip_status add_field(cip_edit *e, cip_err *err)
+static cip_status add_field(cip_change *e, cip_err *err)
 {
     static const int64_t v[60 * 2] = { 1, 2, 3 };
-    return cip_edit_put(e, "n", cip_dtype_of(CIP_I64), 2, (const int64_t[]){ 60, 2 }, v, NULL, err);
+    return cip_change_put(e, "n", cip_dtype_of(CIP_I64), 2, (const int64_t[]){ 60, 2 }, v, NULL,
+                          err);
 }
 
 #define CHANGE(name)                                                                               \

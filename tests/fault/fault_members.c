@@ -25,18 +25,18 @@ void fault_make_member(const char *dir)
     static const int64_t shape[] = { COUNT };
     int32_t values[COUNT];
     char path[1024];
-    cip_writer *w;
+    cip_change *w;
     cip_err err = CIP_ERR_INIT;
     for (int32_t i = 0; i < COUNT; i++)
         values[i] = i * 3;
     snprintf(path, sizeof path, "%s/m.asdf", dir);
-    must(cip_create(path, CIP_WRITE_OPTIONS(.level = CIP_LEVEL_PROCESS, .checksum = "none"), &w,
+    must(cip_create(path, CIP_CHANGE_OPTIONS(.level = CIP_LEVEL_PROCESS, .checksum = "none"), &w,
                     &err),
          &err);
-    cip_writer_set_string(w, "name", "members", &err);
-    cip_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, values,
-            CIP_ARRAY_OPTIONS(.storage = "external"), &err);
-    must(cip_writer_commit(w, &err), &err);
+    cip_change_set_string(w, "name", "members", &err);
+    cip_change_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, values,
+                   CIP_ARRAY_OPTIONS(.storage = "external"), &err);
+    must(cip_change_commit(&w, &err), &err);
 }
 
 /* The member's bytes, with other elements at their end. */

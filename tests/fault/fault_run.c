@@ -293,7 +293,7 @@ static cip_status recover(const judge *j, char *why)
     cip_env env;
     cip_commit *c;
     cip_err err = CIP_ERR_INIT;
-    cip_edit_options o = { .size = sizeof o, .level = j->s->level };
+    cip_change_options o = { .size = sizeof o, .level = j->s->level };
     cip_status st = cip_env_init(&env, NULL, NULL, NULL, &err);
     if (st != CIP_OK)
         return st;

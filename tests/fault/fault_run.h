@@ -5,7 +5,7 @@
 #define CIP_TESTS_FAULT_RUN_H
 
 #include "cippus/cippus.h"
-#include "cippus/edit.h"
+#include "cippus/change.h"
 
 typedef struct fault_scenario {
     const char *name;

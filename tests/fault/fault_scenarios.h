@@ -67,7 +67,7 @@ void fault_make_tight_asdf(const char *dir); /* without room behind the tree */
 
 /* One update of it, in one thread. */
 cip_status fault_edit(const char *path, cip_level level,
-                      cip_status (*change)(cip_edit *e, cip_err *err), cip_err *err);
+                      cip_status (*change)(cip_change *e, cip_err *err), cip_err *err);
 
 /* Arrays and tables of bcolz, in the folder `d`. */
 fault_change fault_folder_set_unit, fault_folder_append_records, fault_folder_move_column,

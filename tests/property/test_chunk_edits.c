@@ -143,11 +143,13 @@ static void write_box(model *m, const char *path)
         return;
     if (borrow) {
         const cip_array *from = another(m, b.n, elems);
-        FAKE_MUST(cip_edit_write_array(&m->one.e, path, b.text, from, err));
-        FAKE_MUST(cip_edit_write_array(&m->many.e, path, b.text, from, err));
+        FAKE_MUST(cip_change_write_array(&m->one.e.change, path, b.text, from, err));
+        FAKE_MUST(cip_change_write_array(&m->many.e.change, path, b.text, from, err));
     } else {
-        FAKE_MUST(cip_edit_write(&m->one.e, path, b.text, data, (size_t)nbytes, err));
-        FAKE_MUST(cip_edit_write(&m->many.e, path, b.text, data, (size_t)nbytes, err));
+        FAKE_MUST(cip_change_write(&m->one.e.change, path, b.text, cip_dtype_as_stored(), data,
+                                   (size_t)nbytes, err));
+        FAKE_MUST(cip_change_write(&m->many.e.change, path, b.text, cip_dtype_as_stored(), data,
+                                   (size_t)nbytes, err));
     }
     model_write(m, &b, elems);
 }
@@ -173,12 +175,14 @@ static void add_rows(model *m, const char *path)
         return;
     if (fake_chance(f, 2)) {
         const cip_array *from = another(m, b.n, elems);
-        FAKE_MUST(cip_edit_append_array(&m->one.e, path, from, err));
-        FAKE_MUST(cip_edit_append_array(&m->many.e, path, from, err));
+        FAKE_MUST(cip_change_append_array(&m->one.e.change, path, from, err));
+        FAKE_MUST(cip_change_append_array(&m->many.e.change, path, from, err));
     } else {
         const size_t nbytes = (size_t)(n * m->type->itemsize);
-        FAKE_MUST(cip_edit_append(&m->one.e, path, data, nbytes, err));
-        FAKE_MUST(cip_edit_append(&m->many.e, path, data, nbytes, err));
+        FAKE_MUST(
+            cip_change_append(&m->one.e.change, path, cip_dtype_as_stored(), data, nbytes, err));
+        FAKE_MUST(
+            cip_change_append(&m->many.e.change, path, cip_dtype_as_stored(), data, nbytes, err));
     }
     model_resize(m, shape);
     model_write(m, &b, elems);
@@ -195,8 +199,8 @@ static void resize(model *m, const char *path)
                                                        (uint64_t)m->shape[k] + 4);
     if (product(m->ndim, shape) > ELEMS_MAX)
         return;
-    FAKE_MUST(cip_edit_resize(&m->one.e, path, m->ndim, shape, err));
-    FAKE_MUST(cip_edit_resize(&m->many.e, path, m->ndim, shape, err));
+    FAKE_MUST(cip_change_resize(&m->one.e.change, path, m->ndim, shape, err));
+    FAKE_MUST(cip_change_resize(&m->many.e.change, path, m->ndim, shape, err));
     model_resize(m, shape);
 }
 
@@ -271,12 +275,14 @@ static void insert_rows(model *m, const char *path)
         return;
     if (fake_chance(f, 2)) {
         const cip_array *from = another(m, rows, elems);
-        FAKE_MUST(cip_edit_insert_array(&m->one.e, path, axis, start, from, err));
-        FAKE_MUST(cip_edit_insert_array(&m->many.e, path, axis, start, from, err));
+        FAKE_MUST(cip_change_insert_array(&m->one.e.change, path, axis, start, from, err));
+        FAKE_MUST(cip_change_insert_array(&m->many.e.change, path, axis, start, from, err));
     } else {
         const size_t nbytes = (size_t)(n * m->type->itemsize);
-        FAKE_MUST(cip_edit_insert(&m->one.e, path, axis, start, data, nbytes, err));
-        FAKE_MUST(cip_edit_insert(&m->many.e, path, axis, start, data, nbytes, err));
+        FAKE_MUST(cip_change_insert(&m->one.e.change, path, axis, start, cip_dtype_as_stored(),
+                                    data, nbytes, err));
+        FAKE_MUST(cip_change_insert(&m->many.e.change, path, axis, start, cip_dtype_as_stored(),
+                                    data, nbytes, err));
     }
     model_insert(m, axis, start, count, elems);
 }
@@ -289,8 +295,8 @@ static void delete_rows(model *m, const char *path)
     int64_t count = (int64_t)fake_pick(f, 0, (uint64_t)(m->shape[axis] - start));
     if (fake_chance(f, 2))
         count = count / each * each;
-    FAKE_MUST(cip_edit_delete(&m->one.e, path, axis, start, count, err));
-    FAKE_MUST(cip_edit_delete(&m->many.e, path, axis, start, count, err));
+    FAKE_MUST(cip_change_delete(&m->one.e.change, path, axis, start, count, err));
+    FAKE_MUST(cip_change_delete(&m->many.e.change, path, axis, start, count, err));
     model_delete(m, axis, start, count);
 }
 
@@ -309,8 +315,8 @@ static void move_chunk(model *m, const char *path)
     uint8_t *bytes = fake_keep(&m->one.f, cap + 1);
     size_t len;
     FAKE_MUST(cip_chunk_read(a, i, false, bytes, cap, &len, err));
-    FAKE_MUST(cip_chunk_write(&m->one.e, path, i, false, bytes, len, err));
-    FAKE_MUST(cip_chunk_write(&m->many.e, path, i, false, bytes, len, err));
+    FAKE_MUST(cip_chunk_write(&m->one.e.change, path, i, false, bytes, len, err));
+    FAKE_MUST(cip_chunk_write(&m->many.e.change, path, i, false, bytes, len, err));
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -422,7 +428,8 @@ static void a_chunk_is_encoded_once_however_often_it_changed(void **state)
     small_open(&m, 0, NULL);
     const size_t before = fake_key_used;
     for (uint8_t v = 1; v < 20; v++)
-        FAKE_MUST(cip_edit_write(&m.one.e, "a", "[4,3]", &v, 1, err));
+        FAKE_MUST(
+            cip_change_write(&m.one.e.change, "a", "[4,3]", cip_dtype_as_stored(), &v, 1, err));
     assert_int_equal(fake_key_used, before + 1); /* what the chunk was */
     FAKE_MUST(cip_edit_settle(&m.one.e, err));
     assert_int_equal(fake_key_used, before + 2);
@@ -440,8 +447,8 @@ static void whole_chunks_of_another_file_are_taken_as_they_are(void **state)
     const uint8_t *elems = fake_random(&m.other, 12), *more = fake_random(&m.other, 16);
     const cip_array *from = another(&m, part, elems), *behind = another(&m, rows, more);
     const size_t before = fake_key_used;
-    FAKE_MUST(cip_edit_write_array(&m.one.e, "a", "[3:9,2:4]", from, err));
-    FAKE_MUST(cip_edit_append_array(&m.one.e, "a", behind, err));
+    FAKE_MUST(cip_change_write_array(&m.one.e.change, "a", "[3:9,2:4]", from, err));
+    FAKE_MUST(cip_change_append_array(&m.one.e.change, "a", behind, err));
     FAKE_MUST(cip_edit_settle(&m.one.e, err));
     assert_int_equal(fake_key_used, before);
     for (size_t i = 0; i < 12; i++)
@@ -463,9 +470,9 @@ static void chunks_are_written_as_they_are_read(void **state)
     small_open(&m, 0, NULL);
     FAKE_MUST(cip_chunk_read(m.one.a, 7, true, stored, sizeof stored, &n, err));
     const size_t before = fake_key_used;
-    FAKE_MUST(cip_chunk_write(&m.one.e, "a", 0, true, stored, n, err));
+    FAKE_MUST(cip_chunk_write(&m.one.e.change, "a", 0, true, stored, n, err));
     assert_int_equal(fake_key_used, before + 1); /* to see whether it can be read */
-    FAKE_MUST(cip_chunk_write(&m.one.e, "a", 3, false, raw, sizeof raw, err));
+    FAKE_MUST(cip_chunk_write(&m.one.e.change, "a", 3, false, raw, sizeof raw, err));
     FAKE_MUST(cip_chunk_read(cip_edit_now(&m.one.e, m.one.a), 3, false, back, 6, &n, err));
     assert_memory_equal(back, raw, 6);
     FAKE_MUST(cip_edit_settle(&m.one.e, err));
@@ -483,7 +490,7 @@ static cip_status write_one(bool stored, uint64_t i, size_t n)
     cip_err err = CIP_ERR_INIT;
     const uint8_t bytes[8] = { 0 };
     small_open(&m, 0, NULL);
-    cip_status st = cip_chunk_write(&m.one.e, "a", i, stored, bytes, n, &err);
+    cip_status st = cip_chunk_write(&m.one.e.change, "a", i, stored, bytes, n, &err);
     assert_int_equal(m.one.e.st, st); /* the commit fails, too */
     small_close(&m);
     return st;
@@ -517,14 +524,17 @@ static void views_share_the_chunks_until_a_shape_changes(void **state)
     turned->view.stride[1] = 4;
     const cip_bytes key = { (const uint8_t *)"t", 1 };
     FAKE_MUST(cip_strmap_put(&m.one.file.by_path, key, m.one.f.layout->narray - 1, NULL, err));
-    FAKE_MUST(cip_edit_write(&m.one.e, "t", "[2,4:6]", two, 2, err)); /* the first change */
+    FAKE_MUST(cip_change_write(&m.one.e.change, "t", "[2,4:6]", cip_dtype_as_stored(), two, 2,
+                               err)); /* the first change */
     m.bytes[4 * 4 + 2] = 100;
     m.bytes[5 * 4 + 2] = 200;
     compare(&m, &m.one, cip_edit_now(&m.one.e, m.one.a)->space);
-    FAKE_MUST(cip_edit_resize(&m.one.e, "a", 2, shape, err));
+    FAKE_MUST(cip_change_resize(&m.one.e.change, "a", 2, shape, err));
     model_resize(&m, shape);
-    assert_int_equal(cip_edit_write(&m.one.e, "t", "[2,4:6]", two, 2, NULL), CIP_ERR_UNSUPPORTED);
-    assert_int_equal(cip_edit_resize(&m.one.e, "t", 2, shape, NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(
+        cip_change_write(&m.one.e.change, "t", "[2,4:6]", cip_dtype_as_stored(), two, 2, NULL),
+        CIP_ERR_UNSUPPORTED);
+    assert_int_equal(cip_change_resize(&m.one.e.change, "t", 2, shape, NULL), CIP_ERR_UNSUPPORTED);
     FAKE_MUST(cip_edit_settle(&m.one.e, err));
     compare(&m, &m.one, fake_stored_space(&m.one.stored));
     small_close(&m);
@@ -543,7 +553,7 @@ static void encoding_can_be_cancelled(void **state)
     static model m;
     small_open(&m, 0, NULL);
     m.one.e.o.progress = stop_at_the_second;
-    FAKE_MUST(cip_edit_write(&m.one.e, "a", "", m.bytes, 48, err));
+    FAKE_MUST(cip_change_write(&m.one.e.change, "a", "", cip_dtype_as_stored(), m.bytes, 48, err));
     assert_int_equal(cip_edit_settle(&m.one.e, NULL), CIP_ERR_CANCELLED);
     small_close(&m);
 }
@@ -551,11 +561,12 @@ static void encoding_can_be_cancelled(void **state)
 static cip_status change_all(model *m)
 {
     const int64_t shape[] = { 13, 5 };
-    cip_status st = cip_edit_write(&m->one.e, "a", "[1:9,1:3]", m->bytes, 16, NULL);
+    cip_status st = cip_change_write(&m->one.e.change, "a", "[1:9,1:3]", cip_dtype_as_stored(),
+                                     m->bytes, 16, NULL);
     if (st == CIP_OK)
-        st = cip_edit_append(&m->one.e, "a", m->bytes, 8, NULL);
+        st = cip_change_append(&m->one.e.change, "a", cip_dtype_as_stored(), m->bytes, 8, NULL);
     if (st == CIP_OK)
-        st = cip_edit_resize(&m->one.e, "a", 2, shape, NULL);
+        st = cip_change_resize(&m->one.e.change, "a", 2, shape, NULL);
     return st == CIP_OK ? cip_edit_settle(&m->one.e, NULL) : st;
 }
 

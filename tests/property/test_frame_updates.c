@@ -52,18 +52,18 @@ static void places_open(places *p, const model *m)
 {
     const int64_t shape[] = { m->n };
     const char *const options[] = { "chunks=100", "blocks=50", NULL };
-    const cip_write_options o = { .size = sizeof o,
-                                  .codec = "blosclz",
-                                  .threads = 1,
-                                  .accept_loss = true,
-                                  .format_options = options };
-    cip_writer *w;
+    const cip_change_options o = { .size = sizeof o,
+                                   .codec = "blosclz",
+                                   .threads = 1,
+                                   .accept_loss = true,
+                                   .format_options = options };
+    cip_change *w;
     size_t n;
     memset(p, 0, sizeof *p);
     assert_true(scratch_open(&p->dir));
     OK(cip_create_memory("blosc2", &o, &p->memory, &w, err));
-    OK(cip_put(w, "data", cip_dtype_of(CIP_I32), 1, shape, m->v, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "data", cip_dtype_of(CIP_I32), 1, shape, m->v, NULL, err));
+    OK(cip_change_commit(&w, err));
     const char *bytes = cip_memory_bytes(p->memory, &n);
     p->path = scratch_write(&p->dir, "x.b2nd", bytes, n);
     p->file = test_store_put(&p->store, "x.b2nd", bytes, n);
@@ -76,12 +76,12 @@ static void places_close(places *p)
     scratch_close(&p->dir);
 }
 
-static cip_status edit(places *p, int kind, cip_edit **e, cip_err *err)
+static cip_status edit(places *p, int kind, cip_change **e, cip_err *err)
 {
-    const cip_edit_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS };
-    return kind == PATH     ? cip_edit_open(p->path, &o, e, err)
-           : kind == MEMORY ? cip_edit_open_memory(p->memory, &o, e, err)
-                            : cip_edit_open_io(&reads, &writes, p->file, &o, e, err);
+    const cip_change_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS };
+    return kind == PATH     ? cip_change_open(p->path, &o, e, err)
+           : kind == MEMORY ? cip_change_open_memory(p->memory, &o, e, err)
+                            : cip_change_open_io(&reads, &writes, p->file, &o, e, err);
 }
 
 static uint64_t assert_holds(places *p, int kind, const model *m)
@@ -146,16 +146,17 @@ static void apply(model *m, const change *c)
     m->n = c->kind == 4 ? c->n : c->kind == 1 ? m->n - c->n : c->kind == 0 ? m->n : m->n + c->n;
 }
 
-static cip_status make(cip_edit *e, const change *c, cip_err *err)
+static cip_status make(cip_change *e, const change *c, cip_err *err)
 {
     char slice[64];
     const size_t n = (size_t)c->n * sizeof *c->v;
     snprintf(slice, sizeof slice, "[%lld:%lld]", (long long)c->at, (long long)(c->at + c->n));
-    return c->kind == 0   ? cip_edit_write(e, NULL, slice, c->v, n, err)
-           : c->kind == 1 ? cip_edit_delete(e, NULL, 0, c->at, c->n, err)
-           : c->kind == 2 ? cip_edit_append(e, NULL, c->v, n, err)
-           : c->kind == 3 ? cip_edit_insert(e, NULL, 0, c->at, c->v, n, err)
-                          : cip_edit_resize(e, NULL, 1, &c->n, err);
+    return c->kind == 0   ? cip_change_write(e, NULL, slice, cip_dtype_as_stored(), c->v, n, err)
+           : c->kind == 1 ? cip_change_delete(e, NULL, 0, c->at, c->n, err)
+           : c->kind == 2 ? cip_change_append(e, NULL, cip_dtype_as_stored(), c->v, n, err)
+           : c->kind == 3
+               ? cip_change_insert(e, NULL, 0, c->at, cip_dtype_as_stored(), c->v, n, err)
+               : cip_change_resize(e, NULL, 1, &c->n, err);
 }
 
 static void run(uint64_t seed)
@@ -174,10 +175,10 @@ static void run(uint64_t seed)
             continue;
         apply(&m, &c);
         for (int kind = 0; kind < STORES; kind++) {
-            cip_edit *e;
+            cip_change *e;
             OK(edit(&p, kind, &e, err));
             OK(make(e, &c, err));
-            OK(cip_edit_commit(e, err));
+            OK(cip_change_commit(&e, err));
             size[kind] = assert_holds(&p, kind, &m);
         }
         assert_int_equal(size[PATH], size[MEMORY]);

@@ -60,22 +60,22 @@ static void write_file(subject *s)
 {
     char size[40], codec[20];
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w;
+    cip_change *w;
     snprintf(codec, sizeof codec, "%s:%zu", codecs[draw(5)], 1 + draw(9));
     s->folder = draw(2) == 0;
     s->damaged = draw(2) == 0;
     s->each = (1 + draw(80)) * (s->folder ? s->row : s->item);
     snprintf(size, sizeof size, "chunk_size=%zu", s->each);
     must(cip_create_memory("bloscpack",
-                           CIP_WRITE_OPTIONS(.codec = codec, .byteorder = "little",
-                                             .checksum = s->damaged ? "none" : sums[draw(5)],
-                                             .format_options = CIP_TEXTS(
-                                                 size, filters[draw(3)],
-                                                 draw(2) == 0 ? "offsets=no" : "offsets=yes")),
+                           CIP_CHANGE_OPTIONS(.codec = codec, .byteorder = "little",
+                                              .checksum = s->damaged ? "none" : sums[draw(5)],
+                                              .format_options = CIP_TEXTS(
+                                                  size, filters[draw(3)],
+                                                  draw(2) == 0 ? "offsets=no" : "offsets=yes")),
                            &s->made, &w, &err),
          &err);
-    must(cip_put(w, "", cip_dtype_of(s->kind), 2, s->shape, s->elems, NULL, &err), &err);
-    must(cip_writer_commit(w, &err), &err);
+    must(cip_change_put(w, "", cip_dtype_of(s->kind), 2, s->shape, s->elems, NULL, &err), &err);
+    must(cip_change_commit(&w, &err), &err);
     must(cip_memory_open(s->made, NULL, &s->f, &err), &err); /* its bytes as they are stored */
     must(cip_read(cip_find(s->f, "", &err), NULL, cip_dtype_as_stored(), s->elems, s->nbytes, &err),
          &err);
@@ -287,14 +287,14 @@ static cip_memory *write_chunks(const char *codec, const int64_t *elems, int64_t
 {
     cip_err err = CIP_ERR_INIT;
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     must(cip_create_memory(
              "bloscpack",
-             CIP_WRITE_OPTIONS(.codec = codec, .format_options = CIP_TEXTS("chunk_size=128")), &m,
+             CIP_CHANGE_OPTIONS(.codec = codec, .format_options = CIP_TEXTS("chunk_size=128")), &m,
              &w, &err),
          &err);
-    must(cip_put(w, "", cip_dtype_of(CIP_I64), 1, &n, elems, NULL, &err), &err);
-    must(cip_writer_commit(w, &err), &err);
+    must(cip_change_put(w, "", cip_dtype_of(CIP_I64), 1, &n, elems, NULL, &err), &err);
+    must(cip_change_commit(&w, &err), &err);
     return m;
 }
 
@@ -308,12 +308,12 @@ static void put_other(int64_t *elems, const int64_t *other, int64_t lo, int64_t 
     cip_memory *into = write_chunks("zlib", elems, EACH * CHUNKS),
                *from = write_chunks("lz4", other, hi - lo);
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     snprintf(box, sizeof box, "[%lld:%lld]", (long long)lo, (long long)hi);
-    must(cip_edit_open_memory(into, NULL, &e, &err), &err);
+    must(cip_change_open_memory(into, NULL, &e, &err), &err);
     must(cip_memory_open(from, NULL, &f, &err), &err);
-    must(cip_edit_write_array(e, "", box, cip_find(f, "", &err), &err), &err);
-    must(cip_edit_commit(e, &err), &err);
+    must(cip_change_write_array(e, "", box, cip_find(f, "", &err), &err), &err);
+    must(cip_change_commit(&e, &err), &err);
     cip_file_close(f);
     must(cip_memory_open(into, NULL, &f, &err), &err);
     memcpy(elems + lo, other, (size_t)(hi - lo) * sizeof *elems);

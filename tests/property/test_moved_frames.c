@@ -69,18 +69,19 @@ static void pick_form(frame *t)
 static void make(frame *t)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w;
+    cip_change *w;
     pick_array(t);
     pick_form(t);
     must(cip_create_memory("blosc2",
-                           CIP_WRITE_OPTIONS(.codec = t->codec, .byteorder = "little",
-                                             .format_options = CIP_TEXTS(
-                                                 t->chunks, t->blocks, t->filter, t->split,
-                                                 t->sparse ? "sparse=yes" : "sparse=no")),
+                           CIP_CHANGE_OPTIONS(.codec = t->codec, .byteorder = "little",
+                                              .format_options = CIP_TEXTS(
+                                                  t->chunks, t->blocks, t->filter, t->split,
+                                                  t->sparse ? "sparse=yes" : "sparse=no")),
                            &t->memory, &w, &err),
          &err);
-    must(cip_put(w, "", cip_dtype_of(t->kind), t->ndim, t->shape, t->elems, NULL, &err), &err);
-    must(cip_writer_commit(w, &err), &err);
+    must(cip_change_put(w, "", cip_dtype_of(t->kind), t->ndim, t->shape, t->elems, NULL, &err),
+         &err);
+    must(cip_change_commit(&w, &err), &err);
     must(cip_memory_open(t->memory, NULL, &t->f, &err), &err);
 }
 

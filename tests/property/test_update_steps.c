@@ -68,14 +68,14 @@ static void fail_at(const model *m, const char *what, const cip_err *err)
 }
 
 /* Whether the call was made. What a format cannot do is refused, and leaves all as it is. */
-static bool done(const model *m, cip_edit *e, cip_status st, const cip_err *why, const char *what)
+static bool done(const model *m, cip_change *e, cip_status st, const cip_err *why, const char *what)
 {
     cip_err err = CIP_ERR_INIT;
     if (st == CIP_OK)
         return true;
     if (st != CIP_ERR_UNSUPPORTED)
         fail_at(m, what, why);
-    if (cip_edit_forget_failure(e, &err) != CIP_OK)
+    if (cip_change_forget_failure(e, &err) != CIP_OK)
         fail_at(m, what, &err);
     return false;
 }
@@ -110,21 +110,20 @@ static void splice(model *m, int64_t start, int64_t removed, int64_t added, cons
 
 /* --- what is read ------------------------------------------------------------------------------*/
 
-static void expect_elements(const model *m, cip_edit *e)
+static void expect_elements(const model *m, cip_change *e)
 {
     int32_t got[ROWS * COLUMNS];
     cip_err err = CIP_ERR_INIT;
     const cip_array *a;
-    if (cip_edit_array(e, m->k->array, &a, &err) != CIP_OK)
-        fail_at(m, "cip_edit_array", &err);
+    if (cip_change_array(e, m->k->array, &a, &err) != CIP_OK)
+        fail_at(m, "cip_change_array", &err);
     const int64_t *shape = cip_array_shape(a);
     assert_int_equal(cip_array_ndim(a), 2);
     if (shape[0] != m->shape[0] || shape[1] != m->shape[1])
         fail_at(m, "another shape", &err);
-    if (cip_edit_read(e, m->k->array,
-                      CIP_READ_ARGS(.dst = got, .dst_nbytes = count(m) * sizeof *got),
-                      &err) != CIP_OK)
-        fail_at(m, "cip_edit_read", &err);
+    if (cip_read_into(a, CIP_READ_ARGS(.dst = got, .dst_nbytes = count(m) * sizeof *got), &err) !=
+        CIP_OK)
+        fail_at(m, "cip_read_into", &err);
     if (memcmp(got, m->v, count(m) * sizeof *got) != 0)
         fail_at(m, "other elements within the update", &err);
 }
@@ -149,7 +148,7 @@ static void expect_file(const model *m, cip_memory *memory)
 
 /* --- steps -------------------------------------------------------------------------------------*/
 
-static void write_box(model *m, cip_edit *e)
+static void write_box(model *m, cip_change *e)
 {
     char text[96];
     int32_t v[ROWS * COLUMNS];
@@ -161,14 +160,16 @@ static void write_box(model *m, cip_edit *e)
     const size_t n = (size_t)((b - a) * (d - c));
     new_values(v, n);
     snprintf(text, sizeof text, "[%d:%d, %d:%d]", (int)a, (int)b, (int)c, (int)d);
-    if (!done(m, e, cip_edit_write(e, m->k->array, text, v, n * sizeof *v, &err), &err, text))
+    if (!done(m, e,
+              cip_change_write(e, m->k->array, text, cip_dtype_as_stored(), v, n * sizeof *v, &err),
+              &err, text))
         return;
     for (int64_t i = a; i < b; i++)
         for (int64_t k = c; k < d; k++)
             m->v[i * m->shape[1] + k] = v[(i - a) * (d - c) + (k - c)];
 }
 
-static void add_rows(model *m, cip_edit *e, bool end)
+static void add_rows(model *m, cip_change *e, bool end)
 {
     int32_t v[ROWS * COLUMNS];
     cip_err err = CIP_ERR_INIT;
@@ -177,42 +178,43 @@ static void add_rows(model *m, cip_edit *e, bool end)
     const size_t nbytes = (size_t)(n * m->shape[1]) * sizeof *v;
     new_values(v, (size_t)(n * m->shape[1]));
     if (done(m, e,
-             end ? cip_edit_append(e, m->k->array, v, nbytes, &err)
-                 : cip_edit_insert(e, m->k->array, 0, at, v, nbytes, &err),
+             end ? cip_change_append(e, m->k->array, cip_dtype_as_stored(), v, nbytes, &err)
+                 : cip_change_insert(e, m->k->array, 0, at, cip_dtype_as_stored(), v, nbytes, &err),
              &err, end ? "append" : "insert"))
         splice(m, at, 0, n, v);
 }
 
-static void take_rows(model *m, cip_edit *e)
+static void take_rows(model *m, cip_change *e)
 {
     cip_err err = CIP_ERR_INIT;
     const int64_t at = (int64_t)any((uint64_t)m->shape[0] + 1),
                   n = (int64_t)any((uint64_t)(m->shape[0] - at) + 1);
-    if (done(m, e, cip_edit_delete(e, m->k->array, 0, at, n, &err), &err, "delete"))
+    if (done(m, e, cip_change_delete(e, m->k->array, 0, at, n, &err), &err, "delete"))
         splice(m, at, n, 0, m->v);
 }
 
-static void resize(model *m, cip_edit *e)
+static void resize(model *m, cip_change *e)
 {
     cip_err err = CIP_ERR_INIT;
     const int64_t shape[] = { (int64_t)any(ROWS + 1),
                               any(3) == 0 ? 1 + (int64_t)any(COLUMNS) : m->shape[1] };
-    if (done(m, e, cip_edit_resize(e, m->k->array, 2, shape, &err), &err, "resize"))
+    if (done(m, e, cip_change_resize(e, m->k->array, 2, shape, &err), &err, "resize"))
         reshape(m, shape[0], shape[1]);
 }
 
 /* A call that fails, whatever the array is. */
-static void wrong(model *m, cip_edit *e)
+static void wrong(model *m, cip_change *e)
 {
     cip_err err = CIP_ERR_INIT;
-    const cip_status st = any(2) == 0 ? cip_edit_write(e, m->k->array, "[0:1]", m->v, 1, &err)
-                                      : cip_edit_delete(e, m->k->array, 0, m->shape[0], 1, &err);
+    const cip_status st = any(2) == 0 ? cip_change_write(e, m->k->array, "[0:1]",
+                                                         cip_dtype_as_stored(), m->v, 1, &err)
+                                      : cip_change_delete(e, m->k->array, 0, m->shape[0], 1, &err);
     assert_int_not_equal(st, CIP_OK);
-    if (cip_edit_forget_failure(e, &err) != CIP_OK)
+    if (cip_change_forget_failure(e, &err) != CIP_OK)
         fail_at(m, "forgetting", &err);
 }
 
-static void step(model *m, cip_edit *e)
+static void step(model *m, cip_change *e)
 {
     switch (any(8)) {
     case 0:
@@ -242,18 +244,18 @@ static void step(model *m, cip_edit *e)
 static cip_memory *make(model *m, const kind *k)
 {
     cip_memory *memory;
-    cip_writer *w;
+    cip_change *w;
     cip_err err = CIP_ERR_INIT;
     *m = (model){ .k = k, .shape = { 1 + (int64_t)any(12), k->columns } };
     new_values(m->v, count(m));
     const char *const options[] = { k->option, NULL };
     cip_create_memory(k->name,
-                      CIP_WRITE_OPTIONS(.format = k->format,
-                                        .format_options = k->option != NULL ? options : NULL),
+                      CIP_CHANGE_OPTIONS(.format = k->format,
+                                         .format_options = k->option != NULL ? options : NULL),
                       &memory, &w, &err);
-    cip_put(w, "a", cip_dtype_of(CIP_I32), 2, m->shape, m->v,
-            CIP_ARRAY_OPTIONS(.codec = k->codec, .storage = k->storage), &err);
-    if (cip_writer_commit(w, &err) != CIP_OK)
+    cip_change_put(w, "a", cip_dtype_of(CIP_I32), 2, m->shape, m->v,
+                   CIP_ARRAY_OPTIONS(.codec = k->codec, .storage = k->storage), &err);
+    if (cip_change_commit(&w, &err) != CIP_OK)
         fail_at(m, "create", &err);
     return memory;
 }
@@ -264,12 +266,12 @@ static void one_file(const kind *k)
     cip_memory *memory = make(&m, k);
     for (int i = 0; i < 3; i++) {
         cip_err err = CIP_ERR_INIT;
-        cip_edit *e;
-        if (cip_edit_open_memory(memory, NULL, &e, &err) != CIP_OK)
+        cip_change *e;
+        if (cip_change_open_memory(memory, NULL, &e, &err) != CIP_OK)
             fail_at(&m, "begin", &err);
         for (uint64_t n = any(STEPS); n != 0; n--)
             step(&m, e);
-        if (cip_edit_commit(e, &err) != CIP_OK)
+        if (cip_change_commit(&e, &err) != CIP_OK)
             fail_at(&m, "commit", &err);
         expect_file(&m, memory);
     }

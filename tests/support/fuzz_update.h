@@ -67,7 +67,7 @@ static inline const char *fuzz_look(cip_memory *m, uint64_t most, fuzz_array *ou
 }
 
 /* n rows go, as far as there are as many, or come before one. */
-static inline cip_status fuzz_splice(cip_edit *e, unsigned how, size_t n, fuzz_array *a)
+static inline cip_status fuzz_splice(cip_change *e, unsigned how, size_t n, fuzz_array *a)
 {
     const size_t start = how / 2 % (a->rows + 1), left = a->rows - start;
     uint8_t *at = a->elems + start * a->row, *rows = a->elems + 3 * FUZZ_NBYTES;
@@ -76,18 +76,19 @@ static inline cip_status fuzz_splice(cip_edit *e, unsigned how, size_t n, fuzz_a
         memmove(at, at + n * a->row, (left - n) * a->row);
         a->rows -= n;
         a->shape[0] -= (int64_t)n;
-        return cip_edit_delete(e, "", 0, (int64_t)start, (int64_t)n, NULL);
+        return cip_change_delete(e, "", 0, (int64_t)start, (int64_t)n, NULL);
     }
     memcpy(rows, a->elems, n * a->row);
     memmove(at + n * a->row, at, left * a->row);
     memcpy(at, rows, n * a->row);
     a->rows += n;
     a->shape[0] += (int64_t)n;
-    return cip_edit_insert(e, "", 0, (int64_t)start, rows, n * a->row, NULL);
+    return cip_change_insert(e, "", 0, (int64_t)start, cip_dtype_as_stored(), rows, n * a->row,
+                             NULL);
 }
 
 /* One change, made of the array's own rows, in the file and in `a`. */
-static inline cip_status fuzz_change(cip_edit *e, unsigned how, fuzz_array *a)
+static inline cip_status fuzz_change(cip_change *e, unsigned how, fuzz_array *a)
 {
     char selection[64];
     const size_t n = a->rows == 0 ? 0 : how / 3 % a->rows + 1;
@@ -97,13 +98,14 @@ static inline cip_status fuzz_change(cip_edit *e, unsigned how, fuzz_array *a)
         memcpy(rows, a->elems, n * a->row);
         memcpy(a->elems + to * a->row, rows, n * a->row);
         snprintf(selection, sizeof selection, "[%zu:%zu]", to, to + n);
-        return cip_edit_write(e, "", selection, rows, n * a->row, NULL);
+        return cip_change_write(e, "", selection, cip_dtype_as_stored(), rows, n * a->row, NULL);
     }
     if (how % 3 == 1) {
         memcpy(a->elems + a->rows * a->row, a->elems, n * a->row);
         a->rows += n;
         a->shape[0] += (int64_t)n;
-        return cip_edit_append(e, "", a->elems + (a->rows - n) * a->row, n * a->row, NULL);
+        return cip_change_append(e, "", cip_dtype_as_stored(), a->elems + (a->rows - n) * a->row,
+                                 n * a->row, NULL);
     }
     if (how % 6 == 5)
         return fuzz_splice(e, how / 6, n, a);
@@ -114,21 +116,21 @@ static inline cip_status fuzz_change(cip_edit *e, unsigned how, fuzz_array *a)
         memset(a->elems + a->rows * a->row, 0, (rows - a->rows) * a->row);
     a->rows = rows;
     a->shape[0] = (int64_t)rows;
-    return cip_edit_resize(e, "", a->ndim, a->shape, NULL);
+    return cip_change_resize(e, "", a->ndim, a->shape, NULL);
 }
 
 static inline cip_status fuzz_edit(cip_memory *m, unsigned how, fuzz_array *a)
 {
-    cip_edit *e;
+    cip_change *e;
     const cip_open_options open = { .size = sizeof open, .limits = fuzz_limits(), .threads = 1 };
-    const cip_edit_options o = { .size = sizeof o, .open = &open };
-    cip_status st = cip_edit_open_memory(m, &o, &e, NULL);
+    const cip_change_options o = { .size = sizeof o, .open = &open };
+    cip_status st = cip_change_open_memory(m, &o, &e, NULL);
     if (st != CIP_OK)
         return st;
     st = fuzz_change(e, how, a);
-    if (st == CIP_OK && (st = cip_edit_commit(e, NULL)) != CIP_ERR_BUSY)
+    if (st == CIP_OK && (st = cip_change_commit(&e, NULL)) != CIP_ERR_BUSY)
         return st;
-    cip_edit_abort(e);
+    cip_change_abort(&e);
     return st;
 }
 

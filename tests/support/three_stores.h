@@ -55,7 +55,7 @@ static inline cip_status three_stores_begin(three_stores *t, int kind, cip_env *
                                             cip_commit **out, cip_err *err)
 {
     static const cip_io_write_methods writes = TEST_STORE_WRITES;
-    const cip_edit_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS };
+    const cip_change_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS };
     cip_target target = { .methods = writes, .user = t->file };
     cip_io *io;
     if (kind == IN_FOLDER)

@@ -72,12 +72,12 @@ typedef struct cippy_file {
     cippy_call source;           /* what reading through Python raised */
 } cippy_file;
 
-/* What is being written: a new file (w), in memory too, or an update of one (e, file). */
+/* What is being written: a new file, in memory too, or an update of one (file). */
 typedef struct cippy_change {
     PyObject_HEAD PyObject *module;
     cippy_state *state;
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *change;
+    bool is_new;
     cip_memory *memory;
     cippy_file *file;
     cippy_call raised;    /* by what a new file is written to */

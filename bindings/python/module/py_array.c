@@ -29,7 +29,7 @@ static bool find_by(cippy_array *a, cippy_change *c)
     if (path == NULL)
         return false;
     if (c != NULL)
-        cip_edit_array(c->e, PyBytes_AsString(path), &array, &err);
+        cip_change_array(c->change, PyBytes_AsString(path), &array, &err);
     else
         array = cip_find(f->file, PyBytes_AsString(path), &err);
     Py_DECREF(path);
@@ -301,7 +301,7 @@ static PyObject *mapping_now(cippy_array *a, cippy_change *c, bool parent)
         strcpy(at, whole);
     else if (whole != NULL)
         PyErr_NoMemory();
-    if (at != NULL && cip_edit_tree(c->e, &root, &err) != CIP_OK) {
+    if (at != NULL && cip_change_tree(c->change, &root, &err) != CIP_OK) {
         cippy_file_fail(a->file, (cip_status)err.code, &err);
     } else if (at != NULL) {
         char *end = strrchr(at, '/');

@@ -28,7 +28,7 @@ bool cippy_change_begin(cippy_change *c)
         wait_a_little();
     }
     c->calls.thread = PyThread_get_thread_ident();
-    if (c->w != NULL || c->e != NULL)
+    if (c->change != NULL)
         return true;
     atomic_flag_clear(&c->used);
     PyErr_SetString(PyExc_ValueError, "I/O operation on closed file");
@@ -82,7 +82,7 @@ static void note_change(cippy_change *c, bool tree)
 /* The same for what only updates can do. */
 static bool begin_edit(cippy_change *c)
 {
-    if (c->w == NULL)
+    if (!c->is_new)
         return cippy_change_begin(c);
     PyErr_SetString(PyExc_TypeError, "only a file that is there can be changed so");
     return false;
@@ -94,10 +94,8 @@ void cippy_change_forget(cippy_change *c)
 {
     if (atomic_load(&c->part_failed))
         return;
-    if (c->w != NULL)
-        cip_writer_forget_failure(c->w, NULL);
-    if (c->e != NULL)
-        cip_edit_forget_failure(c->e, NULL);
+    if (c->change != NULL)
+        cip_change_forget_failure(c->change, NULL);
 }
 
 /* Without the words that lead to options which updates of an open file have not. */
@@ -156,13 +154,10 @@ static void end_update(cippy_change *c)
 
 static void give_up(cippy_change *c)
 {
-    cip_writer *w = c->w;
-    cip_edit *e = c->e;
-    c->w = NULL;
-    c->e = NULL;
+    cip_change *change = c->change;
+    c->change = NULL;
     end_update(c);
-    Py_BEGIN_ALLOW_THREADS cip_writer_abort(w);
-    cip_edit_abort(e);
+    Py_BEGIN_ALLOW_THREADS cip_change_abort(&change);
     Py_END_ALLOW_THREADS
 }
 
@@ -197,18 +192,6 @@ static void change_dealloc(PyObject *self)
 
 /* --- the tree ------------------------------------------------------------------------------- */
 
-static cip_status set_yaml(cippy_change *c, const char *path, const char *text, cip_err *err)
-{
-    return c->w != NULL ? cip_writer_set_yaml(c->w, path, text, err)
-                        : cip_edit_set_yaml(c->e, path, text, err);
-}
-
-static cip_status set_string(cippy_change *c, const char *path, const char *text, cip_err *err)
-{
-    return c->w != NULL ? cip_writer_set_string(c->w, path, text, err)
-                        : cip_edit_set_string(c->e, path, text, err);
-}
-
 /* set(path, text, is_yaml): a string, or any other value as YAML writes it */
 static PyObject *change_set(PyObject *self, PyObject *args)
 {
@@ -230,7 +213,7 @@ static PyObject *change_remove(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "s", &path) || !begin_edit(c))
         return NULL;
     note_change(c, true);
-    return cippy_change_end(c, cip_edit_remove(c->e, path, &err), &err);
+    return cippy_change_end(c, cip_change_remove(c->change, path, &err), &err);
 }
 
 static PyObject *change_move(PyObject *self, PyObject *args)
@@ -242,7 +225,7 @@ static PyObject *change_move(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "ssp", &from, &to, &replace) || !begin_edit(c))
         return NULL;
     note_change(c, true);
-    return cippy_change_end(c, cip_edit_move(c->e, from, to, replace != 0, &err), &err);
+    return cippy_change_end(c, cip_change_move(c->change, from, to, replace != 0, &err), &err);
 }
 
 /* mark(): where undo() goes back to */
@@ -251,7 +234,7 @@ static PyObject *change_mark(PyObject *self, PyObject *unused)
     (void)unused;
     cippy_change *c = (cippy_change *)self;
     cip_err err = CIP_ERR_INIT;
-    return begin_edit(c) ? cippy_change_end(c, cip_edit_mark(c->e, &err), &err) : NULL;
+    return begin_edit(c) ? cippy_change_end(c, cip_change_mark(c->change, &err), &err) : NULL;
 }
 
 static PyObject *change_undo(PyObject *self, PyObject *unused)
@@ -262,7 +245,7 @@ static PyObject *change_undo(PyObject *self, PyObject *unused)
     if (!begin_edit(c))
         return NULL;
     note_change(c, true);
-    return cippy_change_end(c, cip_edit_undo(c->e, &err), &err);
+    return cippy_change_end(c, cip_change_undo(c->change, &err), &err);
 }
 
 /* --- arrays --------------------------------------------------------------------------------- */
@@ -301,9 +284,7 @@ static cip_status put_now(cippy_change *c, put *p, cip_err *err)
     const void *data = p->data.len != 0 ? p->data.buf : &nothing;
     p->options.mask = p->mask.obj != NULL ? p->mask.buf : NULL;
     const cip_status status =
-        c->w != NULL
-            ? cip_put(c->w, p->path, dtype, p->ndim, p->shape, data, &p->options, err)
-            : cip_edit_put(c->e, p->path, dtype, p->ndim, p->shape, data, &p->options, err);
+        cip_change_put(c->change, p->path, dtype, p->ndim, p->shape, data, &p->options, err);
     cip_dtype_free(dtype);
     return status;
 }
@@ -338,7 +319,7 @@ static PyObject *put_checked(cippy_change *c, put *p, PyObject *shape, PyObject 
         return NULL;
     }
     p->options.format_options = options;
-    p->options.replace = c->e != NULL;
+    p->options.replace = !c->is_new;
     note_change(c, true);
     CIPPY_BEGIN_STOPPABLE(&c->calls) status = put_now(c, p, &err);
     CIPPY_END_STOPPABLE PyMem_Free((void *)options);
@@ -364,13 +345,15 @@ static PyObject *change_put(PyObject *self, PyObject *args)
     return done;
 }
 
-static cip_status edit_data(cip_edit *e, const char *path, const char *selection,
+static cip_status edit_data(cip_change *e, const char *path, const char *selection,
                             const Py_buffer *data, cip_err *err)
 {
     static const char nothing = 0;
     const void *bytes = data->len != 0 ? data->buf : &nothing;
-    return selection != NULL ? cip_edit_write(e, path, selection, bytes, (size_t)data->len, err)
-                             : cip_edit_append(e, path, bytes, (size_t)data->len, err);
+    return selection != NULL
+               ? cip_change_write(e, path, selection, cip_dtype_as_stored(), bytes,
+                                  (size_t)data->len, err)
+               : cip_change_append(e, path, cip_dtype_as_stored(), bytes, (size_t)data->len, err);
 }
 
 /* write(path, selection or None to append, data): packed, of the array's dtype */
@@ -386,14 +369,15 @@ static PyObject *change_write(PyObject *self, PyObject *args)
         return NULL;
     if (begin_edit(c)) {
         note_change(c, false);
-        CIPPY_BEGIN_STOPPABLE(&c->calls) status = edit_data(c->e, path, selection, &data, &err);
+        CIPPY_BEGIN_STOPPABLE(&c->calls)
+        status = edit_data(c->change, path, selection, &data, &err);
         CIPPY_END_STOPPABLE done = cippy_change_end(c, status, &err);
     }
     PyBuffer_Release(&data);
     return done;
 }
 
-static cip_status read_now(cip_edit *e, const char *path, const char *selection,
+static cip_status read_now(cip_change *e, const char *path, const char *selection,
                            const Py_buffer *out, cip_err *err)
 {
     static char nothing;
@@ -403,7 +387,9 @@ static cip_status read_now(cip_edit *e, const char *path, const char *selection,
         .dst = out->len != 0 ? out->buf : &nothing,
         .dst_nbytes = (size_t)out->len,
     };
-    return cip_edit_read(e, path, &args, err);
+    const cip_array *a;
+    cip_status status = cip_change_array(e, path, &a, err);
+    return status == CIP_OK ? cip_read_into(a, &args, err) : status;
 }
 
 /* read(path, selection, out): as the changes so far have them, packed, of the array's dtype */
@@ -418,18 +404,18 @@ static PyObject *change_read(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "ssw*", &path, &selection, &out))
         return NULL;
     if (begin_edit(c)) {
-        CIPPY_BEGIN_STOPPABLE(&c->calls) status = read_now(c->e, path, selection, &out, &err);
+        CIPPY_BEGIN_STOPPABLE(&c->calls) status = read_now(c->change, path, selection, &out, &err);
         CIPPY_END_STOPPABLE done = cippy_change_end(c, status, &err);
     }
     PyBuffer_Release(&out);
     return done;
 }
 
-static cip_status edit_array(cip_edit *e, const char *path, const char *selection,
+static cip_status edit_array(cip_change *e, const char *path, const char *selection,
                              const cip_array *from, cip_err *err)
 {
-    return selection != NULL ? cip_edit_write_array(e, path, selection, from, err)
-                             : cip_edit_append_array(e, path, from, err);
+    return selection != NULL ? cip_change_write_array(e, path, selection, from, err)
+                             : cip_change_append_array(e, path, from, err);
 }
 
 /* write_array(path, selection or None to append, an array of another file) */
@@ -446,7 +432,7 @@ static PyObject *change_write_array(PyObject *self, PyObject *args)
     if (begin_edit(c)) {
         const cip_array *a = ((cippy_array *)from)->array;
         note_change(c, false);
-        CIPPY_BEGIN_STOPPABLE(&c->calls) status = edit_array(c->e, path, selection, a, &err);
+        CIPPY_BEGIN_STOPPABLE(&c->calls) status = edit_array(c->change, path, selection, a, &err);
         CIPPY_END_STOPPABLE done = cippy_change_end(c, status, &err);
     }
     cippy_leave(((cippy_array *)from)->file);
@@ -467,7 +453,7 @@ static PyObject *change_resize(PyObject *self, PyObject *args)
     if (ndim < 0 || !begin_edit(c))
         return NULL;
     note_change(c, false);
-    CIPPY_BEGIN_STOPPABLE(&c->calls) status = cip_edit_resize(c->e, path, ndim, shape, &err);
+    CIPPY_BEGIN_STOPPABLE(&c->calls) status = cip_change_resize(c->change, path, ndim, shape, &err);
     CIPPY_END_STOPPABLE return cippy_change_end(c, status, &err);
 }
 
@@ -476,11 +462,10 @@ static PyObject *change_resize(PyObject *self, PyObject *args)
 static cip_status commit_edit(cippy_change *c, bool *changed, cip_err *err)
 {
     const cip_stop before = cip_stop_set((cip_stop){ cippy_on_stop, &c->calls });
-    cip_status status = cip_edit_commit(c->e, err);
+    cip_status status = cip_change_commit(&c->change, err);
     cip_stop_set(before);
     if (status == CIP_ERR_BUSY) /* it is kept, to be tried again */
         return status;
-    c->e = NULL;
     end_update(c);
     if (status == CIP_OK)
         status = cip_file_refresh(c->file->file, changed, err);
@@ -515,10 +500,10 @@ static PyObject *change_commit(PyObject *self, PyObject *unused)
     bool changed = false;
     if (!begin_last(c))
         return NULL;
-    if (c->e == NULL) {
-        cip_writer *w = c->w;
-        c->w = NULL;
-        CIPPY_BEGIN_STOPPABLE(&c->calls) status = cip_writer_commit(w, &err);
+    if (c->is_new) {
+        cip_change *change = c->change;
+        c->change = NULL;
+        CIPPY_BEGIN_STOPPABLE(&c->calls) status = cip_change_commit(&change, &err);
         CIPPY_END_STOPPABLE return cippy_change_end(c, status, &err);
     }
     if (!cippy_enter_alone(c->file)) {
@@ -548,7 +533,7 @@ static bool wait_for_uses(cippy_change *c)
 static bool is_in_tree(cippy_change *c, const char *path)
 {
     const cip_node *root;
-    if (cip_edit_tree(c->e, &root, NULL) != CIP_OK)
+    if (cip_change_tree(c->change, &root, NULL) != CIP_OK)
         return false;
     return cippy_tag_is_of_array(cip_node_tag(cip_tree_get(root, path, NULL)));
 }
@@ -562,7 +547,7 @@ static PyObject *change_has(PyObject *self, PyObject *args)
     cip_err err = CIP_ERR_INIT;
     if (!PyArg_ParseTuple(args, "s", &path) || !begin_edit(c))
         return NULL;
-    const cip_status status = cip_edit_array(c->e, path, &a, &err);
+    const cip_status status = cip_change_array(c->change, path, &a, &err);
     const bool none =
         status == CIP_ERR_NOT_FOUND || status == CIP_ERR_ARG || status == CIP_ERR_TYPE;
     const bool moved = status == CIP_ERR_UNSUPPORTED, there = moved && is_in_tree(c, path);
@@ -577,7 +562,7 @@ static PyObject *change_abort(PyObject *self, PyObject *unused)
 {
     (void)unused;
     cippy_change *c = (cippy_change *)self;
-    if (c->w == NULL && c->e == NULL)
+    if (c->change == NULL)
         Py_RETURN_NONE;
     if (!begin_last(c))
         return NULL;
@@ -604,7 +589,7 @@ static PyObject *change_open(PyObject *self, void *unused)
 {
     (void)unused;
     cippy_change *c = (cippy_change *)self;
-    return PyBool_FromLong(c->w != NULL || c->e != NULL);
+    return PyBool_FromLong(c->change != NULL);
 }
 
 static PyMethodDef methods[] = {

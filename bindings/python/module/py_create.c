@@ -30,7 +30,7 @@ static void clear_place(place *p)
     Py_XDECREF(p->name);
 }
 
-static cip_status create_at(cippy_change *c, const place *at, const cip_write_options *o,
+static cip_status create_at(cippy_change *c, const place *at, const cip_change_options *o,
                             cip_err *err)
 {
     cip_status status = CIP_ERR_NOMEM;
@@ -41,10 +41,10 @@ static cip_status create_at(cippy_change *c, const place *at, const cip_write_op
         return status;
     if (user != NULL)
         methods.name = at->name != NULL ? PyBytes_AsString(at->name) : NULL;
-    Py_BEGIN_ALLOW_THREADS status = path != NULL ? cip_create(path, o, &c->w, err)
-                                    : user != NULL
-                                        ? cip_create_io(&methods, user, o, &c->w, err)
-                                        : cip_create_memory(o->format, o, &c->memory, &c->w, err);
+    Py_BEGIN_ALLOW_THREADS status =
+        path != NULL   ? cip_create(path, o, &c->change, err)
+        : user != NULL ? cip_create_io(&methods, user, o, &c->change, err)
+                       : cip_create_memory(o->format, o, &c->memory, &c->change, err);
     Py_END_ALLOW_THREADS return status;
 }
 
@@ -56,7 +56,7 @@ PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs)
                              "sync",      "threads",  "options",   NULL };
     PyObject *path, *texts = Py_None;
     place at;
-    cip_write_options o = { .size = sizeof o };
+    cip_change_options o = { .size = sizeof o };
     int overwrite = 0, accept_loss = 0, sync = 1;
     cip_err err = CIP_ERR_INIT;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$zzzzzpppIO", names, &path, &o.format,
@@ -66,6 +66,7 @@ PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs)
     const char **options = take_place(path, &at) ? cippy_texts(texts) : NULL;
     cippy_change *c = PyErr_Occurred() ? NULL : cippy_change_new(module, path);
     if (c != NULL) {
+        c->is_new = true;
         o.overwrite = overwrite != 0;
         o.accept_loss = accept_loss != 0;
         o.level = sync ? CIP_LEVEL_POWER : CIP_LEVEL_PROCESS;
@@ -91,7 +92,7 @@ PyObject *cippy_save(PyObject *module, PyObject *args)
     Py_buffer bytes;
     int overwrite;
     cip_memory *memory = NULL;
-    cip_write_options o = { .size = sizeof o };
+    cip_change_options o = { .size = sizeof o };
     cip_err err = CIP_ERR_INIT;
     cip_status status;
     if (!PyArg_ParseTuple(args, "O&y*p", PyUnicode_FSConverter, &path, &bytes, &overwrite))
@@ -119,7 +120,7 @@ PyObject *cippy_publish(PyObject *module, PyObject *args)
 {
     PyObject *from, *path;
     int overwrite, sync;
-    cip_write_options o = { .size = sizeof o };
+    cip_change_options o = { .size = sizeof o };
     cip_err err = CIP_ERR_INIT;
     cip_status status;
     if (!PyArg_ParseTuple(args, "O&O&pp", PyUnicode_FSConverter, &from, PyUnicode_FSConverter,
@@ -152,7 +153,7 @@ PyObject *cippy_edit(PyObject *module, PyObject *file)
     if (c == NULL)
         return NULL;
     c->file = (cippy_file *)Py_NewRef(file);
-    Py_BEGIN_ALLOW_THREADS status = cip_edit_begin(f->file, &c->e, &err);
+    Py_BEGIN_ALLOW_THREADS status = cip_change_begin(f->file, NULL, &c->change, &err);
     Py_END_ALLOW_THREADS cippy_leave(f);
     if (status == CIP_OK) {
         f->change = c;

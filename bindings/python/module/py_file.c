@@ -159,7 +159,7 @@ static PyObject *look_up_changed(cippy_file *f, cippy_change *c, const cip_node 
     const char *own = a != NULL ? cip_array_path(a) : path;
     if (a != NULL && cip_array_node(a) != NULL && cip_tree_get(root, own, NULL) == NULL)
         Py_RETURN_NONE;
-    const cip_status status = cip_edit_array(c->e, own, &now, &err);
+    const cip_status status = cip_change_array(c->change, own, &now, &err);
     if (status == CIP_ERR_NOT_FOUND || status == CIP_ERR_ARG || status == CIP_ERR_TYPE)
         Py_RETURN_NONE;
     if (status != CIP_OK)
@@ -173,7 +173,7 @@ static PyObject *look_up(cippy_file *f, cippy_change *c, const char *path)
     cip_err err = CIP_ERR_INIT;
     const cip_node *root = cip_file_tree(f->file);
     const bool changed = c != NULL && f->tree_changed;
-    const cip_status status = changed ? cip_edit_tree(c->e, &root, &err) : CIP_OK;
+    const cip_status status = changed ? cip_change_tree(c->change, &root, &err) : CIP_OK;
     if (status != CIP_OK)
         return cippy_file_fail(f, status, &err);
     const cip_node *node = *path == '\0' ? NULL : cip_tree_get(root, path, NULL);
@@ -213,7 +213,7 @@ static PyObject *file_tree(PyObject *self, PyObject *unused)
     if (cippy_look_begin(f, &c)) {
         const cip_node *root = cip_file_tree(f->file);
         const bool changed = c != NULL && f->tree_changed;
-        const cip_status status = changed ? cip_edit_tree(c->e, &root, &err) : CIP_OK;
+        const cip_status status = changed ? cip_change_tree(c->change, &root, &err) : CIP_OK;
         if (status != CIP_OK)
             cippy_file_fail(f, status, &err);
         else

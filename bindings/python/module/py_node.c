@@ -91,7 +91,7 @@ static PyObject *array_now(cippy_file *f, const cip_node *node, cippy_change *c,
 {
     cip_err err = CIP_ERR_INIT;
     const cip_array *a;
-    const cip_status status = cip_edit_array(c->e, at, &a, &err);
+    const cip_status status = cip_change_array(c->change, at, &a, &err);
     if (status == CIP_OK && cip_array_node(a) != NULL)
         return cippy_array_new(f, a, NULL, at);
     if (status != CIP_ERR_UNSUPPORTED || !cippy_tag_is_of_array(cip_node_tag(node)))

@@ -10,8 +10,7 @@ static cip_status declare_now(cippy_change *c, const char *path, const char *tex
     if (dtype == NULL)
         return (cip_status)err->code;
     const cip_status status =
-        c->w != NULL ? cip_declare(c->w, path, dtype, ndim, shape, options, slab, err)
-                     : cip_edit_declare(c->e, path, dtype, ndim, shape, options, slab, err);
+        cip_change_declare(c->change, path, dtype, ndim, shape, options, slab, err);
     cip_dtype_free(dtype);
     return status;
 }
@@ -23,7 +22,7 @@ static PyObject *slab_new(cippy_change *c, cip_slab *slab, int ndim)
         return NULL;
     s->change = (cippy_change *)Py_NewRef((PyObject *)c);
     s->slab = slab;
-    s->of = c->w != NULL ? (const void *)c->w : c->e;
+    s->of = c->change;
     s->ndim = ndim;
     return (PyObject *)s;
 }
@@ -66,7 +65,7 @@ static bool begin(cippy_slab *s)
 {
     cippy_change *c = s->change;
     atomic_fetch_add(&c->writing, 1);
-    if (!atomic_load(&c->ending) && s->of == (c->w != NULL ? (const void *)c->w : c->e))
+    if (!atomic_load(&c->ending) && s->of == c->change)
         return true;
     atomic_fetch_sub(&c->writing, 1);
     PyErr_SetString(PyExc_ValueError, "I/O operation on closed file");

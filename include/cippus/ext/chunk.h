@@ -3,7 +3,7 @@
 #ifndef CIPPUS_EXT_CHUNK_H
 #define CIPPUS_EXT_CHUNK_H
 
-#include "cippus/edit.h"
+#include "cippus/change.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -104,8 +104,8 @@ CIP_API cip_status cip_chunk_read(const cip_array *array, uint64_t chunk_index, 
  * they are is one chunk. RANGE for a chunk that there is not, or for another number of decoded
  * bytes; CORRUPT, or what else reading it would fail with, for stored bytes that do not decode to
  * as many; UNSUPPORTED for an array that is stored in no chunks of its own. */
-CIP_API cip_status cip_chunk_write(cip_edit *e, const char *path, uint64_t chunk_index, bool stored,
-                                   const void *bytes, size_t nbytes, cip_err *err);
+CIP_API cip_status cip_chunk_write(cip_change *c, const char *path, uint64_t chunk_index,
+                                   bool stored, const void *bytes, size_t nbytes, cip_err *err);
 
 /** Takes a chunk (borrowed until it returns). A nonzero result stops with CANCELLED. */
 typedef int cip_chunk_fn(void *user, const cip_chunk_info *chunk);

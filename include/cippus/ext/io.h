@@ -45,7 +45,7 @@ typedef struct cip_io_methods {
      *  given back exactly once, when what was opened ends or before the call that failed returns.
      *  Not where the methods are NULL or of another struct_size: nobody knows them then. */
     void (*close)(void *user);
-    /** For cip_edit_begin and cip_append on a file that cip_open_io opened, which are UNSUPPORTED
+    /** For cip_change_begin and cip_append on a file that cip_open_io opened, which are UNSUPPORTED
      *  unless both are there. `open_write` gives methods that write the file (*methods comes
      *  zeroed) and a user pointer of their own; the update reads by the methods above. */
     cip_status (*open_write)(void *user, struct cip_io_write_methods *methods, void **write_user,

@@ -226,14 +226,14 @@ cip_status cip_commit_reopen(cip_commit *c, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_options *opts,
+cip_status cip_commit_lock(cip_env *env, const char *path, const cip_change_options *opts,
                            cip_commit **out, cip_err *err)
 {
-    cip_edit_options o;
+    cip_change_options o;
     cip_commit *c = NULL;
     cip_status st;
     *out = NULL;
-    CIP_TRY(CIP_SIZED_TAKE(cip_edit_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_change_options, opts, &o, err));
     CIP_TRY(CIP_NEW(&env->mem, &c, 1, err));
     c->env = env;
     c->fd = c->place.dir = c->foreign.fd = c->own_tmp = c->own_fresh = c->became = -1;
@@ -253,7 +253,7 @@ done:
     return st;
 }
 
-cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_options *opts,
+cip_status cip_commit_begin(cip_env *env, const char *path, const cip_change_options *opts,
                             cip_commit **out, cip_err *err)
 {
     CIP_TRY(cip_commit_lock(env, path, opts, out, err));
@@ -271,7 +271,7 @@ cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_optio
 }
 
 cip_status cip_commit_begin_of(cip_env *env, const char *path, const struct stat *was,
-                               const cip_edit_options *opts, cip_commit **out, cip_err *err)
+                               const cip_change_options *opts, cip_commit **out, cip_err *err)
 {
     struct stat now;
     *out = NULL;

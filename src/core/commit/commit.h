@@ -5,7 +5,7 @@
 #ifndef CIP_CORE_COMMIT_H
 #define CIP_CORE_COMMIT_H
 
-#include "cippus/edit.h"
+#include "cippus/change.h"
 #include "io/io_target.h"
 #include "io/out.h"
 #include "io/patch.h"
@@ -55,16 +55,16 @@ void cip_replace_end(cip_replace *r);
 /* Opens `path` for an update: takes the writers' lock (BUSY), sees that the path still names what
  * is locked, completes or clears away what an interrupted update left. READONLY, NOT_FOUND, CORRUPT
  * (a sealed journal that does not fit, naming cip_recover). */
-cip_status cip_commit_begin(cip_env *env, const char *path, const cip_edit_options *opts,
+cip_status cip_commit_begin(cip_env *env, const char *path, const cip_change_options *opts,
                             cip_commit **out, cip_err *err);
 /* The same of the very file that is *was: STALE where the path does not name that one, which is
  * then left alone, and with it what an update of it left. */
 cip_status cip_commit_begin_of(cip_env *env, const char *path, const struct stat *was,
-                               const cip_edit_options *opts, cip_commit **out, cip_err *err);
+                               const cip_change_options *opts, cip_commit **out, cip_err *err);
 /* The same as cip_commit_begin of a file that is read through `io` and written through `target`,
  * which are the commit's from here on, on failure too. */
 cip_status cip_commit_begin_io(cip_env *env, cip_io *io, const cip_target *target,
-                               const cip_edit_options *opts, cip_commit **out, cip_err *err);
+                               const cip_change_options *opts, cip_commit **out, cip_err *err);
 /* A new file that is written through `target` (borrowed), and what lies beside it: a revision of
  * nothing, that is anew and makes members. The methods are called here alone; after a failure no
  * member is left, and the file is not complete. */
@@ -101,7 +101,7 @@ void cip_commit_end(cip_commit *c);
 /* --- a file that another one replaces: it is locked, and not changed any more ----------------- */
 
 /* As cip_commit_begin, but what an interrupted update left is left as it is. */
-cip_status cip_commit_lock(cip_env *env, const char *path, const cip_edit_options *opts,
+cip_status cip_commit_lock(cip_env *env, const char *path, const cip_change_options *opts,
                            cip_commit **out, cip_err *err);
 /* Completes or clears away what an interrupted update left. */
 cip_status cip_commit_recover(cip_commit *c, cip_err *err);

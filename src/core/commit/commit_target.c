@@ -12,13 +12,13 @@
 #include "io/temporary.h"
 
 cip_status cip_commit_begin_io(cip_env *env, cip_io *io, const cip_target *target,
-                               const cip_edit_options *opts, cip_commit **out, cip_err *err)
+                               const cip_change_options *opts, cip_commit **out, cip_err *err)
 {
-    cip_edit_options o;
+    cip_change_options o;
     cip_commit *c = NULL;
     cip_target own = *target;
     *out = NULL;
-    cip_status st = CIP_SIZED_TAKE(cip_edit_options, opts, &o, err);
+    cip_status st = CIP_SIZED_TAKE(cip_change_options, opts, &o, err);
     if (st == CIP_OK)
         st = CIP_NEW(&env->mem, &c, 1, err);
     if (st != CIP_OK) {

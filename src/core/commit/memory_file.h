@@ -4,7 +4,7 @@
 #ifndef CIP_CORE_MEMORY_FILE_H
 #define CIP_CORE_MEMORY_FILE_H
 
-#include "cippus/write.h"
+#include "cippus/memory.h"
 #include "io/out.h"
 #include "io/io_target.h"
 

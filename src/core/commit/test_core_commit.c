@@ -226,7 +226,7 @@ static cip_status apply_at(uint64_t off, const char *text, uint64_t more)
 
 static bool is_alone(void)
 {
-    cip_commit *c = begin(CIP_EDIT_OPTIONS(.level = CIP_LEVEL_PROCESS));
+    cip_commit *c = begin(CIP_CHANGE_OPTIONS(.level = CIP_LEVEL_PROCESS));
     const bool is = cip_commit_is_alone(c) && cip_commit_is_alone(c);
     cip_commit_end(c);
     return is;
@@ -330,7 +330,7 @@ static void hard_links_part_only_when_told(void **state)
     assert_non_null(strstr(err.text, "2 names"));
     cip_commit_end(c);
     assert_nothing_beside();
-    c = begin(CIP_EDIT_OPTIONS(.break_links = true));
+    c = begin(CIP_CHANGE_OPTIONS(.break_links = true));
     assert_int_equal(cip_commit_apply(c, &r, &err), CIP_OK);
     cip_commit_end(c);
     assert_file("new", 3);
@@ -356,7 +356,7 @@ static void names_in_other_folders_are_not_left_to_a_record(void **state)
     assert_int_equal(apply_at(0, NULL, 10), CIP_ERR_UNSUPPORTED);
     ino_t was = inode();
     change(&r, 510, "abcd");
-    cip_commit *c = begin(CIP_EDIT_OPTIONS(.break_links = true));
+    cip_commit *c = begin(CIP_CHANGE_OPTIONS(.break_links = true));
     assert_int_equal(cip_commit_apply(c, &r, &err), CIP_OK);
     cip_commit_end(c);
     cip_revision_clear(&r);
@@ -505,7 +505,7 @@ static void what_cannot_be_updated_is_refused(void **state)
 {
     (void)state;
     cip_commit *c;
-    cip_edit_options o = { .size = 0 };
+    cip_change_options o = { .size = 0 };
     write_old();
     assert_int_equal(cip_commit_begin(&env, path(), &o, &c, NULL), CIP_ERR_ARG);
     o.size = SIZE_MAX;

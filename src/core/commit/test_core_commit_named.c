@@ -129,7 +129,7 @@ static void open_update(cip_commit **c)
     write_old();
     snprintf(a, sizeof a, "%s", path());
     assert_int_equal(link(a, scratch_path(&dir, "kept")), 0);
-    *c = begin(CIP_EDIT_OPTIONS(.break_links = true));
+    *c = begin(CIP_CHANGE_OPTIONS(.break_links = true));
 }
 
 static void lose(const kind *k, act_fn *act, bool amid)

@@ -57,7 +57,7 @@ static void one_revision(const char *path, member_model *m)
     cip_revision r = member_revision(&env);
     cip_io *shown, *now;
     cip_commit *c;
-    OK(cip_commit_begin(&env, path, CIP_EDIT_OPTIONS(.level = CIP_LEVEL_PROCESS), &c, err));
+    OK(cip_commit_begin(&env, path, CIP_CHANGE_OPTIONS(.level = CIP_LEVEL_PROCESS), &c, err));
     member_fill(&r, m);
     OK(cip_io_open_revision(cip_commit_io(c), &r, &shown, err));
     for (size_t i = 0; i < MEMBER_NAMES; i++)
@@ -343,9 +343,9 @@ static void others_are_waited_for_if_that_is_asked_for(void **state)
     snprintf(path, sizeof path, "%s/s", dir.dir);
     OK(cip_commit_begin(&env, path, NULL, &c, err));
     FAILS(CIP_ERR_BUSY, "another writer",
-          cip_commit_begin(&env, path, CIP_EDIT_OPTIONS(.wait = 1), &second, err));
+          cip_commit_begin(&env, path, CIP_CHANGE_OPTIONS(.wait = 1), &second, err));
     assert_int_equal(pthread_create(&thread, NULL, end_soon, c), 0);
-    OK(cip_commit_begin(&env, path, CIP_EDIT_OPTIONS(.wait = 60), &second, err));
+    OK(cip_commit_begin(&env, path, CIP_CHANGE_OPTIONS(.wait = 60), &second, err));
     assert_int_equal(pthread_join(thread, NULL), 0);
     OK(cip_io_open_path(&env, path, &reader, err));
     OK(cip_io_lock(reader, err));
@@ -370,7 +370,7 @@ static void a_member_of_several_names_is_not_changed_in_place(void **state)
     OK(cip_commit_begin(&env, scratch_path(&dir, "s"), NULL, &c, err));
     FAILS(CIP_ERR_UNSUPPORTED, "several names", cip_commit_apply(c, &r, err));
     cip_commit_end(c);
-    OK(cip_commit_begin(&env, scratch_path(&dir, "s"), CIP_EDIT_OPTIONS(.break_links = true), &c,
+    OK(cip_commit_begin(&env, scratch_path(&dir, "s"), CIP_CHANGE_OPTIONS(.break_links = true), &c,
                         err));
     OK(cip_commit_apply(c, &r, err));
     cip_commit_end(c);

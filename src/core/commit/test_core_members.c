@@ -218,7 +218,7 @@ static void a_file_that_must_be_replaced_refuses_them(void **state)
     assert_int_equal(link(scratch_path(&dir, "x"), scratch_path(&dir, "sub/x")), 0);
     OK(create(&r, "m1", "one", err));
     cip_commit *c;
-    OK(cip_commit_begin(&env, scratch_path(&dir, "x"), CIP_EDIT_OPTIONS(.break_links = true), &c,
+    OK(cip_commit_begin(&env, scratch_path(&dir, "x"), CIP_CHANGE_OPTIONS(.break_links = true), &c,
                         err));
     FAILS(CIP_ERR_UNSUPPORTED, "has to be replaced", cip_commit_apply(c, &r, err));
     cip_commit_end(c);

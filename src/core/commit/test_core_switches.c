@@ -62,21 +62,21 @@ static void ok(cip_status st, const cip_err *err)
 static void make(int64_t rows)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w;
+    cip_change *w;
     const int64_t shape[] = { rows, COLUMNS };
     static const char *const chunks[] = { "chunks=7,3", "blocks=4,3", NULL };
     now.rows = rows;
     for (int64_t i = 0; i < rows; i++)
         for (int k = 0; k < COLUMNS; k++)
             now.v[i][k] = (int32_t)(i * COLUMNS + k);
-    const cip_write_options o = { .size = sizeof o,
-                                  .overwrite = true,
-                                  .format = "blosc2",
-                                  .codec = "blosclz",
-                                  .format_options = chunks };
+    const cip_change_options o = { .size = sizeof o,
+                                   .overwrite = true,
+                                   .format = "blosc2",
+                                   .codec = "blosclz",
+                                   .format_options = chunks };
     ok(cip_create(path, &o, &w, &err), &err);
-    ok(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, now.v, NULL, &err), &err);
-    ok(cip_writer_commit(w, &err), &err);
+    ok(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, now.v, NULL, &err), &err);
+    ok(cip_change_commit(&w, &err), &err);
 }
 
 typedef struct reader {
@@ -119,64 +119,66 @@ static void is_busy(const reader *r)
     assert_int_equal(read_all(r, got), CIP_ERR_BUSY);
 }
 
-static cip_edit *begin_edit(void)
+static cip_change *begin_edit(void)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *e;
-    const cip_edit_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS };
-    ok(cip_edit_open(path, &o, &e, &err), &err);
+    cip_change *e;
+    const cip_change_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS };
+    ok(cip_change_open(path, &o, &e, &err), &err);
     return e;
 }
 
-static void commit(cip_edit *e)
+static void commit(cip_change *e)
 {
     cip_err err = CIP_ERR_INIT;
-    ok(cip_edit_commit(e, &err), &err);
+    ok(cip_change_commit(&e, &err), &err);
 }
 
 static void append(int32_t value)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *e = begin_edit();
+    cip_change *e = begin_edit();
     int32_t *row = now.v[now.rows++];
     for (int k = 0; k < COLUMNS; k++)
         row[k] = value + k;
-    ok(cip_edit_append(e, "", row, sizeof now.v[0], &err), &err);
+    ok(cip_change_append(e, "", cip_dtype_as_stored(), row, sizeof now.v[0], &err), &err);
     commit(e);
 }
 
 static void put(int64_t first, int64_t n, int32_t value)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *e = begin_edit();
+    cip_change *e = begin_edit();
     char slice[60];
     snprintf(slice, sizeof slice, "[%d:%d]", (int)first, (int)(first + n));
     for (int64_t i = first; i < first + n; i++)
         for (int k = 0; k < COLUMNS; k++)
             now.v[i][k] = value * (int32_t)(i + 1) + k;
-    ok(cip_edit_write(e, "", slice, now.v[first], (size_t)n * sizeof now.v[0], &err), &err);
+    ok(cip_change_write(e, "", slice, cip_dtype_as_stored(), now.v[first],
+                        (size_t)n * sizeof now.v[0], &err),
+       &err);
     commit(e);
 }
 
 static void resize(int64_t rows)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *e = begin_edit();
+    cip_change *e = begin_edit();
     const int64_t shape[] = { rows, COLUMNS };
     if (rows > now.rows)
         memset(now.v[now.rows], 0, (size_t)(rows - now.rows) * sizeof now.v[0]);
     now.rows = rows;
-    ok(cip_edit_resize(e, "", 2, shape, &err), &err);
+    ok(cip_change_resize(e, "", 2, shape, &err), &err);
     commit(e);
 }
 
 static void set(int value)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *e = begin_edit();
+    cip_change *e = begin_edit();
     char text[20];
     snprintf(text, sizeof text, "%d", value);
-    ok(cip_edit_set_string(e, "vlmeta/step", text, &err), &err);
+    ok(cip_change_set_string(e, "vlmeta/step", text, &err), &err);
     commit(e);
 }
 
@@ -450,8 +452,8 @@ static void a_frame_that_is_made_anew_is_another_file(void **state)
     make(20);
     begin(&r);
     put(0, 20, 9);
-    cip_edit *e = begin_edit();
-    ok(cip_edit_defrag(e, NULL, NULL, &err), &err);
+    cip_change *e = begin_edit();
+    ok(cip_change_defrag(e, NULL, NULL, &err), &err);
     commit(e);
     assert_false(has_series());
     goes_on(&r);

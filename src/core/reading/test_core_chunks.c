@@ -732,18 +732,18 @@ static void blocks_of_a_frame_name_their_codec(void **state)
     uint8_t data[200] = { 0 };
     cip_err err = CIP_ERR_INIT;
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     cip_file *frame;
     (void)state;
     for (int i = 100; i < 200; i++)
         data[i] = (uint8_t)(i * i + i / 7);
     must(cip_create_memory(
              "blosc2",
-             CIP_WRITE_OPTIONS(.codec = "blosclz:0", .format_options = CIP_TEXTS("chunks=100")), &m,
-             &w, &err),
+             CIP_CHANGE_OPTIONS(.codec = "blosclz:0", .format_options = CIP_TEXTS("chunks=100")),
+             &m, &w, &err),
          &err);
-    must(cip_put(w, "", cip_dtype_of(CIP_U8), 1, shape, data, NULL, &err), &err);
-    must(cip_writer_commit(w, &err), &err);
+    must(cip_change_put(w, "", cip_dtype_of(CIP_U8), 1, shape, data, NULL, &err), &err);
+    must(cip_change_commit(&w, &err), &err);
     must(cip_memory_open(m, NULL, &frame, &err), &err);
     assert_int_equal(cip_file_nblock(frame), 2);
     for (size_t i = 0; i < 2; i++) {

@@ -58,14 +58,15 @@ static cip_memory *write_arrays(const how *h, size_t n)
     uint32_t *v = malloc(NBYTES);
     const int64_t shape[] = { (int64_t)n };
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     assert_int_equal(
-        cip_create_memory(h->format, CIP_WRITE_OPTIONS(.codec = h->codec), &m, &w, NULL), CIP_OK);
+        cip_create_memory(h->format, CIP_CHANGE_OPTIONS(.codec = h->codec), &m, &w, NULL), CIP_OK);
     for (uint32_t i = 0; i < h->narray; i++) {
         noise(v, i);
-        cip_put(w, h->narray > 1 ? names[i] : "", cip_dtype_of(CIP_U32), 1, shape, v, NULL, NULL);
+        cip_change_put(w, h->narray > 1 ? names[i] : "", cip_dtype_of(CIP_U32), 1, shape, v, NULL,
+                       NULL);
     }
-    assert_int_equal(cip_writer_commit(w, NULL), CIP_OK);
+    assert_int_equal(cip_change_commit(&w, NULL), CIP_OK);
     free(v);
     return m;
 }

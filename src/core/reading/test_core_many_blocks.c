@@ -16,16 +16,16 @@ static void all_of_many_chunks_are_listed(void **state)
     static uint8_t data[N];
     const int64_t shape[] = { N };
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     cip_file *f;
     size_t n;
     uint8_t last = 0;
     for (int i = 0; i < N; i++)
         data[i] = (uint8_t)(1 + i % 7);
     OK(cip_create_memory("a.b2nd", NULL, &m, &w, err));
-    OK(cip_put(w, "", cip_dtype_of(CIP_U8), 1, shape, data, CIP_ARRAY_OPTIONS(.chunk = { 1 }),
-               err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "", cip_dtype_of(CIP_U8), 1, shape, data,
+                      CIP_ARRAY_OPTIONS(.chunk = { 1 }), err));
+    OK(cip_change_commit(&w, err));
     const void *bytes = cip_memory_bytes(m, &n);
     OK(cip_open_memory(bytes, n, NULL, &f, err));
     assert_int_equal(cip_file_nblock(f), N);

@@ -483,17 +483,17 @@ static void a_view_shows_no_missing_elements(void **state)
     size_t n;
     cip_err err = CIP_ERR_INIT;
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     cip_file *f;
     assert_int_equal(
-        cip_create_memory("asdf", CIP_WRITE_OPTIONS(.byteorder = CIP_HOST_BIG ? "big" : "little"),
+        cip_create_memory("asdf", CIP_CHANGE_OPTIONS(.byteorder = CIP_HOST_BIG ? "big" : "little"),
                           &m, &w, &err),
         CIP_OK);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(cip_put(w, i == 0 ? "some" : "none", cip_dtype_of(CIP_I16), 1, shape, v,
-                                 CIP_ARRAY_OPTIONS(.mask = masks[i]), &err),
+        assert_int_equal(cip_change_put(w, i == 0 ? "some" : "none", cip_dtype_of(CIP_I16), 1,
+                                        shape, v, CIP_ARRAY_OPTIONS(.mask = masks[i]), &err),
                          CIP_OK);
-    assert_int_equal(cip_writer_commit(w, &err), CIP_OK);
+    assert_int_equal(cip_change_commit(&w, &err), CIP_OK);
     const void *bytes = cip_memory_bytes(m, &n);
     assert_int_equal(cip_open_memory(bytes, n, NULL, &f, &err), CIP_OK);
     assert_null(cip_view(cip_find(f, "some", &err), &err));

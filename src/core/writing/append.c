@@ -78,7 +78,7 @@ static cip_status name_of(const cip_file *f, cip_io *in, char name[PATH_MAX], ci
 
 static cip_status begin_commit(cip_file *f, cip_io *in, cip_commit **out, cip_err *err)
 {
-    const cip_edit_options o = { .size = sizeof o };
+    const cip_change_options o = { .size = sizeof o };
     char name[PATH_MAX];
     struct stat was;
     cip_io *io;
@@ -175,7 +175,9 @@ static cip_status by_update(cip_file *f, const cip_array *a, const void *rows, s
 {
     cip_edit *e;
     CIP_TRY(cip_edit_of(f, !f->updated, &e, err));
-    cip_status st = cip_edit_append(e, a->path, rows, nbytes, err);
+    const cip_rows_at behind = { .end = true };
+    const cip_elements elements = { .dtype = cip_dtype_as_stored(), .data = { rows, nbytes } };
+    cip_status st = cip_edit_insert(e, a->path, &behind, &elements, err);
     if (st != CIP_OK) {
         cip_edit_abort(e);
         return st;
@@ -184,7 +186,7 @@ static cip_status by_update(cip_file *f, const cip_array *a, const void *rows, s
     int became = -1;
     e->became = &became;
     f->updated = true;
-    st = cip_edit_commit(e, err);
+    st = cip_edit_commit(&e, err);
     if (became != -1) {
         close(f->became); /* -1 is fine */
         f->became = became;

@@ -122,25 +122,67 @@ static cip_status start(cip_edit *e, const edited *what, const char *format, cip
     return start_format(e, err);
 }
 
-static cip_status open_edit(const edited *what, const cip_edit_options *opts, cip_edit **out,
+/* Fields of options that only a new file has, and, where the file is open already, those that say
+ * how it is read. */
+static cip_status take_options(const cip_change_options *opts, bool is_open, cip_change_options *o,
+                               cip_err *err)
+{
+    CIP_TRY(CIP_SIZED_TAKE(cip_change_options, opts, o, err));
+    CIP_TRY(cip_sized_value("cip_change_options.level", o->level, CIP_LEVEL_PROCESS, err));
+    const char *field = o->version != NULL  ? "version"
+                        : o->align != 0     ? "align"
+                        : o->overwrite      ? "overwrite"
+                        : o->at_end != NULL ? "at_end"
+                                            : NULL;
+    if (field != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "cip_change_options.%s is of a new file, found for one that is there",
+                        field);
+    if (is_open && (o->format != NULL || o->open != NULL || o->threads != 0 || o->limits != NULL ||
+                    o->allocator != NULL || o->codecs != NULL || o->ncodec != 0))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected no options that say how a file is read, found some for a file "
+                        "that is open already");
+    return CIP_OK;
+}
+
+/* How the file is read: `format`, threads and such of the change come before those of `open`. */
+static cip_status reading(const cip_change_options *o, cip_open_options *in, cip_err *err)
+{
+    CIP_TRY(CIP_SIZED_TAKE(cip_open_options, o->open, in, err));
+    in->size = sizeof *in;
+    in->format = o->format != NULL ? o->format : in->format;
+    in->threads = o->threads != 0 ? o->threads : in->threads;
+    in->limits = o->limits != NULL ? o->limits : in->limits;
+    in->allocator = o->allocator != NULL ? o->allocator : in->allocator;
+    if (o->codecs != NULL) {
+        in->codecs = o->codecs;
+        in->ncodec = o->ncodec;
+    }
+    return CIP_OK;
+}
+
+static cip_status open_edit(const edited *what, const cip_change_options *opts, cip_change **out,
                             cip_err *err)
 {
-    const cip_file *like = what->like;
-    cip_edit_options o;
+    cip_file *const like = what->like;
+    cip_change_options o;
+    cip_open_options in;
     cip_file *f;
     cip_edit *e;
     if (out == NULL || (what->path == NULL && what->target == NULL))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and an edit, found NULL");
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a path and a place for the change, found NULL");
     *out = NULL;
-    CIP_TRY(CIP_SIZED_TAKE(cip_edit_options, opts, &o, err));
-    CIP_TRY(cip_sized_value("cip_edit_options.level", o.level, CIP_LEVEL_PROCESS, err));
-    CIP_TRY(cip_sized_value("cip_edit_options.reserved", o.reserved, 0, err));
-    if (like != NULL)
-        CIP_TRY(cip_file_prepare_like(what->like, &f, err));
-    else
-        CIP_TRY(cip_file_prepare(o.open, &f, err));
-    const char *format = like != NULL ? like->format->name : o.open != NULL ? o.open->format : NULL;
-    o.open = NULL; /* the caller's again */
+    CIP_TRY(take_options(opts, like != NULL, &o, err));
+    CIP_TRY(reading(&o, &in, err));
+    CIP_TRY(like != NULL ? cip_file_prepare_like(like, &f, err) : cip_file_prepare(&in, &f, err));
+    const char *format = like != NULL ? like->format->name : in.format;
+    o.open = NULL; /* the caller's again, as all that says how it is read */
+    o.format = NULL;
+    o.limits = NULL;
+    o.allocator = NULL;
+    o.codecs = NULL;
     cip_status st = CIP_NEW(&f->env.mem, &e, 1, err);
     if (st != CIP_OK) {
         cip_file_close(f);
@@ -156,53 +198,54 @@ static cip_status open_edit(const edited *what, const cip_edit_options *opts, ci
     if (st != CIP_OK)
         cip_edit_abort(e);
     else
-        *out = e;
+        *out = &e->change;
     return st;
 }
 
-cip_status cip_edit_open(const char *path, const cip_edit_options *opts, cip_edit **edit,
-                         cip_err *err)
+cip_status cip_change_open(const char *path, const cip_change_options *opts, cip_change **change,
+                           cip_err *err)
 {
     err = cip_err_enter(err);
-    return open_edit(&(edited){ .path = path }, opts, edit, err);
+    return open_edit(&(edited){ .path = path }, opts, change, err);
 }
 
 /* The target is the edit's, on failure too. */
-static cip_status open_target(edited what, cip_target target, const cip_edit_options *opts,
-                              cip_edit **edit, cip_err *err)
+static cip_status open_target(edited what, cip_target target, const cip_change_options *opts,
+                              cip_change **change, cip_err *err)
 {
     what.target = &target;
-    cip_status st = open_edit(&what, opts, edit, err);
+    cip_status st = open_edit(&what, opts, change, err);
     cip_target_close(&target); /* if the commit did not come to have it */
     return st;
 }
 
-cip_status cip_edit_open_io(const cip_io_methods *read, const cip_io_write_methods *write,
-                            void *user, const cip_edit_options *opts, cip_edit **edit, cip_err *err)
+cip_status cip_change_open_io(const cip_io_methods *read, const cip_io_write_methods *write,
+                              void *user, const cip_change_options *opts, cip_change **change,
+                              cip_err *err)
 {
     err = cip_err_enter(err);
     cip_target target;
-    if (edit != NULL)
-        *edit = NULL;
+    if (change != NULL)
+        *change = NULL;
     CIP_TRY(cip_target_take(&target, write, user, err));
     if (read == NULL) {
         cip_target_close(&target);
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected methods, found NULL");
     }
-    return open_target((edited){ .read = read, .user = user }, target, opts, edit, err);
+    return open_target((edited){ .read = read, .user = user }, target, opts, change, err);
 }
 
-cip_status cip_edit_open_memory(cip_memory *memory, const cip_edit_options *opts, cip_edit **edit,
-                                cip_err *err)
+cip_status cip_change_open_memory(cip_memory *memory, const cip_change_options *opts,
+                                  cip_change **change, cip_err *err)
 {
     err = cip_err_enter(err);
-    if (edit != NULL)
-        *edit = NULL;
+    if (change != NULL)
+        *change = NULL;
     if (cip_memory_bytes(memory, NULL) == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");
     const cip_io_methods reads = cip_memory_reads(memory);
     return open_target((edited){ .read = &reads, .user = memory }, cip_memory_target(memory), opts,
-                       edit, err);
+                       change, err);
 }
 
 cip_status cip_edit_may_begin(const cip_file *file, cip_err *err)
@@ -220,31 +263,42 @@ cip_status cip_edit_may_begin(const cip_file *file, cip_err *err)
                     cip_io_user_methods(file->io, &user) != NULL ? "methods without" : "none");
 }
 
-cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err)
+/* `same`: it must not have changed since it was opened (BUSY). */
+static cip_status begin_of(cip_file *file, bool same, const cip_change_options *opts,
+                           cip_change **change, cip_err *err)
 {
     edited what = { .path = cip_io_path(file->io), .like = file, .same = same };
     cip_target target;
     CIP_TRY(cip_edit_may_begin(file, err));
     if (what.path != NULL) {
-        CIP_TRY(open_edit(&what, NULL, edit, err));
+        CIP_TRY(open_edit(&what, opts, change, err));
     } else {
         what.read = cip_io_user_methods(file->io, &what.user);
         CIP_TRY(cip_target_open(file->io, &target, err));
-        CIP_TRY(open_target(what, target, NULL, edit, err));
+        CIP_TRY(open_target(what, target, opts, change, err));
     }
     file->layout->may_change = file->edited = true;
     cip_io_unlock(file->io); /* our own reading must not keep our commit waiting */
     return CIP_OK;
 }
 
-cip_status cip_edit_begin(cip_file *file, cip_edit **edit, cip_err *err)
+cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err)
+{
+    cip_change *c;
+    CIP_TRY(begin_of(file, same, NULL, &c, err));
+    *edit = (cip_edit *)(void *)c;
+    return CIP_OK;
+}
+
+cip_status cip_change_begin(cip_file *file, const cip_change_options *opts, cip_change **change,
+                            cip_err *err)
 {
     err = cip_err_enter(err);
-    if (edit != NULL)
-        *edit = NULL;
+    if (change != NULL)
+        *change = NULL;
     if (file == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file, found NULL");
-    return cip_edit_of(file, true, edit, err);
+    return begin_of(file, true, opts, change, err);
 }
 
 void cip_edit_abort(cip_edit *e)
@@ -267,7 +321,7 @@ void cip_edit_abort(cip_edit *e)
 
 cip_status cip_edit_there(const cip_edit *e, cip_err *err)
 {
-    return e != NULL ? cip_owned(e->owner, err) : cip_fail_null(err, "an edit");
+    return e != NULL ? cip_owned(e->owner, err) : cip_fail_null(err, "a change");
 }
 
 /* A change that failed must not go unnoticed because the next ones went well: half an update would
@@ -298,7 +352,7 @@ static cip_status expect_whole(const cip_edit *e, cip_err *err)
                        "%s", e->why.part);
 }
 
-cip_status cip_edit_forget_failure(cip_edit *e, cip_err *err)
+cip_status cip_edit_forget(cip_edit *e, cip_err *err)
 {
     CIP_TRY(cip_edit_there(e, err));
     err = cip_err_enter(err);
@@ -431,8 +485,9 @@ cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err
     return say_operations(e, fn, user, err);
 }
 
-cip_status cip_edit_commit(cip_edit *e, cip_err *err)
+cip_status cip_edit_commit(cip_edit **edit, cip_err *err)
 {
+    cip_edit *e = *edit;
     cip_err why = CIP_ERR_INIT;
     CIP_TRY(cip_edit_there(e, err));
     err = cip_err_enter(err);
@@ -448,7 +503,9 @@ cip_status cip_edit_commit(cip_edit *e, cip_err *err)
         e->halfway = true;
         cip_edit_leave(e, st, &why, err);
     }
-    if (st != CIP_ERR_BUSY)
+    if (st != CIP_ERR_BUSY) {
         cip_edit_abort(e);
+        *edit = NULL;
+    }
     return st;
 }

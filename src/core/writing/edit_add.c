@@ -51,18 +51,18 @@ static bool has_own_state(const cip_edit *e)
 
 static cip_status new_writer(cip_edit *e, struct cip_addition *x, cip_err *err)
 {
-    const cip_write_options o = { .size = sizeof o,
-                                  .format = e->file->format->name,
-                                  .codec = e->o.codec,
-                                  .checksum = e->o.checksum,
-                                  .tree_slack = -1,
-                                  .threads = 1,
-                                  .limits = &e->file->env.limits,
-                                  .allocator = &e->file->env.mem.from,
-                                  .accept_loss = e->o.accept_loss,
-                                  .on_note = e->o.on_note,
-                                  .user = e->o.user,
-                                  .format_options = e->o.format_options };
+    const cip_change_options o = { .size = sizeof o,
+                                   .format = e->file->format->name,
+                                   .codec = e->o.codec,
+                                   .checksum = e->o.checksum,
+                                   .tree_slack = -1,
+                                   .threads = 1,
+                                   .limits = &e->file->env.limits,
+                                   .allocator = &e->file->env.mem.from,
+                                   .accept_loss = e->o.accept_loss,
+                                   .on_note = e->o.on_note,
+                                   .user = e->o.user,
+                                   .format_options = e->o.format_options };
     CIP_TRY(cip_writer_into(&x->coming, &o, &x->writer, err));
     x->writer->env.pool = e->file->env.pool;
     return CIP_OK;
@@ -87,30 +87,28 @@ static cip_status new_addition(cip_edit *e, const char *path, const cip_array_op
 typedef struct adding {
     struct cip_addition *was, *x;
     cip_edit_place *before;
-    cip_writer *w;
-    const char *name;      /* of the array, for the writer */
     cip_array_options own; /* the options, for the writer */
+    cip_new_array as;      /* and the array */
 } adding;
 
-static cip_status begin(cip_edit *e, const char *path, const cip_array_options *opts, adding *a,
-                        cip_err *err)
+static cip_status begin(cip_edit *e, const cip_new_array *a, adding *to, cip_err *err)
 {
-    *a = (adding){ .was = e->added, .x = e->added, .before = e->places };
+    *to = (adding){ .was = e->added, .x = e->added, .before = e->places, .as = *a };
     CIP_TRY(cip_edit_check(e, (e->ops->caps & CIP_STORE_ADDS) != 0, "adding an array", err));
-    if (path == NULL)
+    if (a->path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
-    CIP_TRY(CIP_SIZED_TAKE(cip_array_options, opts, &a->own, err));
-    CIP_TRY(cip_sized_value("cip_array_options.replace", a->own.replace, 1, err));
-    if (a->own.storage != NULL && strcmp(a->own.storage, "external") == 0)
+    CIP_TRY(CIP_SIZED_TAKE(cip_array_options, a->opts, &to->own, err));
+    CIP_TRY(cip_sized_value("cip_array_options.replace", to->own.replace, 1, err));
+    if (to->own.storage != NULL && strcmp(to->own.storage, "external") == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "an array that is added cannot lie in another file");
     if (has_own_state(e) || e->added == NULL)
-        CIP_TRY(new_addition(e, path, &a->own, &a->x, err));
-    a->own.replace = 0;
-    a->w = a->x->writer;
-    a->name = has_own_state(e) ? NAME : path;
-    CIP_TRY(cip_edit_note(e, path, CIP_EDIT_PUT, err));
-    a->x->place = e->places->path;
+        CIP_TRY(new_addition(e, a->path, &to->own, &to->x, err));
+    to->own.replace = 0;
+    to->as.opts = &to->own;
+    to->as.path = has_own_state(e) ? NAME : a->path;
+    CIP_TRY(cip_edit_note(e, a->path, CIP_EDIT_PUT, err));
+    to->x->place = e->places->path;
     return CIP_OK;
 }
 
@@ -144,7 +142,7 @@ static cip_status ended(cip_edit *e, const adding *a, cip_status st)
         return CIP_OK;
     cip_edit_added_drop(e, a->was);
     if (!has_own_state(e) && e->added != NULL)
-        e->halfway = cip_writer_forget_failure(e->added->writer, NULL) != CIP_OK;
+        e->halfway = cip_writer_forget(e->added->writer, NULL) != CIP_OK;
     return cip_edit_did(e, a->before, st);
 }
 
@@ -156,74 +154,37 @@ static cip_status name_it(cip_status st, const char *path, cip_err *err)
     return cip_fail_in(err, st, "%s", path != NULL ? path : "");
 }
 
-static cip_status put(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
-                      const int64_t *shape, const void *data, const cip_array_options *opts,
-                      cip_err *err)
+static cip_status put(cip_edit *e, const cip_new_array *a, cip_err *err)
 {
-    adding a;
-    cip_status st = begin(e, path, opts, &a, err);
+    adding to;
+    cip_status st = begin(e, a, &to, err);
     if (st == CIP_OK)
-        st = cip_put(a.w, a.name, dtype, ndim, shape, data, &a.own, err);
-    if (st == CIP_OK)
-        st = complete(e, a.x, err);
-    return ended(e, &a, st);
+        st = cip_writer_put(to.x->writer, &to.as, err);
+    if (st == CIP_OK && a->from == CIP_NEW_OF_BOXES)
+        to.x->coming.replace = false; /* it comes at the end, when something else may be there */
+    else if (st == CIP_OK)
+        st = complete(e, to.x, err);
+    return ended(e, &to, st);
 }
 
-cip_status cip_edit_put(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
-                        const int64_t *shape, const void *data, const cip_array_options *opts,
-                        cip_err *err)
+cip_status cip_edit_put(cip_edit *e, const cip_new_array *a, cip_err *err)
 {
-    CIP_EDIT_CHANGE_BY(e, dtype, err,
-                       name_it(put(e, path, dtype, ndim, shape, data, opts, why), path, why));
+    CIP_EDIT_CHANGE_BY(e, cip_new_array_given(a), err, name_it(put(e, a, why), a->path, why));
 }
 
-static cip_status put_array(cip_edit *e, const char *path, const cip_array *from,
-                            const cip_read_args *args, const cip_array_options *opts, cip_err *err)
+cip_status cip_edit_put_view(cip_edit *e, const char *path, cip_err *err)
 {
-    adding a;
-    cip_status st = begin(e, path, opts, &a, err);
-    if (st == CIP_OK)
-        st = cip_put_array(a.w, a.name, from, args, &a.own, err);
-    if (st == CIP_OK)
-        st = complete(e, a.x, err);
-    return ended(e, &a, st);
-}
-
-cip_status cip_edit_put_array(cip_edit *e, const char *path, const cip_array *from,
-                              const cip_read_args *args, const cip_array_options *opts,
-                              cip_err *err)
-{
-    CIP_EDIT_CHANGE_BY(e, from, err, name_it(put_array(e, path, from, args, opts, why), path, why));
-}
-
-static cip_status declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
-                          const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
-                          cip_err *err)
-{
-    adding a;
-    cip_status st = begin(e, path, opts, &a, err);
-    if (st == CIP_OK)
-        st = cip_declare(a.w, a.name, dtype, ndim, shape, &a.own, slab, err);
-    if (st == CIP_OK) /* it comes at the end, when something else may be there */
-        a.x->coming.replace = false;
-    return ended(e, &a, st);
-}
-
-cip_status cip_edit_declare(cip_edit *e, const char *path, const cip_dtype *dtype, int ndim,
-                            const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
-                            cip_err *err)
-{
-    CIP_TRY(cip_arg_given(slab, "a place for the slab", cip_err_enter(err)));
-    *slab = NULL;
-    CIP_EDIT_CHANGE_BY(e, dtype, err,
-                       name_it(declare(e, path, dtype, ndim, shape, opts, slab, why), path, why));
+    CIP_EDIT_CHANGE(e, err,
+                    name_it(cip_fail(why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                     "a view of another array comes into new files alone"),
+                            path, why));
 }
 
 cip_status cip_edit_added_forget(cip_edit *e, cip_err *err)
 {
     for (struct cip_addition *x = e->added; x != NULL; x = x->next)
         if (!x->done)
-            CIP_TRY(cip_writer_forget_failure(x->writer, err));
+            CIP_TRY(cip_writer_forget(x->writer, err));
     return CIP_OK;
 }
 

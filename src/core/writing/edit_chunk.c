@@ -106,9 +106,8 @@ static cip_status write_chunk(cip_edit *e, const char *path, uint64_t i, bool st
     return cip_fail_in(err, put(e, a, i, stored, bytes, err), "%s", a->path);
 }
 
-cip_status cip_chunk_write(cip_edit *e, const char *path, uint64_t chunk_index, bool stored,
-                           const void *bytes, size_t nbytes, cip_err *err)
+cip_status cip_edit_put_chunk(cip_edit *e, const char *path, uint64_t i, bool stored,
+                              cip_bytes bytes, cip_err *err)
 {
-    const cip_bytes b = { bytes, nbytes };
-    CIP_EDIT_CHANGE(e, err, write_chunk(e, path, chunk_index, stored, b, why));
+    CIP_EDIT_CHANGE(e, err, write_chunk(e, path, i, stored, bytes, why));
 }

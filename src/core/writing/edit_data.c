@@ -295,6 +295,11 @@ static const cip_dtype *own_as_null(const cip_dtype *dtype)
     return dtype == cip_dtype_as_stored() ? NULL : dtype;
 }
 
+static const void *elements_given(const cip_elements *from)
+{
+    return from->of_array ? (const void *)from->array : (const void *)from->dtype;
+}
+
 static cip_status write_memory(cip_edit *e, const char *path, const char *selection,
                                const cip_dtype *dtype, cip_bytes data, cip_err *err)
 {
@@ -325,27 +330,6 @@ done:
     cip_fail_in(err, st, "%s", p.array->path);
     cip_read_plan_clear(&p);
     return st;
-}
-
-cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection, const void *data,
-                          size_t nbytes, cip_err *err)
-{
-    const cip_bytes b = { data, nbytes };
-    CIP_EDIT_CHANGE(e, err, write_memory(e, path, selection, NULL, b, why));
-}
-
-static cip_status write_as(cip_edit *e, const char *path, const char *selection,
-                           const cip_dtype *dtype, cip_bytes data, cip_err *err)
-{
-    CIP_TRY(cip_dtype_there(dtype, err));
-    return write_memory(e, path, selection, own_as_null(dtype), data, err);
-}
-
-cip_status cip_edit_write_as(cip_edit *e, const char *path, const char *selection,
-                             const cip_dtype *dtype, const void *data, size_t nbytes, cip_err *err)
-{
-    const cip_bytes b = { data, nbytes };
-    CIP_EDIT_CHANGE_BY(e, dtype, err, write_as(e, path, selection, dtype, b, why));
 }
 
 /* In chunks as they are stored, if that can be. */
@@ -380,10 +364,19 @@ static cip_status write_array(cip_edit *e, const char *path, const char *selecti
     return st;
 }
 
-cip_status cip_edit_write_array(cip_edit *e, const char *path, const char *selection,
-                                const cip_array *from, cip_err *err)
+static cip_status write(cip_edit *e, const char *path, const char *selection,
+                        const cip_elements *from, cip_err *err)
 {
-    CIP_EDIT_CHANGE_BY(e, from, err, write_array(e, path, selection, from, why));
+    if (from->of_array)
+        return write_array(e, path, selection, from->array, err);
+    CIP_TRY(cip_dtype_there(from->dtype, err));
+    return write_memory(e, path, selection, own_as_null(from->dtype), from->data, err);
+}
+
+cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,
+                          const cip_elements *from, cip_err *err)
+{
+    CIP_EDIT_CHANGE_BY(e, elements_given(from), err, write(e, path, selection, from, why));
 }
 
 /* --- rows and shapes -------------------------------------------------------------------------- */
@@ -426,22 +419,25 @@ cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, cons
     return cip_array_state(*out, err);
 }
 
-/* Where rows come: before one of an axis, or (end) behind the last of the first axis. */
-typedef struct rows_at {
-    bool end;
-    int32_t axis;
-    int64_t start;
-} rows_at;
-
-static const rows_at behind = { .end = true };
-
 static cip_status find_for_rows(cip_edit *e, const char *path, const cip_array **now, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "adding rows", err));
     return cip_edit_find(e, path, NULL, now, err);
 }
 
-static cip_status put_rows(cip_edit *e, const cip_array *a, const rows_at *at, uint64_t nrow,
+static cip_rows_at from_the_end(const cip_array *a, const cip_rows_at *at)
+{
+    const cip_nd *v = &a->view;
+    cip_rows_at from = *at;
+    if (from.axis < 0 && from.axis >= -v->ndim)
+        from.axis += v->ndim;
+    const bool is = from.axis >= 0 && from.axis < v->ndim;
+    if (is && from.start < 0 && from.start >= -v->shape[from.axis])
+        from.start += v->shape[from.axis];
+    return from;
+}
+
+static cip_status put_rows(cip_edit *e, const cip_array *a, const cip_rows_at *at, uint64_t nrow,
                            const cip_feed *feed, cip_err *err)
 {
     int64_t shape[CIP_MAX_NDIM];
@@ -461,7 +457,7 @@ static cip_status put_rows(cip_edit *e, const cip_array *a, const rows_at *at, u
     return st;
 }
 
-static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *at,
+static cip_status rows_of_memory(cip_edit *e, const char *path, const cip_rows_at *where,
                                  const cip_dtype *dtype, cip_bytes data, cip_err *err)
 {
     const cip_array *a;
@@ -472,11 +468,12 @@ static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *a
     if (data.len != 0)
         CIP_TRY(cip_arg_given(data.ptr, "rows", err));
     CIP_TRY(find_for_rows(e, path, &a, err));
+    const cip_rows_at at = from_the_end(a, where);
     const cip_dtype *native = cip_array_native_dtype(a, err);
     if (native == NULL)
         return (cip_status)err->code;
     each = (dtype != NULL ? dtype : native)->itemsize;
-    cip_status st = cip_rows_count(&a->view, at->axis, each, data.len, &nrow, err);
+    cip_status st = cip_rows_count(&a->view, at.axis, each, data.len, &nrow, err);
     if (st == CIP_OK)
         st = type_given(e, &native, err);
     if (st == CIP_OK)
@@ -486,46 +483,9 @@ static cip_status rows_of_memory(cip_edit *e, const char *path, const rows_at *a
     if (st == CIP_OK)
         feed.sure = cip_cast_in_place(&m.cast);
     if (st == CIP_OK)
-        st = put_rows(e, a, at, nrow, &feed, err);
+        st = put_rows(e, a, &at, nrow, &feed, err);
     cip_mem_put(&e->file->env.mem, made);
     return cip_fail_in(err, st, "%s", a->path);
-}
-
-static cip_status rows_as(cip_edit *e, const char *path, const rows_at *at, const cip_dtype *dtype,
-                          cip_bytes data, cip_err *err)
-{
-    CIP_TRY(cip_dtype_there(dtype, err));
-    return rows_of_memory(e, path, at, own_as_null(dtype), data, err);
-}
-
-cip_status cip_edit_append(cip_edit *e, const char *path, const void *data, size_t nbytes,
-                           cip_err *err)
-{
-    const cip_bytes b = { data, nbytes };
-    CIP_EDIT_CHANGE(e, err, rows_of_memory(e, path, &behind, NULL, b, why));
-}
-
-cip_status cip_edit_append_as(cip_edit *e, const char *path, const cip_dtype *dtype,
-                              const void *data, size_t nbytes, cip_err *err)
-{
-    const cip_bytes b = { data, nbytes };
-    CIP_EDIT_CHANGE_BY(e, dtype, err, rows_as(e, path, &behind, dtype, b, why));
-}
-
-cip_status cip_edit_insert(cip_edit *e, const char *path, int axis, int64_t start, const void *data,
-                           size_t nbytes, cip_err *err)
-{
-    const rows_at at = { .axis = axis, .start = start };
-    const cip_bytes b = { data, nbytes };
-    CIP_EDIT_CHANGE(e, err, rows_of_memory(e, path, &at, NULL, b, why));
-}
-
-cip_status cip_edit_insert_as(cip_edit *e, const char *path, int axis, int64_t start,
-                              const cip_dtype *dtype, const void *data, size_t nbytes, cip_err *err)
-{
-    const rows_at at = { .axis = axis, .start = start };
-    const cip_bytes b = { data, nbytes };
-    CIP_EDIT_CHANGE_BY(e, dtype, err, rows_as(e, path, &at, dtype, b, why));
 }
 
 /* One axis less is one row. */
@@ -545,7 +505,7 @@ static cip_status count_rows(const cip_nd *now, int32_t axis, const cip_nd *from
     return CIP_OK;
 }
 
-static cip_status rows_of_array(cip_edit *e, const char *path, const rows_at *at,
+static cip_status rows_of_array(cip_edit *e, const char *path, const cip_rows_at *where,
                                 const cip_array *from, cip_err *err)
 {
     const cip_array *a;
@@ -555,29 +515,50 @@ static cip_status rows_of_array(cip_edit *e, const char *path, const rows_at *at
     if (from == NULL)
         return cip_fail_null(err, "an array");
     CIP_TRY(find_for_rows(e, path, &a, err));
+    const cip_rows_at at = from_the_end(a, where);
     cip_status st = array_start(e, &x, from, NULL, a->dtype, missing_value(a, a->dtype), err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "%s", a->path);
-    st = count_rows(&a->view, at->axis, &x.plan.from, &nrow, err);
+    st = count_rows(&a->view, at.axis, &x.plan.from, &nrow, err);
     bool taken = false;
-    if (st == CIP_OK && at->end && x.mask == NULL)
+    if (st == CIP_OK && at.end && x.mask == NULL)
         st = cip_edit_take_chunks(e, a, NULL, nrow, &x.plan, &taken, err);
     if (st == CIP_OK && !taken)
-        st = put_rows(e, a, at, nrow, &feed, err);
+        st = put_rows(e, a, &at, nrow, &feed, err);
     array_end(&x);
     return cip_fail_in(err, st, "%s", a->path);
 }
 
-cip_status cip_edit_append_array(cip_edit *e, const char *path, const cip_array *from, cip_err *err)
+static cip_status insert(cip_edit *e, const char *path, const cip_rows_at *at,
+                         const cip_elements *rows, cip_err *err)
 {
-    CIP_EDIT_CHANGE_BY(e, from, err, rows_of_array(e, path, &behind, from, why));
+    if (rows->of_array)
+        return rows_of_array(e, path, at, rows->array, err);
+    CIP_TRY(cip_dtype_there(rows->dtype, err));
+    return rows_of_memory(e, path, at, own_as_null(rows->dtype), rows->data, err);
 }
 
-cip_status cip_edit_insert_array(cip_edit *e, const char *path, int axis, int64_t start,
-                                 const cip_array *from, cip_err *err)
+cip_status cip_edit_insert(cip_edit *e, const char *path, const cip_rows_at *at,
+                           const cip_elements *rows, cip_err *err)
 {
-    const rows_at at = { .axis = axis, .start = start };
-    CIP_EDIT_CHANGE_BY(e, from, err, rows_of_array(e, path, &at, from, why));
+    CIP_EDIT_CHANGE_BY(e, elements_given(rows), err, insert(e, path, at, rows, why));
+}
+
+static cip_status delete (cip_edit *e, const char *path, const cip_rows_at *where, int64_t count,
+                          cip_err *err)
+{
+    const cip_array *a;
+    CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "removing rows", err));
+    CIP_TRY(cip_edit_find(e, path, NULL, &a, err));
+    const cip_rows_at at = from_the_end(a, where);
+    const cip_splice s = { .axis = at.axis, .start = at.start, .removed = count };
+    return cip_fail_in(err, cip_edit_splice(e, a, &s, err), "%s", a->path);
+}
+
+cip_status cip_edit_delete(cip_edit *e, const char *path, const cip_rows_at *at, int64_t count,
+                           cip_err *err)
+{
+    CIP_EDIT_CHANGE(e, err, delete (e, path, at, count, why));
 }
 
 static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,

@@ -5,6 +5,8 @@
 
 #include "core/commit/commit.h"
 #include "core/reading/read_plan.h"
+#include "core/writing/change.h"
+#include "core/writing/given.h"
 #include "space/change/chunk_changes.h"
 
 /* Chunks, or linear bytes, that an update changes. */
@@ -58,14 +60,15 @@ typedef struct cip_edit_mark_of {
 } cip_edit_mark_of;
 
 struct cip_edit {
-    cip_file *file; /* as the update found it; its env is what everything works within */
+    cip_change change; /* first */
+    cip_file *file;    /* as the update found it; its env is what everything works within */
     cip_commit *commit;
     cip_arena arena;
     const cip_array_store *ops;
     cip_io *temporary; /* for what is stored until the commit */
     cip_out out;       /* of folders: what is new in them, in the temporary file */
     void *state;
-    cip_edit_options o; /* texts in the arena */
+    cip_change_options o; /* texts in the arena */
     cip_revision rev;
     cip_report notes;
     cip_edit_chunks *chunks; /* of arrays that are there, the last one first */
@@ -100,6 +103,58 @@ struct cip_edit {
 #define CIP_EDIT_CHANGE(e, err, call) CIP_EDIT_CHANGE_BY(e, e, err, call)
 cip_status cip_edit_there(const cip_edit *e, cip_err *err);
 cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_err *err);
+
+/* --- the calls of cip_change */
+
+/* Elements that a caller gives, in memory or an array of another file. */
+typedef struct cip_elements {
+    const cip_dtype *dtype;
+    cip_bytes data;
+    const cip_array *array;
+    bool of_array;
+} cip_elements;
+
+/* Where rows come or go: from one of an axis on, or (end) behind the last of the first axis.
+ * Negative ones count from the end. */
+typedef struct cip_rows_at {
+    bool end;
+    int32_t axis;
+    int64_t start;
+} cip_rows_at;
+
+cip_status cip_edit_set(cip_edit *e, const char *path, const cip_given *value, cip_err *err);
+cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err);
+cip_status cip_edit_move(cip_edit *e, const char *from, const char *to, bool replace, cip_err *err);
+cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err *err);
+cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err);
+cip_status cip_edit_put(cip_edit *e, const cip_new_array *a, cip_err *err);
+cip_status cip_edit_put_view(cip_edit *e, const char *path, cip_err *err);
+cip_status cip_edit_put_chunk(cip_edit *e, const char *path, uint64_t i, bool stored,
+                              cip_bytes bytes, cip_err *err);
+cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,
+                          const cip_elements *from, cip_err *err);
+cip_status cip_edit_insert(cip_edit *e, const char *path, const cip_rows_at *at,
+                           const cip_elements *rows, cip_err *err);
+cip_status cip_edit_delete(cip_edit *e, const char *path, const cip_rows_at *at, int64_t count,
+                           cip_err *err);
+cip_status cip_edit_range(cip_edit *e, const char *path, const char *selection, int *axis,
+                          int64_t *start, int64_t *count, cip_err *err);
+cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
+                           cip_err *err);
+cip_status cip_edit_freeze(cip_edit *e, cip_err *err);
+cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err);
+cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array, cip_err *err);
+cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err);
+cip_status cip_edit_mark(cip_edit *e, cip_err *err);
+cip_status cip_edit_undo(cip_edit *e, cip_err *err);
+cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err);
+/* Goes on without the calls that failed: OK where none failed. Where one failed halfway, this gives
+ * its error again, as all further calls do. */
+cip_status cip_edit_forget(cip_edit *e, cip_err *err);
+/* *edit becomes NULL where it was freed: not for BUSY. */
+cip_status cip_edit_commit(cip_edit **edit, cip_err *err);
+/* NULL is fine. */
+void cip_edit_abort(cip_edit *e);
 
 /* UNSUPPORTED when the file was opened from something that cannot be changed. */
 cip_status cip_edit_may_begin(const cip_file *file, cip_err *err);

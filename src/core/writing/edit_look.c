@@ -261,10 +261,7 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
 cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array, cip_err *err)
 {
     CIP_TRY(cip_edit_there(e, err));
-    err = cip_err_enter(err);
-    CIP_TRY(cip_arg_given(array, "a place for the array", err));
-    *array = NULL;
-    return find(e, path, array, err);
+    return find(e, path, array, cip_err_enter(err));
 }
 
 cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err)

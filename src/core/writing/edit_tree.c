@@ -25,55 +25,9 @@ static cip_status set(cip_edit *e, const char *path, const cip_given *value, cip
     return done(e, before, e->ops->set(e->state, path, n, err));
 }
 
-static cip_status change(cip_edit *e, const char *path, const cip_given *value, cip_err *err)
+cip_status cip_edit_set(cip_edit *e, const char *path, const cip_given *value, cip_err *err)
 {
     CIP_EDIT_CHANGE_BY(e, cip_given_pointer(value), err, set(e, path, value, why));
-}
-
-cip_status cip_edit_set_string(cip_edit *e, const char *path, const char *text, cip_err *err)
-{
-    return change(e, path, CIP_GIVEN(STRING, .text = text), err);
-}
-
-cip_status cip_edit_set_int(cip_edit *e, const char *path, int64_t value, cip_err *err)
-{
-    return change(e, path, CIP_GIVEN(INT, .i = value), err);
-}
-
-cip_status cip_edit_set_uint(cip_edit *e, const char *path, uint64_t value, cip_err *err)
-{
-    return change(e, path, CIP_GIVEN(UINT, .u = value), err);
-}
-
-cip_status cip_edit_set_double(cip_edit *e, const char *path, double value, cip_err *err)
-{
-    return change(e, path, CIP_GIVEN(DOUBLE, .d = value), err);
-}
-
-cip_status cip_edit_set_bool(cip_edit *e, const char *path, bool value, cip_err *err)
-{
-    return change(e, path, CIP_GIVEN(BOOL, .truth = value), err);
-}
-
-cip_status cip_edit_set_null(cip_edit *e, const char *path, cip_err *err)
-{
-    return change(e, path, CIP_GIVEN(NULL, .node = NULL), err);
-}
-
-cip_status cip_edit_set_yaml(cip_edit *e, const char *path, const char *text, cip_err *err)
-{
-    return change(e, path, CIP_GIVEN(YAML, .text = text), err);
-}
-
-cip_status cip_edit_set_typed(cip_edit *e, const char *path, const char *text, cip_err *err)
-{
-    return change(e, path, CIP_GIVEN(TYPED, .text = text), err);
-}
-
-cip_status cip_edit_set_node(cip_edit *e, const char *path, const cip_file *from,
-                             const cip_node *node, cip_err *err)
-{
-    return change(e, path, CIP_GIVEN(NODE, .file = from, .node = node), err);
 }
 
 static cip_status remove_node(cip_edit *e, const char *path, cip_err *err)

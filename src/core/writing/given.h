@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What callers of cip_writer_set_* and cip_edit_set_* give, as nodes. */
+ * What callers of cip_change_set_* give, as nodes. */
 #ifndef CIP_CORE_GIVEN_H
 #define CIP_CORE_GIVEN_H
 
@@ -53,7 +53,6 @@ static inline const void *cip_given_pointer(const cip_given *g)
                                          : g;
 }
 
-/* The values of both families of setters. */
 #define CIP_GIVEN(kind, ...) (&(const cip_given){ .what = CIP_GIVEN_##kind, __VA_ARGS__ })
 
 #endif

@@ -212,11 +212,11 @@ static cip_status put_all(const cip_memory *m, cip_out *out, cip_err *err)
     return put(out, bytes, n, err);
 }
 
-cip_status cip_memory_save(const cip_memory *m, const char *path, const cip_write_options *opts,
+cip_status cip_memory_save(const cip_memory *m, const char *path, const cip_change_options *opts,
                            cip_err *err)
 {
     err = cip_err_enter(err);
-    cip_write_options o;
+    cip_change_options o;
     cip_env env;
     cip_output *out = NULL;
     size_t n;
@@ -225,7 +225,7 @@ cip_status cip_memory_save(const cip_memory *m, const char *path, const cip_writ
                         "expected a file that is complete, or members, found none");
     if (path == NULL || strcmp(path, "-") == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file's name as the output");
-    CIP_TRY(CIP_SIZED_TAKE(cip_write_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_change_options, opts, &o, err));
     CIP_TRY(cip_env_init(&env, o.limits, o.allocator, NULL, err));
     const cip_output_how how = { .level = o.level, .overwrite = o.overwrite, .folder = n == 0 };
     cip_status st = cip_output_begin(&env, path, &how, &out, err);
@@ -238,15 +238,15 @@ cip_status cip_memory_save(const cip_memory *m, const char *path, const cip_writ
     return st;
 }
 
-cip_status cip_publish(const char *from, const char *path, const cip_write_options *opts,
+cip_status cip_publish(const char *from, const char *path, const cip_change_options *opts,
                        cip_err *err)
 {
     err = cip_err_enter(err);
-    cip_write_options o;
+    cip_change_options o;
     cip_env env;
     CIP_TRY(cip_arg_given(from, "a file", err));
     CIP_TRY(cip_arg_given(path, "a name for it", err));
-    CIP_TRY(CIP_SIZED_TAKE(cip_write_options, opts, &o, err));
+    CIP_TRY(CIP_SIZED_TAKE(cip_change_options, opts, &o, err));
     CIP_TRY(cip_env_init(&env, o.limits, o.allocator, NULL, err));
     const cip_output_how how = { .level = o.level, .overwrite = o.overwrite };
     cip_status st = cip_output_publish(&env, from, path, &how, err);

@@ -65,7 +65,7 @@ static cip_status check_journal(const cip_place *p, cip_err *err)
  * may be replaced nevertheless. */
 static cip_status lock_old(path_output *o, cip_err *err)
 {
-    const cip_edit_options how = { .size = sizeof how, .level = o->how.level };
+    const cip_change_options how = { .size = sizeof how, .level = o->how.level };
     const bool folder = o->how.folder;
     cip_err own = CIP_ERR_INIT;
     cip_status st = CIP_ERR_NOT_FOUND;
@@ -331,7 +331,7 @@ cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err
 /* Nobody updates what is published, and no journal of its own stays behind. */
 static cip_status settle_new(cip_env *env, const char *from, cip_output_how *how, cip_err *err)
 {
-    const cip_edit_options as = { .size = sizeof as, .level = how->level };
+    const cip_change_options as = { .size = sizeof as, .level = how->level };
     cip_commit *c;
     CIP_TRY(cip_commit_begin(env, from, &as, &c, err));
     how->folder = cip_commit_is_folder(c);

@@ -111,7 +111,7 @@ static cip_status begin_target(target_output *o, const cip_output_how *how, cip_
 static cip_status begin_at_end(target_output *o, const char *path, const cip_output_how *how,
                                cip_err *err)
 {
-    const cip_edit_options as = { .size = sizeof as, .level = how->level };
+    const cip_change_options as = { .size = sizeof as, .level = how->level };
     if (how->overwrite)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a file to write behind, not one to replace");

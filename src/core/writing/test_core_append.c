@@ -77,12 +77,12 @@ static void a_value_that_does_not_fit_writes_nothing(void **state)
     const char *path = scratch_path(&s, "c.asdf");
     const int64_t none[] = { 0 };
     const int32_t v[] = { 1, 2, 70000 };
-    cip_writer *w;
+    cip_change *w;
     cip_file *f;
     OK(cip_create(path, NULL, &w, err));
-    OK(cip_put(w, "h", cip_dtype_of(CIP_I16), 1, none, NULL,
-               CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "h", cip_dtype_of(CIP_I16), 1, none, NULL,
+                      CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    OK(cip_change_commit(&w, err));
     OK(cip_open(path, NULL, &f, err));
     OK(cip_append(f, "h", cip_dtype_of(CIP_I32), v, 8, err));
     FAILS(CIP_ERR_RANGE, "", cip_append(f, "h", cip_dtype_of(CIP_I32), v, sizeof v, err));

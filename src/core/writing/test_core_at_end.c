@@ -27,12 +27,12 @@ static uint64_t put(const char *path, const char *format, int32_t first)
 {
     uint64_t at = 0;
     int32_t own[6];
-    cip_writer *w;
+    cip_change *w;
     memcpy(own, values, sizeof own);
     own[0] = first;
-    OK(cip_create(path, CIP_WRITE_OPTIONS(.format = format, .at_end = &at), &w, err));
-    OK(cip_put(w, "", cip_dtype_of(CIP_I32), 1, shape, own, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_create(path, CIP_CHANGE_OPTIONS(.format = format, .at_end = &at), &w, err));
+    OK(cip_change_put(w, "", cip_dtype_of(CIP_I32), 1, shape, own, NULL, err));
+    OK(cip_change_commit(&w, err));
     return at;
 }
 
@@ -85,12 +85,12 @@ static void an_abort_leaves_the_file_as_it_was(void **state)
     (void)state;
     const char *path = other_file("b");
     uint64_t at = 0;
-    cip_writer *w;
-    OK(cip_create(path, CIP_WRITE_OPTIONS(.format = "blosc2", .at_end = &at), &w, err));
-    OK(cip_put(w, "", cip_dtype_of(CIP_I32), 1, shape, values, NULL, err));
-    cip_edit *e;
-    FAILS(CIP_ERR_BUSY, "", cip_edit_open(path, NULL, &e, err));
-    cip_writer_abort(w);
+    cip_change *w;
+    OK(cip_create(path, CIP_CHANGE_OPTIONS(.format = "blosc2", .at_end = &at), &w, err));
+    OK(cip_change_put(w, "", cip_dtype_of(CIP_I32), 1, shape, values, NULL, err));
+    cip_change *e;
+    FAILS(CIP_ERR_BUSY, "", cip_change_open(path, NULL, &e, err));
+    cip_change_abort(&w);
     size_t n;
     char *bytes = edit_bytes(path, &n);
     assert_int_equal(n, 13);
@@ -103,9 +103,9 @@ static void what_lies_within_another_file_is_not_changed(void **state)
     const char *path = other_file("c");
     const uint64_t at = put(path, "blosc2", 10);
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     OK(cip_open(path, CIP_OPEN_OPTIONS(.offset = at), &f, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "within another", cip_edit_begin(f, &e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "within another", cip_change_begin(f, NULL, &e, err));
     FAILS(CIP_ERR_UNSUPPORTED, "within another",
           cip_append(f, "", cip_dtype_of(CIP_I32), values, 4, err));
     cip_file_close(f);

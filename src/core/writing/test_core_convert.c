@@ -288,15 +288,15 @@ static void write_integer(const char *sign, const char *more)
     const int64_t n5[] = { 5 }, n4[] = { 4 };
     const int32_t five[5] = { 1, 2, 3, 4, 5 };
     char text[200];
-    cip_writer *w;
-    OK(cip_create("in.asdf", CIP_WRITE_OPTIONS(.overwrite = true), &w, err));
+    cip_change *w;
+    OK(cip_create("in.asdf", CIP_CHANGE_OPTIONS(.overwrite = true), &w, err));
     snprintf(text, sizeof text, "!core/integer-1.1.0 {sign: '%s'%s}", sign, more);
-    OK(cip_writer_set_yaml(w, "attributes", "{big: null, more: [1]}", err));
-    OK(cip_writer_set_yaml(w, "round", "&m [*m]", err));
-    OK(cip_writer_set_yaml(w, "attributes/big", text, err));
-    OK(cip_put(w, "attributes/big/words", cip_dtype_of(CIP_U32), 1, n4, word, NULL, err));
-    OK(cip_put(w, "x", cip_dtype_of(CIP_I32), 1, n5, five, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_set_yaml(w, "attributes", "{big: null, more: [1]}", err));
+    OK(cip_change_set_yaml(w, "round", "&m [*m]", err));
+    OK(cip_change_set_yaml(w, "attributes/big", text, err));
+    OK(cip_change_put(w, "attributes/big/words", cip_dtype_of(CIP_U32), 1, n4, word, NULL, err));
+    OK(cip_change_put(w, "x", cip_dtype_of(CIP_I32), 1, n5, five, NULL, err));
+    OK(cip_change_commit(&w, err));
 }
 
 static void integers_of_words_are_numbers_in_other_formats(void **state)
@@ -346,16 +346,16 @@ static void a_column_brings_its_own_attributes(void **state)
     const cip_convert_options *of_a = CIP_CONVERT_OPTIONS(.path = "a", .overwrite = true);
     const cip_convert_options *of_b = CIP_CONVERT_OPTIONS(.path = "b", .overwrite = true);
     const cip_convert_options *own = CIP_CONVERT_OPTIONS(.path = "attributes", .overwrite = true);
-    cip_writer *w;
+    cip_change *w;
     cip_file *f;
     (void)state;
     OK(cip_create("t.bcolz", NULL, &w, err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, two, data, NULL, err));
-    OK(cip_put(w, "b", cip_dtype_of(CIP_I32), 1, two, data, NULL, err));
-    OK(cip_put(w, "attributes", cip_dtype_of(CIP_I32), 1, two, data, NULL, err));
-    OK(cip_writer_set_string(w, "column_attributes/a/unit", "m", err));
-    OK(cip_writer_set_string(w, "column_attributes/attributes/unit", "s", err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 1, two, data, NULL, err));
+    OK(cip_change_put(w, "b", cip_dtype_of(CIP_I32), 1, two, data, NULL, err));
+    OK(cip_change_put(w, "attributes", cip_dtype_of(CIP_I32), 1, two, data, NULL, err));
+    OK(cip_change_set_string(w, "column_attributes/a/unit", "m", err));
+    OK(cip_change_set_string(w, "column_attributes/attributes/unit", "s", err));
+    OK(cip_change_commit(&w, err));
     OK(cip_convert("t.bcolz", "o.asdf", of_a, err));
     OK(cip_open("o.asdf", NULL, &f, err));
     assert_string_equal(
@@ -382,9 +382,9 @@ static void a_column_brings_its_own_attributes(void **state)
     FAILS(CIP_ERR_UNSUPPORTED, "the attributes are left out",
           cip_convert("t.bcolz", "o.asdf", CIP_CONVERT_OPTIONS(.overwrite = true), err));
     OK(cip_open("t.bcolz", NULL, &f, err));
-    OK(cip_create("o.npy", CIP_WRITE_OPTIONS(.overwrite = true), &w, err));
-    OK(cip_put_array(w, "", cip_find(f, "a", err), NULL, NULL, err)); /* of elements alone */
-    OK(cip_writer_commit(w, err));
+    OK(cip_create("o.npy", CIP_CHANGE_OPTIONS(.overwrite = true), &w, err));
+    OK(cip_change_put_array(w, "", cip_find(f, "a", err), NULL, NULL, err)); /* of elements alone */
+    OK(cip_change_commit(&w, err));
     cip_file_close(f);
 }
 

@@ -19,19 +19,19 @@ static int start(void **state)
     static const int64_t shape[] = { 4, 6 };
     static const uint8_t mask[24] = { 1, [7] = 1 };
     int16_t v[24];
-    cip_writer *w;
+    cip_change *w;
     if (!scratch_open(&s))
         return -1;
     for (int i = 0; i < 24; i++)
         v[i] = (int16_t)i;
     OK(cip_create(scratch_path(&s, "in.asdf"), NULL, &w, err));
-    OK(cip_put(w, "image", cip_dtype_of(CIP_I16), 2, shape, v, CIP_ARRAY_OPTIONS(.mask = mask),
-               err));
-    OK(cip_writer_set_yaml(w, "table",
+    OK(cip_change_put(w, "image", cip_dtype_of(CIP_I16), 2, shape, v,
+                      CIP_ARRAY_OPTIONS(.mask = mask), err));
+    OK(cip_change_set_yaml(w, "table",
                            "!core/ndarray-1.1.0 {datatype: [{name: a, datatype: int32}, {name: b, "
                            "datatype: float32}], byteorder: little, data: [[1, 0.5], [2, 1.5]]}",
                            err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_commit(&w, err));
     OK(cip_open(scratch_path(&s, "in.asdf"), NULL, &in, err));
     return 0;
 }
@@ -47,11 +47,11 @@ static int stop(void **state)
 static void cut(const char *array, const cip_read_args *args, const char *codec, const char *text)
 {
     const char *path = scratch_path(&s, "out.asdf");
-    cip_writer *w;
-    OK(cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err));
-    OK(cip_put_array(w, "a", cip_find(in, array, err), args, CIP_ARRAY_OPTIONS(.codec = codec),
-                     err));
-    OK(cip_writer_commit(w, err));
+    cip_change *w;
+    OK(cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &w, err));
+    OK(cip_change_put_array(w, "a", cip_find(in, array, err), args,
+                            CIP_ARRAY_OPTIONS(.codec = codec), err));
+    OK(cip_change_commit(&w, err));
     edit_verify(path);
     edit_expect(path, "a", text);
 }
@@ -78,12 +78,13 @@ static void values_that_a_type_does_not_hold_are_refused_or_clamped(void **state
 {
     (void)state;
     const char *path = scratch_path(&s, "no.asdf");
-    cip_writer *w;
+    cip_change *w;
     OK(cip_create(path, NULL, &w, err));
     FAILS(CIP_ERR_RANGE, "",
-          cip_put_array(w, "a", cip_find(in, "table", err),
-                        CIP_READ_ARGS(.field = "b", .dtype = cip_dtype_of(CIP_U8)), NULL, err));
-    cip_writer_abort(w);
+          cip_change_put_array(w, "a", cip_find(in, "table", err),
+                               CIP_READ_ARGS(.field = "b", .dtype = cip_dtype_of(CIP_U8)), NULL,
+                               err));
+    cip_change_abort(&w);
     cut("table",
         CIP_READ_ARGS(.field = "b", .dtype = cip_dtype_of(CIP_U8), .overflow = CIP_OVERFLOW_CLAMP),
         NULL, "0 1\n");
@@ -93,11 +94,12 @@ static void a_place_for_elements_is_refused(void **state)
 {
     (void)state;
     int16_t v[24];
-    cip_writer *w;
+    cip_change *w;
     OK(cip_create(scratch_path(&s, "no.asdf"), NULL, &w, err));
     FAILS(CIP_ERR_ARG, "place",
-          cip_put_array(w, "a", cip_find(in, "image", err), CIP_READ_ARGS(.dst = v), NULL, err));
-    cip_writer_abort(w);
+          cip_change_put_array(w, "a", cip_find(in, "image", err), CIP_READ_ARGS(.dst = v), NULL,
+                               err));
+    cip_change_abort(&w);
 }
 
 int main(void)

@@ -27,23 +27,23 @@ static const char *early_file(const char *name)
 {
     char text[200] = "";
     const char *path = scratch_path(&s, name);
-    const cip_write_options o = { .size = sizeof o,
-                                  .overwrite = true,
-                                  .version = "0.1.0",
-                                  .accept_loss = true,
-                                  .on_note = note,
-                                  .user = text };
-    cip_writer *w;
+    const cip_change_options o = { .size = sizeof o,
+                                   .overwrite = true,
+                                   .version = "0.1.0",
+                                   .accept_loss = true,
+                                   .on_note = note,
+                                   .user = text };
+    cip_change *w;
     OK(cip_create(path, &o, &w, err));
-    OK(cip_put(
+    OK(cip_change_put(
         w, "tiles", cip_dtype_of(CIP_F32), 2, shape, values,
         CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[tile, {shape: [2, 2]}], zlib]")),
         err));
-    OK(cip_put(w, "plain", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
-    OK(cip_put(w, "lossy", cip_dtype_of(CIP_F32), 2, shape, values,
-               CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[quantize, {bits: 24}]]")),
-               err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "plain", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
+    OK(cip_change_put(
+        w, "lossy", cip_dtype_of(CIP_F32), 2, shape, values,
+        CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[quantize, {bits: 24}]]")), err));
+    OK(cip_change_commit(&w, err));
     assert_non_null(strstr(text, "lossy: the largest error of a value is "));
     edit_verify(path);
     return path;
@@ -60,10 +60,10 @@ static void expect_codec(const char *path, const char *array, const char *codec)
     cip_file_close(f);
 }
 
-static cip_edit *begin(const char *path, const cip_edit_options *o)
+static cip_change *begin(const char *path, const cip_change_options *o)
 {
-    cip_edit *e = NULL;
-    OK(cip_edit_open(path, o, &e, err));
+    cip_change *e = NULL;
+    OK(cip_change_open(path, o, &e, err));
     return e;
 }
 
@@ -72,16 +72,16 @@ static void elements_and_rows_go_through_the_blocks_own_chain(void **state)
     (void)state;
     const char *path = early_file("a.asdf");
     const float x[] = { -1, -2, -3 };
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_write(e, "tiles", "[1]", x, sizeof x, err));
-    OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
-    OK(cip_edit_commit(e, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_write(e, "tiles", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_write(e, "plain", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     edit_expect(path, "tiles", "0.0 1.0 2.0\n-1.0 -2.0 -3.0\n6.0 7.0 8.0\n9.0 10.0 11.0\n");
     e = begin(path, NULL);
-    OK(cip_edit_append(e, "tiles", x, sizeof x, err));
-    OK(cip_edit_append(e, "plain", x, sizeof x, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_append(e, "tiles", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_append(e, "plain", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     expect_codec(path, "tiles", "tile+zlib");
     edit_expect(path, "tiles",
@@ -95,9 +95,9 @@ static void shapes_change_the_chains_arguments(void **state)
     (void)state;
     const char *path = early_file("a.asdf");
     const int64_t to[] = { 3, 5 };
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_resize(e, "tiles", 2, to, err));
-    OK(cip_edit_commit(e, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_resize(e, "tiles", 2, to, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     edit_expect(path, "tiles", "0.0 1.0 2.0 0.0 0.0\n3.0 4.0 5.0 0.0 0.0\n6.0 7.0 8.0 0.0 0.0\n");
     size_t n;
@@ -116,23 +116,23 @@ static void a_lossy_chain_is_run_again_only_where_that_is_accepted(void **state)
     const char *path = early_file("a.asdf");
     const float x[] = { 3, 4, 5.5f };
     char *before = edit_bytes(path, &n);
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_write(e, "lossy", "[1]", x, sizeof x, err));
-    FAILS(CIP_ERR_UNSUPPORTED, ".accept_loss", cip_edit_commit(e, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_write(e, "lossy", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
+    FAILS(CIP_ERR_UNSUPPORTED, ".accept_loss", cip_change_commit(&e, err));
     char *after = edit_bytes(path, &m);
     assert_int_equal(n, m);
     assert_memory_equal(before, after, n);
     free(before);
     free(after);
-    e = begin(path, CIP_EDIT_OPTIONS(.accept_loss = true, .on_note = note, .user = told));
-    OK(cip_edit_write(e, "lossy", "[1]", x, sizeof x, err));
-    OK(cip_edit_commit(e, err));
+    e = begin(path, CIP_CHANGE_OPTIONS(.accept_loss = true, .on_note = note, .user = told));
+    OK(cip_change_write(e, "lossy", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_commit(&e, err));
     assert_non_null(strstr(told, "lossy: the largest error of a value is "));
     expect_codec(path, "lossy", "quantize");
     e = begin(path, NULL); /* the tree, and other blocks, are changed without it */
-    OK(cip_edit_set_string(e, "note", "x", err));
-    OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_set_string(e, "note", "x", err));
+    OK(cip_change_write(e, "plain", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
 }
 
@@ -140,17 +140,17 @@ static cip_status put_with(const cip_allocator *from, const char *path)
 {
     const float x[] = { 3, 4, 5.5f };
     const cip_open_options open = { .size = sizeof open, .allocator = from, .threads = 1 };
-    cip_edit *e;
-    cip_status st = cip_edit_open(
-        path, CIP_EDIT_OPTIONS(.open = &open, .level = CIP_LEVEL_PROCESS, .accept_loss = true), &e,
-        NULL);
+    cip_change *e;
+    cip_status st = cip_change_open(
+        path, CIP_CHANGE_OPTIONS(.open = &open, .level = CIP_LEVEL_PROCESS, .accept_loss = true),
+        &e, NULL);
     if (st == CIP_OK)
-        st = cip_edit_write(e, "tiles", "[1]", x, sizeof x, NULL);
+        st = cip_change_write(e, "tiles", "[1]", cip_dtype_as_stored(), x, sizeof x, NULL);
     if (st == CIP_OK)
-        st = cip_edit_write(e, "lossy", "[1]", x, sizeof x, NULL);
+        st = cip_change_write(e, "lossy", "[1]", cip_dtype_as_stored(), x, sizeof x, NULL);
     if (st == CIP_OK)
-        return cip_edit_commit(e, NULL);
-    cip_edit_abort(e);
+        return cip_change_commit(&e, NULL);
+    cip_change_abort(&e);
     return st;
 }
 
@@ -187,50 +187,52 @@ static void another_chain_may_be_asked_for(void **state)
     (void)state;
     const char *path = early_file("a.asdf");
     const float x[] = { 3, 4, 5.5f };
-    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib, zlib]")));
-    OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
-    OK(cip_edit_write(e, "lossy", "[1]", x, sizeof x, err));
-    OK(cip_edit_commit(e, err));
+    cip_change *e =
+        begin(path, CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib, zlib]")));
+    OK(cip_change_write(e, "plain", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_write(e, "lossy", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     expect_codec(path, "plain", "zlib+zlib");
     expect_codec(path, "lossy", "zlib+zlib");
     expect_codec(path, "tiles", "tile+zlib");
     edit_expect(path, "plain", "0.0 1.0 2.0\n3.0 4.0 5.5\n6.0 7.0 8.0\n9.0 10.0 11.0\n");
-    e = begin(path,
-              CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[[tile, {shape: [1, 1, 1]}]]")));
-    OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
-    FAILS(CIP_ERR_ARG, "at most 2 axes", cip_edit_commit(e, err));
+    e = begin(path, CIP_CHANGE_OPTIONS(.format_options =
+                                           CIP_TEXTS("encode=[[tile, {shape: [1, 1, 1]}]]")));
+    OK(cip_change_write(e, "plain", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
+    FAILS(CIP_ERR_ARG, "at most 2 axes", cip_change_commit(&e, err));
     const char *other = edit_file(&s, "b.asdf", false);
     FAILS(CIP_ERR_UNSUPPORTED, "layout B",
-          cip_edit_open(other, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")), &e,
-                        err));
+          cip_change_open(other, CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")),
+                          &e, err));
 }
 
 static void a_chain_that_nothing_would_go_through_is_refused(void **state)
 {
     (void)state;
     const char *path = scratch_path(&s, "a.asdf");
-    const cip_write_options o = { .size = sizeof o, .overwrite = true, .version = "0.1.0" };
+    const cip_change_options o = { .size = sizeof o, .overwrite = true, .version = "0.1.0" };
     const float x[] = { 3, 4, 5.5f };
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     OK(cip_create(path, &o, &w, err));
-    OK(cip_put(w, "here", cip_dtype_of(CIP_F32), 2, shape, values,
-               CIP_ARRAY_OPTIONS(.storage = "inline"), err));
-    OK(cip_put(w, "rows", cip_dtype_of(CIP_F32), 2, shape, values,
-               CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
-    OK(cip_writer_commit(w, err));
-    e = begin(path, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")));
+    OK(cip_change_put(w, "here", cip_dtype_of(CIP_F32), 2, shape, values,
+                      CIP_ARRAY_OPTIONS(.storage = "inline"), err));
+    OK(cip_change_put(w, "rows", cip_dtype_of(CIP_F32), 2, shape, values,
+                      CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    OK(cip_change_commit(&w, err));
+    e = begin(path, CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")));
     FAILS(CIP_ERR_UNSUPPORTED, "inline has no encoding chain",
-          cip_edit_write(e, "here", "[1]", x, sizeof x, err));
-    cip_edit_abort(e);
-    e = begin(path, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")));
+          cip_change_write(e, "here", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
+    cip_change_abort(&e);
+    e = begin(path, CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")));
     FAILS(CIP_ERR_UNSUPPORTED, "streamed has no encoding chain",
-          cip_edit_append(e, "rows", x, sizeof x, err));
-    cip_edit_abort(e);
+          cip_change_append(e, "rows", cip_dtype_as_stored(), x, sizeof x, err));
+    cip_change_abort(&e);
     FAILS(CIP_ERR_UNSUPPORTED, "frobnicate",
-          cip_edit_open(path, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("encode=[frobnicate]")),
-                        &e, err));
+          cip_change_open(path,
+                          CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encode=[frobnicate]")),
+                          &e, err));
 }
 
 /* In the file, the text behind `key` where it first stands as `from` becomes `to`, as long. */
@@ -254,32 +256,32 @@ static void a_block_is_encoded_as_its_chain_says(void **state)
 {
     (void)state;
     const char *path = scratch_path(&s, "a.asdf");
-    const cip_write_options o = { .size = sizeof o,
-                                  .overwrite = true,
-                                  .version = "0.1.0",
-                                  .accept_loss = true,
-                                  .byteorder = "big" };
+    const cip_change_options o = { .size = sizeof o,
+                                   .overwrite = true,
+                                   .version = "0.1.0",
+                                   .accept_loss = true,
+                                   .byteorder = "big" };
     const float x[] = { -1 };
     char told[200] = "";
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     OK(cip_create(path, &o, &w, err));
-    OK(cip_put(
+    OK(cip_change_put(
         w, "t", cip_dtype_of(CIP_F32), 2, shape, values,
         CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[tile, {shape: [2, 2]}], zlib]")),
         err));
-    OK(cip_put(w, "q", cip_dtype_of(CIP_F32), 2, shape, values,
-               CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[quantize, {bits: 24}]]")),
-               err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(
+        w, "q", cip_dtype_of(CIP_F32), 2, shape, values,
+        CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[[quantize, {bits: 24}]]")), err));
+    OK(cip_change_commit(&w, err));
     patch(path, "\nt:", "shape: [4, 3]", "shape: [12]  ");
     patch(path, "\nq:", "shape: [4, 3]", "shape: [10]  ");
     patch(path, "--- [[quantize", "bits: 24", "note: ab");
     edit_expect(path, "t", "0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0 8.0 9.0 10.0 11.0\n");
-    e = begin(path, CIP_EDIT_OPTIONS(.accept_loss = true, .on_note = note, .user = told));
-    OK(cip_edit_write(e, "t", "[1:2]", x, sizeof x, err));
-    OK(cip_edit_write(e, "q", "[1:2]", x, sizeof x, err));
-    OK(cip_edit_commit(e, err));
+    e = begin(path, CIP_CHANGE_OPTIONS(.accept_loss = true, .on_note = note, .user = told));
+    OK(cip_change_write(e, "t", "[1:2]", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_write(e, "q", "[1:2]", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     size_t n;
     char *bytes = edit_bytes(path, &n);
@@ -303,22 +305,22 @@ static void the_file_stays_without_index_and_checksums(void **state)
     size_t n;
     const char *path = early_file("a.asdf");
     const float x[] = { 3, 4, 5.5f };
-    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.history = "moved"));
+    cip_change *e = begin(path, CIP_CHANGE_OPTIONS(.history = "moved"));
     for (int i = 0; i < 400; i++) {
         char key[20];
         snprintf(key, sizeof key, "key%d", i);
-        OK(cip_edit_set_string(e, key, "more than there is room for", err));
+        OK(cip_change_set_string(e, key, "more than there is room for", err));
     }
-    OK(cip_edit_append(e, "plain", x, sizeof x, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_append(e, "plain", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     char *bytes = edit_bytes(path, &n);
     assert_null(memmem(bytes, n, "BLOCK INDEX", 11));
     assert_non_null(memmem(bytes, n, "history: [{description: moved, software: {name", 46));
     free(bytes);
-    e = begin(path, CIP_EDIT_OPTIONS(.checksum = "md5"));
-    OK(cip_edit_write(e, "plain", "[1]", x, sizeof x, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "has no checksums", cip_edit_commit(e, err));
+    e = begin(path, CIP_CHANGE_OPTIONS(.checksum = "md5"));
+    OK(cip_change_write(e, "plain", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "has no checksums", cip_change_commit(&e, err));
 }
 
 /* Every byte with the key that stands in the chain, and back; wrong with some keys. */
@@ -351,15 +353,15 @@ static cip_status put_xor(const cip_codec_methods *m, const char *chain, cip_err
     const cip_codec_methods *list[] = { m };
     char encode[100];
     snprintf(encode, sizeof encode, "encode=%s", chain);
-    const cip_write_options o = { .size = sizeof o,
-                                  .overwrite = true,
-                                  .format_options = CIP_TEXTS(encode),
-                                  .codecs = list,
-                                  .ncodec = 1 };
-    cip_writer *w;
+    const cip_change_options o = { .size = sizeof o,
+                                   .overwrite = true,
+                                   .format_options = CIP_TEXTS(encode),
+                                   .codecs = list,
+                                   .ncodec = 1 };
+    cip_change *w;
     cip_create(scratch_path(&s, "x.asdf"), &o, &w, err);
-    cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err);
-    return cip_writer_commit(w, err);
+    cip_change_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err);
+    return cip_change_commit(&w, err);
 }
 
 static void an_applications_encoding_is_written_and_updated(void **state)
@@ -376,9 +378,9 @@ static void an_applications_encoding_is_written_and_updated(void **state)
     OK(put_xor(&m, "[[xor, {key: 90}], zlib]", err));
     assert_int_equal(calls, 1);
     const char *path = scratch_path(&s, "x.asdf");
-    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.open = &open));
-    OK(cip_edit_write(e, "a", "[1]", x, sizeof x, err));
-    OK(cip_edit_commit(e, err));
+    cip_change *e = begin(path, CIP_CHANGE_OPTIONS(.open = &open));
+    OK(cip_change_write(e, "a", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
+    OK(cip_change_commit(&e, err));
     OK(cip_open(path, &open, &f, err));
     OK(cip_read(cip_find(f, "a", err), "[1]", cip_dtype_as_stored(), got, sizeof got, err));
     assert_memory_equal(got, x, sizeof x);
@@ -393,8 +395,8 @@ static void options_of_a_format_are_told_and_no_others_taken(void **state)
 {
     (void)state;
     const char *path = scratch_path(&s, "o.asdf"), *help = NULL;
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     assert_string_equal(cip_format_option_at("asdf", 0, &help), "encode");
     assert_non_null(strstr(help, "chain"));
     assert_string_equal(cip_format_option_at("asdf", 1, NULL), "filter");
@@ -403,16 +405,17 @@ static void options_of_a_format_are_told_and_no_others_taken(void **state)
     assert_null(cip_format_option_at("no such", 0, NULL));
     FAILS(
         CIP_ERR_UNSUPPORTED, "ASDF has no option 'encod', but encode",
-        cip_create(path, CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("encod=[zlib]")), &w, err));
+        cip_create(path, CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encod=[zlib]")), &w, err));
     FAILS(CIP_ERR_ARG, "expected an option as KEY=VALUE",
-          cip_create(path, CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("encode")), &w, err));
+          cip_create(path, CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encode")), &w, err));
     OK(cip_create(path, /* of one that comes twice the last counts */
-                  CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("encode=[", "encode=[zlib]")), &w,
+                  CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encode=[", "encode=[zlib]")), &w,
                   err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
-    OK(cip_writer_commit(w, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "no option 'level'",
-          cip_edit_open(path, CIP_EDIT_OPTIONS(.format_options = CIP_TEXTS("level=1")), &e, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
+    OK(cip_change_commit(&w, err));
+    FAILS(
+        CIP_ERR_UNSUPPORTED, "no option 'level'",
+        cip_change_open(path, CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("level=1")), &e, err));
     FAILS(CIP_ERR_UNSUPPORTED, "no option 'level'",
           cip_convert(path, scratch_path(&s, "p.asdf"),
                       CIP_CONVERT_OPTIONS(.format_options = CIP_TEXTS("level=1")), err));
@@ -422,20 +425,20 @@ static void writing_refuses_what_is_lost_unless_it_is_accepted(void **state)
 {
     (void)state;
     const char *path = scratch_path(&s, "c.asdf");
-    cip_writer *w;
-    OK(cip_create(path, CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("encode=[quantize]")), &w,
+    cip_change *w;
+    OK(cip_create(path, CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encode=[quantize]")), &w,
                   err));
     FAILS(CIP_ERR_UNSUPPORTED, "values are not kept exactly",
-          cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
-    cip_writer_abort(w);
+          cip_change_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
+    cip_change_abort(&w);
     OK(cip_create(path, NULL, &w, err));
     FAILS(CIP_ERR_ARG, "version 0.1.0",
-          cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values,
-                  CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")), err));
-    cip_writer_abort(w);
+          cip_change_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values,
+                         CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")), err));
+    cip_change_abort(&w);
     FAILS(CIP_ERR_UNSUPPORTED, "no option 'encode'",
           cip_create(scratch_path(&s, "c.npy"),
-                     CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")), &w, err));
+                     CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")), &w, err));
 }
 
 static void masks_and_empty_arrays_have_what_fits_them(void **state)
@@ -444,18 +447,18 @@ static void masks_and_empty_arrays_have_what_fits_them(void **state)
     const char *path = scratch_path(&s, "m.asdf");
     const uint8_t mask[12] = { 0, 1 };
     const int64_t none[] = { 0, 3 };
-    cip_writer *w;
+    cip_change *w;
     OK(cip_create(path,
-                  CIP_WRITE_OPTIONS(.overwrite = true, .version = "0.1.0", .accept_loss = true), &w,
-                  err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values,
-               CIP_ARRAY_OPTIONS(.format_options =
-                                     CIP_TEXTS("encode=[[tile, {shape: [3, 3]}], quantize, zlib]"),
-                                 .mask = mask),
-               err));
-    OK(cip_put(w, "none", cip_dtype_of(CIP_F32), 2, none, values,
-               CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[quantize]")), err));
-    OK(cip_writer_commit(w, err));
+                  CIP_CHANGE_OPTIONS(.overwrite = true, .version = "0.1.0", .accept_loss = true),
+                  &w, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_F32), 2, shape, values,
+                      CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS(
+                                            "encode=[[tile, {shape: [3, 3]}], quantize, zlib]"),
+                                        .mask = mask),
+                      err));
+    OK(cip_change_put(w, "none", cip_dtype_of(CIP_F32), 2, none, values,
+                      CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("encode=[quantize]")), err));
+    OK(cip_change_commit(&w, err));
     edit_verify(path);
     expect_codec(path, "a", "tile+quantize+zlib");
     expect_codec(path, "none", "none");
@@ -467,9 +470,9 @@ static void masks_and_empty_arrays_have_what_fits_them(void **state)
     free(bytes);
     const int64_t to[] = { 0, 3 };
     path = early_file("a.asdf");
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_resize(e, "tiles", 2, to, err));
-    OK(cip_edit_commit(e, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_resize(e, "tiles", 2, to, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     expect_codec(path, "tiles", "tile+zlib");
 }
@@ -480,14 +483,14 @@ static void replace_member(const char *name, const char *version, const char *co
 {
     const int64_t dims[] = { rows, cols };
     float v[24];
-    cip_writer *w;
+    cip_change *w;
     for (int i = 0; i < 24; i++)
         v[i] = (float)i;
     OK(cip_create(scratch_path(&s, name),
-                  CIP_WRITE_OPTIONS(.overwrite = true, .version = version, .codec = codec), &w,
+                  CIP_CHANGE_OPTIONS(.overwrite = true, .version = version, .codec = codec), &w,
                   err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_F32), 2, dims, v, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_F32), 2, dims, v, NULL, err));
+    OK(cip_change_commit(&w, err));
 }
 
 static const char *explode_and_implode(const char *path, const char *member, const char *version,

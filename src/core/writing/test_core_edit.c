@@ -15,24 +15,29 @@
 #include "core/handle.h"
 #include "support/own_folder.h"
 
+static cip_file *file_of(cip_change *c)
+{
+    return ((cip_edit *)(void *)c)->file;
+}
+
 static void changes_show_after_the_commit_only(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "a.asdf", false);
-    cip_edit *e;
+    cip_change *e;
     cip_file *f;
     const char *name;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_set_string(e, "meta/name", "second", err));
-    OK(cip_edit_set_int(e, "meta/n", -3, err));
-    OK(cip_edit_set_double(e, "meta/x", 0.5, err));
-    OK(cip_edit_set_bool(e, "meta/yes", true, err));
-    OK(cip_edit_set_yaml(e, "meta/list", "[1, !core/complex-1.0.0 1+2j]", err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_set_string(e, "meta/name", "second", err));
+    OK(cip_change_set_int(e, "meta/n", -3, err));
+    OK(cip_change_set_double(e, "meta/x", 0.5, err));
+    OK(cip_change_set_bool(e, "meta/yes", true, err));
+    OK(cip_change_set_yaml(e, "meta/list", "[1, !core/complex-1.0.0 1+2j]", err));
     OK(cip_open(path, NULL, &f, err));
     OK(cip_tree_get_string(cip_file_tree(f), "meta/name", &name, err));
     assert_string_equal(name, "first");
     cip_file_close(f);
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     OK(cip_open(path, NULL, &f, err));
     const cip_node *t = cip_file_tree(f);
     int64_t n;
@@ -57,13 +62,13 @@ static void an_abort_and_an_empty_update_leave_every_byte(void **state)
     const char *path = edit_file(&s, "b.asdf", false);
     size_t n, m;
     char *before = edit_bytes(path, &n);
-    cip_edit *e;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_set_string(e, "meta/name", "other", err));
-    cip_edit_abort(e);
-    cip_edit_abort(NULL);
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_commit(e, err));
+    cip_change *e;
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_set_string(e, "meta/name", "other", err));
+    cip_change_abort(&e);
+    cip_change_abort(NULL);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_commit(&e, err));
     char *after = edit_bytes(path, &m);
     assert_int_equal(n, m);
     assert_memory_equal(before, after, n);
@@ -75,13 +80,13 @@ static void one_writer_at_a_time(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "c.asdf", false);
-    cip_edit *e, *other;
-    OK(cip_edit_open(path, NULL, &e, err));
-    FAILS(CIP_ERR_BUSY, "", cip_edit_open(path, NULL, &other, err));
+    cip_change *e, *other;
+    OK(cip_change_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_BUSY, "", cip_change_open(path, NULL, &other, err));
     assert_null(other);
-    cip_edit_abort(e);
-    OK(cip_edit_open(path, NULL, &other, err));
-    cip_edit_abort(other);
+    cip_change_abort(&e);
+    OK(cip_change_open(path, NULL, &other, err));
+    cip_change_abort(&other);
 }
 
 static void a_file_that_changed_since_it_was_opened_is_busy(void **state)
@@ -89,12 +94,12 @@ static void a_file_that_changed_since_it_was_opened_is_busy(void **state)
     (void)state;
     const char *path = edit_file(&s, "d.asdf", false);
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     OK(cip_open(path, NULL, &f, err));
-    OK(cip_edit_begin(f, &e, err));
-    OK(cip_edit_set_string(e, "meta/name", "a", err));
-    OK(cip_edit_commit(e, err));
-    FAILS(CIP_ERR_BUSY, "changed since it was opened", cip_edit_begin(f, &e, err));
+    OK(cip_change_begin(f, NULL, &e, err));
+    OK(cip_change_set_string(e, "meta/name", "a", err));
+    OK(cip_change_commit(&e, err));
+    FAILS(CIP_ERR_BUSY, "changed since it was opened", cip_change_begin(f, NULL, &e, err));
     assert_null(e);
     cip_file_close(f);
 }
@@ -106,14 +111,14 @@ static void a_file_is_not_read_on_after_its_update(void **state)
     const float one = 1;
     float v[24];
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     OK(cip_open(path, NULL, &f, err));
     const cip_array *a = cip_find(f, "image", NULL);
-    OK(cip_edit_begin(f, &e, err));
+    OK(cip_change_begin(f, NULL, &e, err));
     OK(cip_read(a, NULL, cip_dtype_as_stored(), v, sizeof v, err));
-    OK(cip_edit_write(e, "image", "[0, 0]", &one, sizeof one, err));
+    OK(cip_change_write(e, "image", "[0, 0]", cip_dtype_as_stored(), &one, sizeof one, err));
     OK(cip_read(a, NULL, cip_dtype_as_stored(), v, sizeof v, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     FAILS(CIP_ERR_BUSY, "open it again",
           cip_read(a, NULL, cip_dtype_as_stored(), v, sizeof v, err));
     FAILS(CIP_ERR_BUSY, "open it again", cip_block_read(f, 0, true, 0, v, 4, err));
@@ -128,46 +133,46 @@ static void only_files_by_name_of_formats_that_can(void **state)
     size_t n;
     char *bytes = edit_bytes(path, &n), *npy;
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     OK(cip_open_memory(bytes, n, NULL, &f, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "opened by its name", cip_edit_begin(f, &e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "opened by its name", cip_change_begin(f, NULL, &e, err));
     cip_file_close(f);
     free(bytes);
     npy = test_npy("'<i4'", "(2,)", 0, "abcdefgh", 8, &n);
     path = scratch_write(&s, "e.npy", npy, n);
     free(npy);
-    FAILS(CIP_ERR_UNSUPPORTED, "cannot be changed in place", cip_edit_open(path, NULL, &e, err));
-    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_open(scratch_path(&s, "none.asdf"), NULL, &e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "cannot be changed in place", cip_change_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_change_open(scratch_path(&s, "none.asdf"), NULL, &e, err));
 }
 
 static void wrong_calls_are_refused(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "f.asdf", false);
-    cip_edit *e = NULL;
-    cip_edit_options bad = { .size = 0 };
-    FAILS(CIP_ERR_ARG, "", cip_edit_open(NULL, NULL, &e, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_open(path, NULL, NULL, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_begin(NULL, &e, err));
-    FAILS(CIP_ERR_ARG, "size", cip_edit_open(path, &bad, &e, err));
+    cip_change *e = NULL;
+    cip_change_options bad = { .size = 0 };
+    FAILS(CIP_ERR_ARG, "", cip_change_open(NULL, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_open(path, NULL, NULL, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_begin(NULL, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "size", cip_change_open(path, &bad, &e, err));
     bad.size = SIZE_MAX;
-    FAILS(CIP_ERR_ARG, "size", cip_edit_open(path, &bad, &e, err));
+    FAILS(CIP_ERR_ARG, "size", cip_change_open(path, &bad, &e, err));
     FAILS(CIP_ERR_ARG, "checksum",
-          cip_edit_open(path, CIP_EDIT_OPTIONS(.checksum = "crc"), &e, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_open(path, CIP_EDIT_OPTIONS(.codec = "zlib:x"), &e, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_set_string(NULL, "a", "b", err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_commit(NULL, err));
+          cip_change_open(path, CIP_CHANGE_OPTIONS(.checksum = "crc"), &e, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_open(path, CIP_CHANGE_OPTIONS(.codec = "zlib:x"), &e, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_set_string(NULL, "a", "b", err));
+    FAILS(CIP_ERR_ARG, "", cip_change_commit(NULL, err));
     cip_err kept = { .code = CIP_ERR_BUSY };
-    assert_int_equal(cip_edit_set_string(NULL, "a", "b", &kept), CIP_ERR_BUSY); /* calls chain */
-    OK(cip_edit_open(path, NULL, &e, err));
-    FAILS(CIP_ERR_ARG, "path", cip_edit_set_string(e, NULL, "b", err));
-    FAILS(CIP_ERR_ARG, "text", cip_edit_set_string(e, "a", NULL, err));
-    FAILS(CIP_ERR_ARG, "text", cip_edit_set_yaml(e, "a", NULL, err));
-    FAILS(CIP_ERR_ARG, "path", cip_edit_remove(e, NULL, err));
-    FAILS(CIP_ERR_CORRUPT, "", cip_edit_set_yaml(e, "a", "[1, 2", err));
-    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_remove(e, "meta/none", err));
-    FAILS(CIP_ERR_ARG, "streamed", cip_edit_freeze(e, err));
-    cip_edit_abort(e);
+    assert_int_equal(cip_change_set_string(NULL, "a", "b", &kept), CIP_ERR_BUSY); /* calls chain */
+    OK(cip_change_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "path", cip_change_set_string(e, NULL, "b", err));
+    FAILS(CIP_ERR_ARG, "text", cip_change_set_string(e, "a", NULL, err));
+    FAILS(CIP_ERR_ARG, "text", cip_change_set_yaml(e, "a", NULL, err));
+    FAILS(CIP_ERR_ARG, "path", cip_change_remove(e, NULL, err));
+    FAILS(CIP_ERR_CORRUPT, "", cip_change_set_yaml(e, "a", "[1, 2", err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_change_remove(e, "meta/none", err));
+    FAILS(CIP_ERR_ARG, "streamed", cip_change_freeze(e, err));
+    cip_change_abort(&e);
 }
 
 static void limits_hold_for_updates_too(void **state)
@@ -175,12 +180,13 @@ static void limits_hold_for_updates_too(void **state)
     (void)state;
     const char *path = edit_file(&s, "lim.asdf", false);
     const cip_limits limits = { .size = sizeof limits, .max_memory = 10000 };
-    cip_edit *e;
+    cip_change *e;
     FAILS(CIP_ERR_LIMIT, "memory limit",
-          cip_edit_open(path, CIP_EDIT_OPTIONS(.open = CIP_OPEN_OPTIONS(.limits = &limits)), &e,
-                        err));
+          cip_change_open(path, CIP_CHANGE_OPTIONS(.open = CIP_OPEN_OPTIONS(.limits = &limits)), &e,
+                          err));
     FAILS(CIP_ERR_ARG, "cip_open_options.size",
-          cip_edit_open(path, CIP_EDIT_OPTIONS(.open = &(cip_open_options){ .size = 0 }), &e, err));
+          cip_change_open(path, CIP_CHANGE_OPTIONS(.open = &(cip_open_options){ .size = 0 }), &e,
+                          err));
 }
 
 /* Whether somebody reads the file under the readers' byte. */
@@ -197,19 +203,19 @@ static void a_begin_that_fails_leaves_the_file_read(void **state)
     (void)state;
     const char *path = edit_file(&s, "fail.asdf", true);
     cip_file *f;
-    cip_edit *other, *e;
+    cip_change *other, *e;
     const double row[2] = { 1, 2 };
     OK(cip_open(path, NULL, &f, err));
-    OK(cip_edit_open(path, NULL, &other, err));
-    FAILS(CIP_ERR_BUSY, "another writer", cip_edit_begin(f, &e, err));
+    OK(cip_change_open(path, NULL, &other, err));
+    FAILS(CIP_ERR_BUSY, "another writer", cip_change_begin(f, NULL, &e, err));
     assert_true(is_read_locked(path));
     FAILS(CIP_ERR_BUSY, "another writer",
           cip_append(f, "rows", cip_dtype_as_stored(), row, sizeof row, err));
     assert_true(is_read_locked(path));
-    cip_edit_abort(other);
-    OK(cip_edit_begin(f, &e, err));
+    cip_change_abort(&other);
+    OK(cip_change_begin(f, NULL, &e, err));
     assert_false(is_read_locked(path));
-    cip_edit_abort(e);
+    cip_change_abort(&e);
     cip_file_close(f);
 }
 
@@ -219,15 +225,15 @@ static void an_update_is_within_the_limits_of_its_file(void **state)
     const char *path = edit_file(&s, "in.asdf", false);
     cip_limits limits = CIP_LIMITS_INIT;
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     limits.max_depth = 8;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_set_yaml(e, "deep", "[[[[[[[[[1]]]]]]]]]", err));
-    cip_edit_abort(e);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_set_yaml(e, "deep", "[[[[[[[[[1]]]]]]]]]", err));
+    cip_change_abort(&e);
     OK(cip_open(path, CIP_OPEN_OPTIONS(.limits = &limits), &f, err));
-    OK(cip_edit_begin(f, &e, err));
-    FAILS(CIP_ERR_LIMIT, "", cip_edit_set_yaml(e, "deep", "[[[[[[[[[1]]]]]]]]]", err));
-    cip_edit_abort(e);
+    OK(cip_change_begin(f, NULL, &e, err));
+    FAILS(CIP_ERR_LIMIT, "", cip_change_set_yaml(e, "deep", "[[[[[[[[[1]]]]]]]]]", err));
+    cip_change_abort(&e);
     cip_file_close(f);
 }
 
@@ -248,13 +254,13 @@ static void an_update_takes_memory_where_its_file_does(void **state)
     size_t n = 0;
     const cip_allocator from = { .resize = count_resize, .user = &n };
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     OK(cip_open(path, CIP_OPEN_OPTIONS(.allocator = &from, .threads = 2), &f, err));
     size_t before = n;
-    OK(cip_edit_begin(f, &e, err));
+    OK(cip_change_begin(f, NULL, &e, err));
     assert_true(n > before + 10);
-    assert_int_equal(cip_pool_threads(e->file->env.pool), 2);
-    cip_edit_abort(e);
+    assert_int_equal(cip_pool_threads(file_of(e)->env.pool), 2);
+    cip_change_abort(&e);
     cip_file_close(f);
 }
 
@@ -275,18 +281,18 @@ static uint64_t bytes_of_changes(int n)
     uint64_t sum = 0;
     const cip_allocator from = { .resize = sum_resize, .user = &sum };
     char step[32];
-    cip_edit *e;
+    cip_change *e;
     for (int round = 0; round < 2; round++) {
-        OK(cip_edit_open(path, CIP_EDIT_OPTIONS(.open = CIP_OPEN_OPTIONS(.allocator = &from)), &e,
-                         err));
+        OK(cip_change_open(path, CIP_CHANGE_OPTIONS(.open = CIP_OPEN_OPTIONS(.allocator = &from)),
+                           &e, err));
         sum = 0;
         for (int i = 0; i < n; i++) {
             snprintf(step, sizeof step, "many/k%d", i);
-            OK(cip_edit_set_int(e, step, i, err));
+            OK(cip_change_set_int(e, step, i, err));
             snprintf(step, sizeof step, "round%d/k%d", round, i);
-            OK(cip_edit_set_int(e, step, i, err));
+            OK(cip_change_set_int(e, step, i, err));
         }
-        OK(cip_edit_commit(e, err));
+        OK(cip_change_commit(&e, err));
     }
     cip_file *f;
     int64_t last;
@@ -312,18 +318,18 @@ static void a_change_that_is_refused_at_the_commit_is_named(void **state)
     (void)state;
     const char *path = edit_file(&s, "named.asdf", false);
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     const char *name;
-    OK(cip_edit_open(path, NULL, &e, err));
-    e->file->env.limits.max_nodes = 300;
+    OK(cip_change_open(path, NULL, &e, err));
+    file_of(e)->env.limits.max_nodes = 300;
     char list[2 * 290 + 2] = "["; /* 290 times "1,", the last comma a bracket */
     for (size_t i = 0; i < 290; i++)
         memcpy(list + 1 + 2 * i, "1,", 2);
     list[2 * 290] = ']';
-    OK(cip_edit_set_string(e, "meta/name", "second", err));
-    OK(cip_edit_set_yaml(e, "much", list, err));
-    OK(cip_edit_set_int(e, "meta/n", 1, err));
-    FAILS(CIP_ERR_LIMIT, "\"much\": expected at most 300", cip_edit_commit(e, err));
+    OK(cip_change_set_string(e, "meta/name", "second", err));
+    OK(cip_change_set_yaml(e, "much", list, err));
+    OK(cip_change_set_int(e, "meta/n", 1, err));
+    FAILS(CIP_ERR_LIMIT, "\"much\": expected at most 300", cip_change_commit(&e, err));
     OK(cip_open(path, NULL, &f, err));
     OK(cip_tree_get_string(cip_file_tree(f), "meta/name", &name, err));
     assert_string_equal(name, "first");
@@ -353,18 +359,18 @@ static void an_update_knows_the_codecs_and_flags_of_its_file(void **state)
         CIP_OPEN_OPTIONS(.codecs = list, .ncodec = 1, .allow_external = true, .force = true);
     const char *path = edit_file(&s, "codec.asdf", false);
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     OK(cip_open(path, how, &f, err));
-    OK(cip_edit_begin(f, &e, err));
-    assert_int_equal(e->file->env.ncodec, 1);
-    assert_string_equal(e->file->env.codec[0].name, "turn");
-    assert_ptr_equal(e->file->env.codec[0].user, &called);
-    assert_int_equal(e->file->layout->flags, CIP_OPEN_EXTERNAL | CIP_OPEN_FORCE);
-    cip_edit_abort(e);
+    OK(cip_change_begin(f, NULL, &e, err));
+    assert_int_equal(file_of(e)->env.ncodec, 1);
+    assert_string_equal(file_of(e)->env.codec[0].name, "turn");
+    assert_ptr_equal(file_of(e)->env.codec[0].user, &called);
+    assert_int_equal(file_of(e)->layout->flags, CIP_OPEN_EXTERNAL | CIP_OPEN_FORCE);
+    cip_change_abort(&e);
     cip_file_close(f);
-    OK(cip_edit_open(path, CIP_EDIT_OPTIONS(.open = how), &e, err));
-    assert_int_equal(e->file->layout->flags, CIP_OPEN_EXTERNAL | CIP_OPEN_FORCE);
-    cip_edit_abort(e);
+    OK(cip_change_open(path, CIP_CHANGE_OPTIONS(.open = how), &e, err));
+    assert_int_equal(file_of(e)->layout->flags, CIP_OPEN_EXTERNAL | CIP_OPEN_FORCE);
+    cip_change_abort(&e);
 }
 
 static void what_describes_data_is_changed_by_way_of_the_data(void **state)
@@ -373,18 +379,18 @@ static void what_describes_data_is_changed_by_way_of_the_data(void **state)
     static const char *const keys[] = { "source",  "datatype", "byteorder",
                                         "shape/0", "shape",    "sources" };
     const char *path = edit_file(&s, "g.asdf", false);
-    cip_edit *e;
+    cip_change *e;
     char at[64];
-    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_change_open(path, NULL, &e, err));
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         snprintf(at, sizeof at, "%simage/%s", i % 2 == 0 ? "/" : "", keys[i]);
-        FAILS(CIP_ERR_ARG, "put, append, resize", cip_edit_set_string(e, at, "x", err));
-        FAILS(CIP_ERR_ARG, "put, append, resize", cip_edit_remove(e, at, err));
+        FAILS(CIP_ERR_ARG, "put, append, resize", cip_change_set_string(e, at, "x", err));
+        FAILS(CIP_ERR_ARG, "put, append, resize", cip_change_remove(e, at, err));
     }
-    cip_edit_abort(e);
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_set_string(e, "imageshape", "round", err));
-    OK(cip_edit_commit(e, err));
+    cip_change_abort(&e);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_set_string(e, "imageshape", "round", err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
 }
 
@@ -398,22 +404,24 @@ static void an_update_of_which_a_call_failed_is_not_made(void **state)
     char *before = edit_bytes(path, &n);
     taken t = { .n = 0 };
     for (int i = 0; i < 8; i++) {
-        cip_edit *e;
+        cip_change *e;
         cip_err found = CIP_ERR_INIT;
-        OK(cip_edit_open(path, NULL, &e, err));
-        OK(cip_edit_set_string(e, "meta/name", "second", err));
-        cip_status st = i == 0   ? cip_edit_write(e, "image", "[1, 2:5]", ones, sizeof ones, &found)
-                        : i == 1 ? cip_edit_set_int(e, "meta/name/x", 1, &found)
-                        : i == 2 ? cip_edit_remove(e, "none", &found)
-                        : i == 3 ? cip_edit_append(e, "image", ones, sizeof ones, &found)
-                        : i == 4 ? cip_edit_write_array(e, "image", NULL, NULL, &found)
-                        : i == 5 ? cip_edit_resize(e, "none", 2, shape, &found)
-                        : i == 6 ? cip_edit_set_yaml(e, "meta/name", "[1", &found)
-                                 : cip_edit_append_array(e, "image", NULL, &found);
+        OK(cip_change_open(path, NULL, &e, err));
+        OK(cip_change_set_string(e, "meta/name", "second", err));
+        cip_status st = i == 0   ? cip_change_write(e, "image", "[1, 2:5]", cip_dtype_as_stored(),
+                                                    ones, sizeof ones, &found)
+                        : i == 1 ? cip_change_set_int(e, "meta/name/x", 1, &found)
+                        : i == 2 ? cip_change_remove(e, "none", &found)
+                        : i == 3 ? cip_change_append(e, "image", cip_dtype_as_stored(), ones,
+                                                     sizeof ones, &found)
+                        : i == 4 ? cip_change_write_array(e, "image", NULL, NULL, &found)
+                        : i == 5 ? cip_change_resize(e, "none", 2, shape, &found)
+                        : i == 6 ? cip_change_set_yaml(e, "meta/name", "[1", &found)
+                                 : cip_change_append_array(e, "image", NULL, &found);
         assert_int_not_equal(st, CIP_OK);
-        OK(cip_edit_write(e, "image", "[1, 2:4]", ones, sizeof ones, err));
-        FAILS(st, found.text, cip_edit_plan(e, take_text, &t, err));
-        FAILS(st, found.text, cip_edit_commit(e, err));
+        OK(cip_change_write(e, "image", "[1, 2:4]", cip_dtype_as_stored(), ones, sizeof ones, err));
+        FAILS(st, found.text, cip_change_plan(e, take_text, &t, err));
+        FAILS(st, found.text, cip_change_commit(&e, err));
     }
     char *after = edit_bytes(path, &m);
     assert_int_equal(n, m);
@@ -428,14 +436,14 @@ static void arrays_and_nodes_are_renamed_where_they_are(void **state)
     const char *path = edit_file(&s, "mv.asdf", false);
     const float ones[] = { 1, 1 };
     const int64_t nine[] = { 9 };
-    cip_edit *e;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_write(e, "image", "[0, :2]", ones, sizeof ones, err));
-    OK(cip_edit_write(e, "few", "[0:1]", nine, sizeof nine, err));
-    OK(cip_edit_move(e, "image", "sky/r/image", false, err));
-    OK(cip_edit_move(e, "few", "image", false, err));
-    OK(cip_edit_move(e, "packed", "meta/name", true, err));
-    OK(cip_edit_commit(e, err));
+    cip_change *e;
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_write(e, "image", "[0, :2]", cip_dtype_as_stored(), ones, sizeof ones, err));
+    OK(cip_change_write(e, "few", "[0:1]", cip_dtype_as_stored(), nine, sizeof nine, err));
+    OK(cip_change_move(e, "image", "sky/r/image", false, err));
+    OK(cip_change_move(e, "few", "image", false, err));
+    OK(cip_change_move(e, "packed", "meta/name", true, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     edit_expect(path, "image", "9 20 30\n");
     edit_expect(path, "meta/name", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
@@ -464,39 +472,40 @@ static void what_cannot_be_moved_is_refused(void **state)
         { NULL, "x", "paths", CIP_ERR_ARG },
     };
     const char *path = edit_file(&s, "mvbad.asdf", false);
-    cip_edit *e;
+    cip_change *e;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        OK(cip_edit_open(path, NULL, &e, err));
-        FAILS(bad[i].st, bad[i].words, cip_edit_move(e, bad[i].from, bad[i].to, false, err));
-        FAILS(bad[i].st, bad[i].words, cip_edit_commit(e, err));
+        OK(cip_change_open(path, NULL, &e, err));
+        FAILS(bad[i].st, bad[i].words, cip_change_move(e, bad[i].from, bad[i].to, false, err));
+        FAILS(bad[i].st, bad[i].words, cip_change_commit(&e, err));
     }
     const float one = 1;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_move(e, "image", "x", false, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_write(e, "image", "[0, 0]", &one, 4, err));
-    cip_edit_abort(e);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_move(e, "image", "x", false, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved",
+          cip_change_write(e, "image", "[0, 0]", cip_dtype_as_stored(), &one, 4, err));
+    cip_change_abort(&e);
 }
 
 static void removing_an_array_keeps_its_data_until_defrag(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "h.asdf", false);
-    cip_edit *e;
+    cip_change *e;
     cip_file *f;
     taken t = { .n = 0 };
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_remove(e, "image", err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_remove(e, "image", err));
+    OK(cip_change_commit(&e, err));
     OK(cip_open(path, NULL, &f, err));
     assert_int_equal(cip_file_narray(f), 2);
     assert_int_equal(cip_file_nblock(f), 2);
     cip_file_close(f);
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_defrag(e, NULL, NULL, err));
-    OK(cip_edit_plan(e, take_text, &t, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_defrag(e, NULL, NULL, err));
+    OK(cip_change_plan(e, take_text, &t, err));
     t.text[t.n] = '\0';
     assert_non_null(strstr(t.text, "a new file of "));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     OK(cip_open(path, NULL, &f, err));
     assert_int_equal(cip_file_nblock(f), 1);
     cip_file_close(f);
@@ -516,18 +525,18 @@ static void defrag_tells_what_it_drops(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "i.asdf", false);
-    cip_edit *e;
+    cip_change *e;
     int n = 0;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_remove(e, "image", err));
-    OK(cip_edit_defrag(e, count_findings, &n, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_remove(e, "image", err));
+    OK(cip_change_defrag(e, count_findings, &n, err));
     assert_int_equal(n, 1);
-    FAILS(CIP_ERR_ARG, "last change", cip_edit_set_string(e, "meta/name", "x", err));
-    cip_edit_abort(e);
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_remove(e, "image", err));
-    FAILS(CIP_ERR_CANCELLED, "", cip_edit_defrag(e, count_findings, &n, err));
-    cip_edit_abort(e);
+    FAILS(CIP_ERR_ARG, "last change", cip_change_set_string(e, "meta/name", "x", err));
+    cip_change_abort(&e);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_remove(e, "image", err));
+    FAILS(CIP_ERR_CANCELLED, "", cip_change_defrag(e, count_findings, &n, err));
+    cip_change_abort(&e);
 }
 
 static int no_more(void *user, const void *p, size_t n)
@@ -546,24 +555,24 @@ static void a_plan_says_what_would_be_written_and_ends_the_changes(void **state)
     size_t n, m;
     char *before = edit_bytes(path, &n);
     taken t = { .n = 0 };
-    cip_edit *e;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_write(e, "image", "[1, 2:4]", ones, sizeof ones, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_plan(NULL, take_text, &t, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_plan(e, NULL, NULL, err));
-    FAILS(CIP_ERR_CANCELLED, "", cip_edit_plan(e, no_more, NULL, err));
-    OK(cip_edit_plan(e, take_text, &t, err));
+    cip_change *e;
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_write(e, "image", "[1, 2:4]", cip_dtype_as_stored(), ones, sizeof ones, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_plan(NULL, take_text, &t, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_plan(e, NULL, NULL, err));
+    FAILS(CIP_ERR_CANCELLED, "", cip_change_plan(e, no_more, NULL, err));
+    OK(cip_change_plan(e, take_text, &t, err));
     t.text[t.n] = '\0';
     assert_non_null(strstr(t.text, "write 54 bytes at "));
-    FAILS(CIP_ERR_ARG, "planned already", cip_edit_set_string(e, "meta/name", "x", err));
-    FAILS(CIP_ERR_ARG, "planned already", cip_edit_commit(e, err));
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_write(e, "image", "[1, 2:4]", ones, sizeof ones, err));
-    OK(cip_edit_plan(e, take_text, &t, err));
+    FAILS(CIP_ERR_ARG, "planned already", cip_change_set_string(e, "meta/name", "x", err));
+    FAILS(CIP_ERR_ARG, "planned already", cip_change_commit(&e, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_write(e, "image", "[1, 2:4]", cip_dtype_as_stored(), ones, sizeof ones, err));
+    OK(cip_change_plan(e, take_text, &t, err));
     char *after = edit_bytes(path, &m);
     assert_int_equal(n, m);
     assert_memory_equal(before, after, n);
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     free(before);
     free(after);
     edit_expect(path, "image",
@@ -577,13 +586,13 @@ static void a_history_entry_says_what_was_done(void **state)
     (void)state;
     const char *path = edit_file(&s, "k.asdf", false);
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     const char *text;
     for (int i = 0; i < 2; i++) {
-        OK(cip_edit_open(path, CIP_EDIT_OPTIONS(.history = i == 0 ? "looked" : "touched"), &e,
-                         err));
-        OK(cip_edit_set_int(e, "meta/n", i, err));
-        OK(cip_edit_commit(e, err));
+        OK(cip_change_open(path, CIP_CHANGE_OPTIONS(.history = i == 0 ? "looked" : "touched"), &e,
+                           err));
+        OK(cip_change_set_int(e, "meta/n", i, err));
+        OK(cip_change_commit(&e, err));
     }
     OK(cip_open(path, NULL, &f, err));
     const cip_node *t = cip_file_tree(f);
@@ -603,10 +612,11 @@ static void the_same_update_gives_the_same_bytes(void **state)
     char *bytes[2];
     for (int i = 0; i < 2; i++) {
         const char *path = edit_file(&s, i == 0 ? "l.asdf" : "m.asdf", false);
-        cip_edit *e;
-        OK(cip_edit_open(path, CIP_EDIT_OPTIONS(.history = "why", .level = (cip_level)i), &e, err));
-        OK(cip_edit_set_string(e, "meta/name", "a much longer name than there was before", err));
-        OK(cip_edit_commit(e, err));
+        cip_change *e;
+        OK(cip_change_open(path, CIP_CHANGE_OPTIONS(.history = "why", .level = (cip_level)i), &e,
+                           err));
+        OK(cip_change_set_string(e, "meta/name", "a much longer name than there was before", err));
+        OK(cip_change_commit(&e, err));
         bytes[i] = edit_bytes(path, i == 0 ? &n : &m);
     }
     assert_int_equal(n, m);

@@ -26,16 +26,16 @@ static void an_array_comes_behind_the_others(void **state)
     char *was = edit_bytes(path, &n);
     char name[32];
     for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
-        cip_edit *e;
+        cip_change *e;
         int32_t many[5000];
         const int64_t shape[] = { 50, 100 };
         for (int k = 0; k < 5000; k++)
             many[k] = k / 100;
-        OK(cip_edit_open(path, NULL, &e, err));
+        OK(cip_change_open(path, NULL, &e, err));
         snprintf(name, sizeof name, "new/x%zu", i);
-        OK(cip_edit_put(e, name, cip_dtype_of(CIP_I32), 2, shape, many,
-                        CIP_ARRAY_OPTIONS(.codec = codecs[i]), err));
-        OK(cip_edit_commit(e, err));
+        OK(cip_change_put(e, name, cip_dtype_of(CIP_I32), 2, shape, many,
+                          CIP_ARRAY_OPTIONS(.codec = codecs[i]), err));
+        OK(cip_change_commit(&e, err));
         edit_verify(path);
         cip_file *f;
         int32_t back[100];
@@ -67,7 +67,7 @@ static void a_last_block_ends_where_the_next_begins(void **state)
     enum { SIZE = 4, ALLOCATED = 14, FIELDS = 6 };
     const char *path = edit_file(&s, "cut.asdf", false);
     size_t n;
-    cip_edit *e;
+    cip_change *e;
     char *p = edit_bytes(path, &n), *last = NULL;
     n = (size_t)((char *)memmem(p, n, "#ASDF BLOCK", 11) - p);
     for (char *at = p; (at = memmem(at, n - (size_t)(at - p), magic, 4)) != NULL; at++)
@@ -79,9 +79,9 @@ static void a_last_block_ends_where_the_next_begins(void **state)
     assert_int_equal(fwrite(p, 1, n, f), n);
     assert_int_equal(fclose(f), 0);
     free(p);
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     edit_expect(path, "x", "1 2 3\n4 5 6\n");
     p = edit_bytes(path, &n);
@@ -98,24 +98,24 @@ static void several_come_in_one_update(void **state)
     (void)state;
     const char *path = edit_file(&s, "several.asdf", false);
     const uint8_t mask[] = { 0, 1, 0, 0, 0, 0 };
-    cip_edit *e;
+    cip_change *e;
     cip_slab *slab;
     cip_file *f;
     OK(cip_open(path, NULL, &f, err));
-    OK(cip_edit_begin(f, &e, err));
-    OK(cip_edit_declare(e, "by/boxes", cip_dtype_of(CIP_I16), 2, two,
-                        CIP_ARRAY_OPTIONS(.codec = "zlib"), &slab, err));
-    OK(cip_edit_put(e, "a", cip_dtype_of(CIP_I16), 2, two, six, CIP_ARRAY_OPTIONS(.mask = mask),
-                    err));
-    OK(cip_edit_put_array(e, "part", cip_find(f, "image", err),
-                          CIP_READ_ARGS(.selection = "[1, ::2]", .dtype = cip_dtype_of(CIP_I16)),
-                          NULL, err));
-    OK(cip_edit_put(e, "in", cip_dtype_of(CIP_I16), 2, two, six,
-                    CIP_ARRAY_OPTIONS(.storage = "inline"), err));
-    OK(cip_edit_set_string(e, "note", "four of them", err));
-    OK(cip_edit_move(e, "a", "by/name", false, err));
+    OK(cip_change_begin(f, NULL, &e, err));
+    OK(cip_change_declare(e, "by/boxes", cip_dtype_of(CIP_I16), 2, two,
+                          CIP_ARRAY_OPTIONS(.codec = "zlib"), &slab, err));
+    OK(cip_change_put(e, "a", cip_dtype_of(CIP_I16), 2, two, six, CIP_ARRAY_OPTIONS(.mask = mask),
+                      err));
+    OK(cip_change_put_array(e, "part", cip_find(f, "image", err),
+                            CIP_READ_ARGS(.selection = "[1, ::2]", .dtype = cip_dtype_of(CIP_I16)),
+                            NULL, err));
+    OK(cip_change_put(e, "in", cip_dtype_of(CIP_I16), 2, two, six,
+                      CIP_ARRAY_OPTIONS(.storage = "inline"), err));
+    OK(cip_change_set_string(e, "note", "four of them", err));
+    OK(cip_change_move(e, "a", "by/name", false, err));
     OK(cip_slab_write(slab, CIP_BOX({ 0, 1 }, { 2, 3 }), six, 8, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     cip_file_close(f);
     edit_verify(path);
     edit_expect(path, "by/boxes", "0 1 2\n0 3 4\n");
@@ -129,13 +129,13 @@ static void a_refusal_names_the_path_of_the_caller(void **state)
     (void)state;
     const char *path = edit_file(&s, "named.asdf", false);
     cip_err found = CIP_ERR_INIT;
-    cip_edit *e;
-    OK(cip_edit_open(path, NULL, &e, err));
-    assert_int_equal(cip_edit_put(e, "there", cip_dtype_of(CIP_I16), 2, two, six,
-                                  CIP_ARRAY_OPTIONS(.codec = "rot13"), &found),
+    cip_change *e;
+    OK(cip_change_open(path, NULL, &e, err));
+    assert_int_equal(cip_change_put(e, "there", cip_dtype_of(CIP_I16), 2, two, six,
+                                    CIP_ARRAY_OPTIONS(.codec = "rot13"), &found),
                      CIP_ERR_UNSUPPORTED);
     assert_string_equal(found.part, "there");
-    cip_edit_abort(e);
+    cip_change_abort(&e);
 }
 
 static void what_cannot_come_is_refused(void **state)
@@ -154,23 +154,23 @@ static void what_cannot_come_is_refused(void **state)
         { NULL, NULL, "path", CIP_ERR_ARG },
     };
     const char *path = edit_file(&s, "bad.asdf", false);
-    cip_edit *e;
+    cip_change *e;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        OK(cip_edit_open(path, NULL, &e, err));
+        OK(cip_change_open(path, NULL, &e, err));
         FAILS(bad[i].st, bad[i].words,
-              cip_edit_put(e, bad[i].path, cip_dtype_of(CIP_I16), 2, two, six,
-                           CIP_ARRAY_OPTIONS(.storage = bad[i].storage), err));
-        FAILS(bad[i].st, bad[i].words, cip_edit_commit(e, err));
+              cip_change_put(e, bad[i].path, cip_dtype_of(CIP_I16), 2, two, six,
+                             CIP_ARRAY_OPTIONS(.storage = bad[i].storage), err));
+        FAILS(bad[i].st, bad[i].words, cip_change_commit(&e, err));
     }
     path = edit_file(&s, "streamed.asdf", true);
-    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_change_open(path, NULL, &e, err));
     FAILS(CIP_ERR_UNSUPPORTED, "freeze",
-          cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-    cip_edit_abort(e);
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six,
-                    CIP_ARRAY_OPTIONS(.storage = "inline"), err));
-    OK(cip_edit_commit(e, err));
+          cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    cip_change_abort(&e);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six,
+                      CIP_ARRAY_OPTIONS(.storage = "inline"), err));
+    OK(cip_change_commit(&e, err));
     edit_expect(path, "x", "1 2 3\n4 5 6\n");
 }
 
@@ -179,16 +179,16 @@ static void a_path_that_was_taken_since_is_refused(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "taken.asdf", false);
-    cip_edit *e;
+    cip_change *e;
     cip_slab *slab;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
-    OK(cip_edit_set_string(e, "x", "a value", err));
-    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
-    OK(cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_change_set_string(e, "x", "a value", err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_change_commit(&e, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_change_commit(&e, err));
 }
 
 static void a_commit_after_a_failed_plan_fails_as_it_did(void **state)
@@ -198,13 +198,13 @@ static void a_commit_after_a_failed_plan_fails_as_it_did(void **state)
     size_t n, m;
     char *was = edit_bytes(path, &n), *now;
     taken said = { .n = 0 };
-    cip_edit *e;
+    cip_change *e;
     cip_slab *slab;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
-    OK(cip_edit_set_string(e, "x", "a value", err));
-    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_plan(e, take_text, &said, err));
-    FAILS(CIP_ERR_ARG, "names nothing yet", cip_edit_commit(e, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_change_set_string(e, "x", "a value", err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_change_plan(e, take_text, &said, err));
+    FAILS(CIP_ERR_ARG, "names nothing yet", cip_change_commit(&e, err));
     now = edit_bytes(path, &m);
     assert_int_equal(m, n);
     assert_memory_equal(now, was, n);
@@ -217,14 +217,14 @@ static void a_slab_comes_behind_what_defrag_leaves(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "left.asdf", false);
-    cip_edit *e;
+    cip_change *e;
     cip_slab *slab;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
     OK(cip_slab_write(slab, CIP_BOX({ 0, 0 }, { 2, 3 }), six, sizeof six, err));
-    OK(cip_edit_remove(e, "image", err));
-    OK(cip_edit_defrag(e, NULL, NULL, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_remove(e, "image", err));
+    OK(cip_change_defrag(e, NULL, NULL, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     edit_expect(path, "x", "1 2 3\n4 5 6\n");
     edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
@@ -236,20 +236,20 @@ static void rows_and_arrays_come_in_one_update(void **state)
     const double more[6] = { 1, 2, 3, 4, 5, 6 };
     for (int order = 0; order < 2; order++) {
         const char *path = edit_file(&s, order == 0 ? "both.asdf" : "other.asdf", false);
-        cip_edit *e;
-        cip_writer *w;
-        OK(cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err));
-        OK(cip_put(w, "first", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-        OK(cip_put(w, "last", cip_dtype_of(CIP_F64), 2, two, more, NULL, err));
-        OK(cip_writer_commit(w, err));
-        OK(cip_edit_open(path, NULL, &e, err));
+        cip_change *e;
+        cip_change *w;
+        OK(cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &w, err));
+        OK(cip_change_put(w, "first", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+        OK(cip_change_put(w, "last", cip_dtype_of(CIP_F64), 2, two, more, NULL, err));
+        OK(cip_change_commit(&w, err));
+        OK(cip_change_open(path, NULL, &e, err));
         if (order == 0)
-            OK(cip_edit_append(e, "last", more, sizeof more / 2, err));
-        OK(cip_edit_put(e, "new", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+            OK(cip_change_append(e, "last", cip_dtype_as_stored(), more, sizeof more / 2, err));
+        OK(cip_change_put(e, "new", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
         if (order == 1)
-            OK(cip_edit_append(e, "last", more, sizeof more / 2, err));
-        OK(cip_edit_append(e, "first", six, sizeof six, err));
-        OK(cip_edit_commit(e, err));
+            OK(cip_change_append(e, "last", cip_dtype_as_stored(), more, sizeof more / 2, err));
+        OK(cip_change_append(e, "first", cip_dtype_as_stored(), six, sizeof six, err));
+        OK(cip_change_commit(&e, err));
         edit_verify(path);
         edit_expect(path, "first", "1 2 3\n4 5 6\n1 2 3\n4 5 6\n");
         edit_expect(path, "last", "1.0 2.0 3.0\n4.0 5.0 6.0\n1.0 2.0 3.0\n");
@@ -272,10 +272,10 @@ static void a_file_without_blocks_or_tree_takes_an_array(void **state)
         assert_non_null(f);
         fputs(texts[i], f);
         fclose(f);
-        cip_edit *e;
-        OK(cip_edit_open(path, NULL, &e, err));
-        OK(cip_edit_put(e, "x/y", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-        OK(cip_edit_commit(e, err));
+        cip_change *e;
+        OK(cip_change_open(path, NULL, &e, err));
+        OK(cip_change_put(e, "x/y", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+        OK(cip_change_commit(&e, err));
         edit_verify(path);
         edit_expect(path, "x/y", "1 2 3\n4 5 6\n");
         size_t n;
@@ -290,13 +290,13 @@ static void defrag_keeps_what_came_before_it(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "defrag.asdf", false);
-    cip_edit *e;
+    cip_change *e;
     cip_file *f;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_put(e, "new", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-    OK(cip_edit_remove(e, "image", err));
-    OK(cip_edit_defrag(e, NULL, NULL, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_put(e, "new", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_change_remove(e, "image", err));
+    OK(cip_change_defrag(e, NULL, NULL, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     edit_expect(path, "new", "1 2 3\n4 5 6\n");
     edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
@@ -309,17 +309,17 @@ static void a_file_in_memory_takes_an_array(void **state)
 {
     (void)state;
     cip_memory *m;
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     cip_file *f;
     size_t n;
     int16_t back[6] = { 0 };
     OK(cip_create_memory("asdf", NULL, &m, &w, err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-    OK(cip_writer_commit(w, err));
-    OK(cip_edit_open_memory(m, NULL, &e, err));
-    OK(cip_edit_put(e, "b", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_change_commit(&w, err));
+    OK(cip_change_open_memory(m, NULL, &e, err));
+    OK(cip_change_put(e, "b", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_change_commit(&e, err));
     const void *bytes = cip_memory_bytes(m, &n);
     OK(cip_open_memory(bytes, n, NULL, &f, err));
     OK(cip_read(cip_find(f, "b", err), NULL, cip_dtype_of(CIP_I16), back, sizeof back, err));
@@ -332,17 +332,17 @@ static void a_streamed_array_may_come_last(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "stream.asdf", false);
-    cip_edit *e;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_put(e, "rows", cip_dtype_of(CIP_I16), 2, two, six,
-                    CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    cip_change *e;
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_put(e, "rows", cip_dtype_of(CIP_I16), 2, two, six,
+                      CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
     FAILS(CIP_ERR_UNSUPPORTED, "freeze",
-          cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-    cip_edit_abort(e);
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_put(e, "rows", cip_dtype_of(CIP_I16), 2, two, six,
-                    CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
-    OK(cip_edit_commit(e, err));
+          cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    cip_change_abort(&e);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_put(e, "rows", cip_dtype_of(CIP_I16), 2, two, six,
+                      CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     cip_file *f;
     OK(cip_open(path, NULL, &f, err));
@@ -355,15 +355,15 @@ static void other_formats_take_no_array(void **state)
 {
     (void)state;
     const char *path = scratch_path(&s, "one.ra");
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     OK(cip_create(path, NULL, &w, err));
-    OK(cip_put(w, "", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-    OK(cip_writer_commit(w, err));
-    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_change_put(w, "", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    OK(cip_change_commit(&w, err));
+    OK(cip_change_open(path, NULL, &e, err));
     FAILS(CIP_ERR_UNSUPPORTED, "adding an array",
-          cip_edit_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-    cip_edit_abort(e);
+          cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
+    cip_change_abort(&e);
 }
 
 int main(void)

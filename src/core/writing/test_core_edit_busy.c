@@ -58,14 +58,14 @@ static void make(const char *path, const char *codec, const char *option)
     static const int64_t shape[] = { ROWS, COLS };
     static int32_t v[ROWS * COLS];
     const char *const texts[] = { option, NULL };
-    cip_writer *w;
+    cip_change *w;
     for (int i = 0; i < ROWS * COLS; i++)
         v[i] = i;
     OK(cip_create(path,
-                  CIP_WRITE_OPTIONS(.overwrite = true, .codec = codec, .format_options = texts), &w,
-                  err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, v, NULL, err));
-    OK(cip_writer_commit(w, err));
+                  CIP_CHANGE_OPTIONS(.overwrite = true, .codec = codec, .format_options = texts),
+                  &w, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 2, shape, v, NULL, err));
+    OK(cip_change_commit(&w, err));
 }
 
 /* The file as it is, or with the change. */
@@ -83,12 +83,12 @@ static void check(const char *path, bool changed)
     edit_verify(path);
 }
 
-static void change(cip_edit *e)
+static void change(cip_change *e)
 {
     static int32_t v[2990 * COLS];
     for (int i = 0; i < 2990 * COLS; i++)
         v[i] = -(i + 10 * COLS);
-    OK(cip_edit_write(e, "", "[10:3000]", v, sizeof v, err));
+    OK(cip_change_write(e, "", "[10:3000]", cip_dtype_as_stored(), v, sizeof v, err));
 }
 
 static const struct {
@@ -101,10 +101,10 @@ static const struct {
     { "x.blp", NULL, NULL, false },
 };
 
-static cip_edit *changed(const char *path)
+static cip_change *changed(const char *path)
 {
-    cip_edit *e;
-    OK(cip_edit_open(path, CIP_EDIT_OPTIONS(.open = CIP_OPEN_OPTIONS(.threads = 1)), &e, err));
+    cip_change *e;
+    OK(cip_change_open(path, CIP_CHANGE_OPTIONS(.open = CIP_OPEN_OPTIONS(.threads = 1)), &e, err));
     change(e);
     return e;
 }
@@ -119,18 +119,18 @@ static void a_commit_that_readers_are_in_the_way_of_is_made_later(void **state)
         reader r;
         make(path, files[i].codec, files[i].option);
         read_elsewhere(&r, path);
-        cip_edit *e = changed(path), *other;
+        cip_change *e = changed(path), *other;
         for (int k = 0; k < (files[i].at_once ? 1 : 2); k++)
-            assert_int_equal(cip_edit_commit(e, NULL), st);
+            assert_int_equal(cip_change_commit(&e, NULL), st);
         check(path, files[i].at_once);
         let_go(&r);
         if (st == CIP_ERR_BUSY) {
-            FAILS(CIP_ERR_BUSY, "another writer", cip_edit_open(path, NULL, &other, err));
-            OK(cip_edit_commit(e, err));
+            FAILS(CIP_ERR_BUSY, "another writer", cip_change_open(path, NULL, &other, err));
+            OK(cip_change_commit(&e, err));
         }
         check(path, true);
-        OK(cip_edit_open(path, NULL, &other, err));
-        cip_edit_abort(other);
+        OK(cip_change_open(path, NULL, &other, err));
+        cip_change_abort(&other);
     }
 }
 
@@ -141,13 +141,13 @@ static void a_commit_waits_for_another_programs_lock(void **state)
     const char *path = scratch_path(&s, "l.b2nd");
     make(path, NULL, NULL);
     const char *lock = scratch_write(&s, "l.b2nd.b2lock", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
-    cip_edit *e = changed(path);
+    cip_change *e = changed(path);
     int fd = open(lock, O_RDWR);
     assert_int_equal(flock(fd, LOCK_SH), 0);
-    FAILS(CIP_ERR_BUSY, "lock file", cip_edit_commit(e, err));
+    FAILS(CIP_ERR_BUSY, "lock file", cip_change_commit(&e, err));
     check(path, false);
     close(fd);
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     check(path, true);
 }
 
@@ -167,12 +167,12 @@ static void a_commit_among_many_readers_is_whole(void **state)
         const char *path = scratch_path(&s, files[i].name);
         cip_status st = CIP_ERR_BUSY;
         make(path, files[i].codec, files[i].option);
-        cip_edit *e = changed(path);
+        cip_change *e = changed(path);
         const pid_t pid = fork();
         if (pid == 0)
             open_again_and_again(path);
         while (st == CIP_ERR_BUSY) {
-            st = cip_edit_commit(e, NULL);
+            st = cip_change_commit(&e, NULL);
             busy += st == CIP_ERR_BUSY;
         }
         assert_int_equal(st, CIP_OK);
@@ -189,12 +189,12 @@ static void a_commit_stays_busy_where_the_file_changed(void **state)
     (void)state;
     const char *path = scratch_path(&s, "w.asdf");
     make(path, NULL, NULL);
-    cip_edit *e = changed(path);
+    cip_change *e = changed(path);
     FILE *f = fopen(path, "ab");
     assert_true(fputs("#", f) >= 0 && fclose(f) == 0);
-    FAILS(CIP_ERR_BUSY, "changed since open", cip_edit_commit(e, err));
-    FAILS(CIP_ERR_BUSY, "changed since open", cip_edit_commit(e, err));
-    cip_edit_abort(e);
+    FAILS(CIP_ERR_BUSY, "changed since open", cip_change_commit(&e, err));
+    FAILS(CIP_ERR_BUSY, "changed since open", cip_change_commit(&e, err));
+    cip_change_abort(&e);
 }
 
 int main(void)

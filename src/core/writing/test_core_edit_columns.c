@@ -45,9 +45,9 @@ static int teardown(void **state)
 static void place_make(place *p, int kind, const char *format)
 {
     static const cip_io_write_methods writes = TEST_STORE_WRITES;
-    const cip_write_options *o =
-        CIP_WRITE_OPTIONS(.format = format, .format_options = CIP_TEXTS("chunklen=70"));
-    cip_writer *w;
+    const cip_change_options *o =
+        CIP_CHANGE_OPTIONS(.format = format, .format_options = CIP_TEXTS("chunklen=70"));
+    cip_change *w;
     memset(p, 0, sizeof *p);
     p->kind = kind;
     snprintf(p->path, sizeof p->path, "%s", scratch_path(&dir, format));
@@ -59,9 +59,9 @@ static void place_make(place *p, int kind, const char *format)
         p->file = test_store_file(&p->store, "(root)");
         OK(cip_create_io(&writes, p->file, o, &w, err));
     }
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, rows, numbers, NULL, err));
-    OK(cip_put(w, "b", cip_dtype_of(CIP_I32), 2, pairs, numbers, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 1, rows, numbers, NULL, err));
+    OK(cip_change_put(w, "b", cip_dtype_of(CIP_I32), 2, pairs, numbers, NULL, err));
+    OK(cip_change_commit(&w, err));
 }
 
 static cip_file *place_open(place *p)
@@ -132,19 +132,19 @@ static void expect_all(cip_file *f)
 }
 
 /* From memory, from another array of the very file, by boxes. */
-static void add_three(cip_edit *e, cip_file *f)
+static void add_three(cip_change *e, cip_file *f)
 {
     cip_slab *slab;
-    OK(cip_edit_put(e, "c", cip_dtype_of(CIP_I32), 1, rows, numbers + 7, NULL, err));
-    OK(cip_edit_declare(e, "e", cip_dtype_of(CIP_I32), 2, pairs, NULL, &slab, err));
+    OK(cip_change_put(e, "c", cip_dtype_of(CIP_I32), 1, rows, numbers + 7, NULL, err));
+    OK(cip_change_declare(e, "e", cip_dtype_of(CIP_I32), 2, pairs, NULL, &slab, err));
     for (int64_t i = 0; i < ROWS; i += 100) {
         const cip_box box = { .start = { i, 0 }, .stop = { i + 100, 2 } };
         OK(cip_slab_write(slab, &box, numbers + 2 * i, 800, err));
     }
     const char *field;
     const cip_array *from = find(f, "b", &field);
-    OK(cip_edit_put_array(e, "d", from, CIP_READ_ARGS(.field = field),
-                          CIP_ARRAY_OPTIONS(.codec = "zlib"), err));
+    OK(cip_change_put_array(e, "d", from, CIP_READ_ARGS(.field = field),
+                            CIP_ARRAY_OPTIONS(.codec = "zlib"), err));
 }
 
 static void columns_come_wherever_the_folder_is(void **state)
@@ -152,20 +152,20 @@ static void columns_come_wherever_the_folder_is(void **state)
     (void)state;
     for (size_t k = 0; k < 3 * STORES; k++) {
         place p;
-        cip_edit *e;
+        cip_change *e;
         place_make(&p, (int)(k / 3), kinds[k % 3]);
         cip_file *f = place_open(&p), *from = place_open(&p);
-        OK(cip_edit_begin(f, &e, err));
+        OK(cip_change_begin(f, NULL, &e, err));
         add_three(e, from);
-        OK(cip_edit_plan(e, no_line, NULL, err));
-        cip_edit_abort(e);
+        OK(cip_change_plan(e, no_line, NULL, err));
+        cip_change_abort(&e);
         cip_file_close(f);
         f = place_open(&p);
         assert_false(has_column(f, "c")); /* nothing happened */
-        OK(cip_edit_begin(f, &e, err));
+        OK(cip_change_begin(f, NULL, &e, err));
         add_three(e, from);
         cip_file_close(from); /* or it would be changed while it is read */
-        OK(cip_edit_commit(e, err));
+        OK(cip_change_commit(&e, err));
         cip_file_close(f);
         f = place_open(&p);
         expect_all(f);
@@ -182,52 +182,53 @@ static void what_cannot_come_changes_nothing(void **state)
     const cip_dtype *d = cip_dtype_of(CIP_I32);
     for (size_t k = 0; k < 3; k++) {
         place p;
-        cip_edit *e;
+        cip_change *e;
         cip_slab *slab;
         place_make(&p, MEMORY, kinds[k]);
         cip_file *f = place_open(&p);
         for (int i = 0; i < 9; i++) {
-            OK(cip_edit_begin(f, &e, err));
-            OK(cip_edit_put(e, "fine", d, 1, rows, numbers, NULL, err));
+            OK(cip_change_begin(f, NULL, &e, err));
+            OK(cip_change_put(e, "fine", d, 1, rows, numbers, NULL, err));
             switch (i) {
             case 0:
                 FAILS(CIP_ERR_UNSUPPORTED, "expected 500 rows",
-                      cip_edit_put(e, "c", d, 1, less, numbers, NULL, err));
+                      cip_change_put(e, "c", d, 1, less, numbers, NULL, err));
                 break;
             case 1:
-                FAILS(CIP_ERR_ARG, "exists", cip_edit_put(e, "a", d, 1, rows, numbers, NULL, err));
+                FAILS(CIP_ERR_ARG, "exists",
+                      cip_change_put(e, "a", d, 1, rows, numbers, NULL, err));
                 break;
             case 2:
                 FAILS(CIP_ERR_ARG, "there already",
-                      cip_edit_put(e, "fine", d, 1, rows, numbers, NULL, err));
+                      cip_change_put(e, "fine", d, 1, rows, numbers, NULL, err));
                 break;
             case 3:
                 FAILS(CIP_ERR_UNSUPPORTED, "mask",
-                      cip_edit_put(e, "c", d, 1, rows, numbers, CIP_ARRAY_OPTIONS(.mask = mask),
-                                   err));
+                      cip_change_put(e, "c", d, 1, rows, numbers, CIP_ARRAY_OPTIONS(.mask = mask),
+                                     err));
                 break;
             case 4:
                 FAILS(CIP_ERR_UNSUPPORTED, "another file",
-                      cip_edit_put(e, "c", d, 1, rows, numbers,
-                                   CIP_ARRAY_OPTIONS(.storage = "external"), err));
+                      cip_change_put(e, "c", d, 1, rows, numbers,
+                                     CIP_ARRAY_OPTIONS(.storage = "external"), err));
                 break;
             case 5:
                 FAILS(CIP_ERR_UNSUPPORTED, "within",
-                      cip_edit_put(e, "c", d, 1, rows, numbers,
-                                   CIP_ARRAY_OPTIONS(.storage = "inline"), err));
+                      cip_change_put(e, "c", d, 1, rows, numbers,
+                                     CIP_ARRAY_OPTIONS(.storage = "inline"), err));
                 break;
             case 6: /* by boxes it is refused when it comes */
-                OK(cip_edit_declare(e, "b", d, 1, rows, NULL, &slab, err));
+                OK(cip_change_declare(e, "b", d, 1, rows, NULL, &slab, err));
                 break;
             case 7:
-                FAILS(CIP_ERR_ARG, "", cip_edit_put(e, "", d, 1, rows, numbers, NULL, err));
+                FAILS(CIP_ERR_ARG, "", cip_change_put(e, "", d, 1, rows, numbers, NULL, err));
                 break;
             default:
                 FAILS(CIP_ERR_UNSUPPORTED, "codec",
-                      cip_edit_put(e, "c", d, 1, rows, numbers, CIP_ARRAY_OPTIONS(.codec = "x"),
-                                   err));
+                      cip_change_put(e, "c", d, 1, rows, numbers, CIP_ARRAY_OPTIONS(.codec = "x"),
+                                     err));
             }
-            assert_int_not_equal(cip_edit_commit(e, NULL), CIP_OK);
+            assert_int_not_equal(cip_change_commit(&e, NULL), CIP_OK);
         }
         cip_file_close(f);
         f = place_open(&p);
@@ -246,17 +247,18 @@ static void rows_and_a_column_come_in_one_update(void **state)
     for (size_t k = 0; k < 3; k++)
         for (int first = 0; first < 2; first++) {
             place p;
-            cip_edit *e;
+            cip_change *e;
             place_make(&p, MEMORY, kinds[k]);
             cip_file *f = place_open(&p);
-            OK(cip_edit_begin(f, &e, err));
+            OK(cip_change_begin(f, NULL, &e, err));
             if (first == 0)
-                OK(cip_edit_append(e, "", records, sizeof records, err));
+                OK(cip_change_append(e, "", cip_dtype_as_stored(), records, sizeof records, err));
             cip_status st =
-                cip_edit_put(e, "c", cip_dtype_of(CIP_I32), 1, more, numbers, NULL, NULL);
+                cip_change_put(e, "c", cip_dtype_of(CIP_I32), 1, more, numbers, NULL, NULL);
             if (first == 1) /* that there will be more is not known yet */
                 assert_int_equal(st, CIP_ERR_UNSUPPORTED);
-            assert_int_equal(cip_edit_commit(e, NULL), first == 0 ? CIP_OK : CIP_ERR_UNSUPPORTED);
+            assert_int_equal(cip_change_commit(&e, NULL),
+                             first == 0 ? CIP_OK : CIP_ERR_UNSUPPORTED);
             cip_file_close(f);
             f = place_open(&p);
             if (first == 0) {
@@ -273,17 +275,17 @@ static void another_process_may_have_made_it_since(void **state)
     (void)state;
     for (size_t k = 0; k < 3; k++) {
         place p;
-        cip_edit *e;
+        cip_change *e;
         place_make(&p, PATH, kinds[k]);
-        OK(cip_edit_open(p.path, NULL, &e, err));
-        OK(cip_edit_put(e, "c", cip_dtype_of(CIP_I32), 1, rows, numbers, NULL, err));
+        OK(cip_change_open(p.path, NULL, &e, err));
+        OK(cip_change_put(e, "c", cip_dtype_of(CIP_I32), 1, rows, numbers, NULL, err));
         char name[700];
         snprintf(name, sizeof name, "%s/%sc", p.path, k == 2 ? "data/" : "");
         assert_int_equal(mkdir(name, 0755), 0);
         snprintf(name + strlen(name), 100, "/%s", k == 2 ? "__1__.bin" : "__attrs__");
         FILE *other = fopen(name, "w");
         assert_true(other != NULL && fclose(other) == 0);
-        assert_int_not_equal(cip_edit_commit(e, NULL), CIP_OK);
+        assert_int_not_equal(cip_change_commit(&e, NULL), CIP_OK);
         cip_file *f = place_open(&p);
         assert_false(has_column(f, "c"));
         cip_file_close(f);

@@ -12,16 +12,16 @@
 #include "support/core/writing/edit_testing.h"
 #include "support/own_folder.h"
 
-static cip_edit *begin(const char *path, const cip_edit_options *o)
+static cip_change *begin(const char *path, const cip_change_options *o)
 {
-    cip_edit *e = NULL;
-    OK(cip_edit_open(path, o, &e, err));
+    cip_change *e = NULL;
+    OK(cip_change_open(path, o, &e, err));
     return e;
 }
 
-static void commit(cip_edit *e, const char *path)
+static void commit(cip_change *e, const char *path)
 {
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
 }
 
@@ -32,12 +32,13 @@ static void elements_are_written_by_any_selection(void **state)
     const float a[] = { -1, -2, -3, -4 }, one = 99;
     const int16_t h[] = { 70, 80 };
     const int64_t q[] = { 7, 9 };
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_write(e, "image", "[::-2, 0:4:3]", a, sizeof a, err));
-    OK(cip_edit_write(e, "image", "[-1, 0]", &one, sizeof one, err)); /* over the one before */
-    OK(cip_edit_write(e, "packed", "[1, 1:3]", h, sizeof h, err));
-    OK(cip_edit_write(e, "few", "[::2]", q, sizeof q, err));
-    OK(cip_edit_write(e, "image", "[0:0]", NULL, 0, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_write(e, "image", "[::-2, 0:4:3]", cip_dtype_as_stored(), a, sizeof a, err));
+    OK(cip_change_write(e, "image", "[-1, 0]", cip_dtype_as_stored(), &one, sizeof one,
+                        err)); /* over the one before */
+    OK(cip_change_write(e, "packed", "[1, 1:3]", cip_dtype_as_stored(), h, sizeof h, err));
+    OK(cip_change_write(e, "few", "[::2]", cip_dtype_as_stored(), q, sizeof q, err));
+    OK(cip_change_write(e, "image", "[0:0]", cip_dtype_as_stored(), NULL, 0, err));
     commit(e, path);
     edit_expect(path, "image",
                 "0.0 1.0 2.0 3.0 4.0 5.0\n-3.0 7.0 8.0 -4.0 10.0 11.0\n"
@@ -59,17 +60,17 @@ static void elements_come_in_the_byte_order_that_is_said(void **state)
             memcpy(&bits, &row[k], sizeof bits);
             cip_store_u64(swapped + 8 * k, bits, i == 1);
         }
-        cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.byteorder = i == 0 ? "little" : "big"));
-        OK(cip_edit_write(e, "packed", i == 0 ? "[0, :2]" : "[2, :2]", i == 0 ? little : big, 4,
-                          err));
-        OK(cip_edit_append(e, "rows", swapped, sizeof swapped, err));
+        cip_change *e = begin(path, CIP_CHANGE_OPTIONS(.byteorder = i == 0 ? "little" : "big"));
+        OK(cip_change_write(e, "packed", i == 0 ? "[0, :2]" : "[2, :2]", cip_dtype_as_stored(),
+                            i == 0 ? little : big, 4, err));
+        OK(cip_change_append(e, "rows", cip_dtype_as_stored(), swapped, sizeof swapped, err));
         commit(e, path);
     }
     edit_expect(path, "packed", "513 1027 2 3\n4 5 6 7\n513 1027 10 11\n");
     edit_expect(path, "rows", "1.5 -2.0\n1.5 -2.0\n");
-    cip_edit *e;
+    cip_change *e;
     FAILS(CIP_ERR_ARG, "expected the byte order 'little' or 'big', found 'middle'",
-          cip_edit_open(path, CIP_EDIT_OPTIONS(.byteorder = "middle"), &e, err));
+          cip_change_open(path, CIP_CHANGE_OPTIONS(.byteorder = "middle"), &e, err));
 }
 
 static void the_right_number_of_bytes_is_wanted(void **state)
@@ -77,19 +78,26 @@ static void the_right_number_of_bytes_is_wanted(void **state)
     (void)state;
     const char *path = edit_file(&s, "b.asdf", false);
     const float a[4] = { 0 };
-    cip_edit *e = begin(path, NULL);
+    cip_change *e = begin(path, NULL);
     FAILS(CIP_ERR_RANGE, "expected 16 bytes for the selection, found 12",
-          cip_edit_write(e, "image", "[0, 0:4]", a, 12, err));
-    FAILS(CIP_ERR_RANGE, "", cip_edit_write(e, "image", "[0, 0:3]", a, 16, err));
-    FAILS(CIP_ERR_ARG, "found NULL", cip_edit_write(e, "image", "[0, 0:4]", NULL, 16, err));
-    FAILS(CIP_ERR_RANGE, "", cip_edit_write(e, "image", "[9, 0:4]", a, 16, err));
-    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_write(e, "none", NULL, a, 16, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_write(e, "", NULL, a, 16, err)); /* there are several */
-    FAILS(CIP_ERR_ARG, "", cip_edit_write(NULL, "image", NULL, a, 16, err));
+          cip_change_write(e, "image", "[0, 0:4]", cip_dtype_as_stored(), a, 12, err));
+    FAILS(CIP_ERR_RANGE, "",
+          cip_change_write(e, "image", "[0, 0:3]", cip_dtype_as_stored(), a, 16, err));
+    FAILS(CIP_ERR_ARG, "found NULL",
+          cip_change_write(e, "image", "[0, 0:4]", cip_dtype_as_stored(), NULL, 16, err));
+    FAILS(CIP_ERR_RANGE, "",
+          cip_change_write(e, "image", "[9, 0:4]", cip_dtype_as_stored(), a, 16, err));
+    FAILS(CIP_ERR_NOT_FOUND, "",
+          cip_change_write(e, "none", NULL, cip_dtype_as_stored(), a, 16, err));
+    FAILS(CIP_ERR_ARG, "",
+          cip_change_write(e, "", NULL, cip_dtype_as_stored(), a, 16, err)); /* there are several */
+    FAILS(CIP_ERR_ARG, "",
+          cip_change_write(NULL, "image", NULL, cip_dtype_as_stored(), a, 16, err));
     cip_err err = CIP_ERR_INIT;
-    assert_int_equal(cip_edit_write(e, "image", "[0]", a, 1, &err), CIP_ERR_RANGE);
+    assert_int_equal(cip_change_write(e, "image", "[0]", cip_dtype_as_stored(), a, 1, &err),
+                     CIP_ERR_RANGE);
     assert_string_equal(err.part, "image");
-    cip_edit_abort(e);
+    cip_change_abort(&e);
 }
 
 /* A .npy file opened: n numbers in one axis, or two. */
@@ -108,19 +116,20 @@ static void elements_of_another_file_are_cast(void **state)
     char *mem[2];
     cip_file *f = numbers("'<f8'", "(3,)", d, sizeof d, &mem[0]);
     cip_file *g = numbers("'<i4'", "(3,)", big, sizeof big, &mem[1]);
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_write_array(e, "image", "[2, 1:4]", cip_file_array(f, 0), err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_write_array(e, "image", "[2, 1:4]", cip_file_array(f, 0), err));
     FAILS(CIP_ERR_RANGE, "the selection has shape [4], the input [3]",
-          cip_edit_write_array(e, "image", "[2, 1:5]", cip_file_array(f, 0), err));
+          cip_change_write_array(e, "image", "[2, 1:5]", cip_file_array(f, 0), err));
     FAILS(CIP_ERR_RANGE, "the selection has shape [1], the input [3]",
-          cip_edit_write_array(e, "image", "[2:3, 1]", cip_file_array(f, 0), err));
+          cip_change_write_array(e, "image", "[2:3, 1]", cip_file_array(f, 0), err));
     FAILS(CIP_ERR_RANGE, "",
-          cip_edit_write_array(e, "packed", "[0:3, 0]", cip_file_array(g, 0), err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_write_array(e, "packed", NULL, NULL, err));
-    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_write_array(e, "none", NULL, cip_file_array(g, 0), err));
-    cip_edit_abort(e);
+          cip_change_write_array(e, "packed", "[0:3, 0]", cip_file_array(g, 0), err));
+    FAILS(CIP_ERR_ARG, "", cip_change_write_array(e, "packed", NULL, NULL, err));
+    FAILS(CIP_ERR_NOT_FOUND, "",
+          cip_change_write_array(e, "none", NULL, cip_file_array(g, 0), err));
+    cip_change_abort(&e);
     e = begin(path, NULL);
-    OK(cip_edit_write_array(e, "image", "[2, 1:4]", cip_file_array(f, 0), err));
+    OK(cip_change_write_array(e, "image", "[2, 1:4]", cip_file_array(f, 0), err));
     commit(e, path);
     edit_expect(path, "image",
                 "0.0 1.0 2.0 3.0 4.0 5.0\n6.0 7.0 8.0 9.0 10.0 11.0\n"
@@ -138,13 +147,13 @@ static void an_array_in_one_piece_is_one_chunk(void **state)
     float a[24] = { 5, 4 };
     int16_t h[12] = { 3, 2 };
     const int64_t q[] = { 7, 8, 9 };
-    cip_edit *e = begin(path, NULL);
+    cip_change *e = begin(path, NULL);
     FAILS(CIP_ERR_RANGE, "chunk 1", cip_chunk_write(e, "image", 1, true, a, sizeof a, err));
     FAILS(CIP_ERR_RANGE, "of 96 bytes", cip_chunk_write(e, "image", 0, true, a, 95, err));
     FAILS(CIP_ERR_NOT_FOUND, "", cip_chunk_write(e, "none", 0, true, h, sizeof h, err));
     FAILS(CIP_ERR_ARG, "", cip_chunk_write(e, "image", 0, true, NULL, 96, err));
     FAILS(CIP_ERR_ARG, "", cip_chunk_write(NULL, "image", 0, true, a, sizeof a, err));
-    cip_edit_abort(e);
+    cip_change_abort(&e);
     e = begin(path, NULL);
     OK(cip_chunk_write(e, "image", 0, true, a, sizeof a, err));
     OK(cip_chunk_write(e, "packed", 0, false, h, sizeof h, err));
@@ -163,14 +172,14 @@ static void encoded_bytes_of_a_block_are_no_chunk(void **state)
     const char *path = scratch_path(&s, "block.asdf");
     static const uint8_t zeros[5000];
     const int64_t shape[] = { 5000 };
-    cip_writer *w;
+    cip_change *w;
     OK(cip_create(path, NULL, &w, err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_U8), 1, shape, zeros, CIP_ARRAY_OPTIONS(.codec = "zlib"),
-               err));
-    OK(cip_writer_commit(w, err));
-    cip_edit *e = begin(path, NULL);
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_U8), 1, shape, zeros,
+                      CIP_ARRAY_OPTIONS(.codec = "zlib"), err));
+    OK(cip_change_commit(&w, err));
+    cip_change *e = begin(path, NULL);
     FAILS(CIP_ERR_UNSUPPORTED, "", cip_chunk_write(e, "a", 0, true, zeros, 5000, err));
-    cip_edit_abort(e);
+    cip_change_abort(&e);
     e = begin(path, NULL);
     OK(cip_chunk_write(e, "a", 0, false, zeros, 5000, err));
     commit(e, path);
@@ -202,15 +211,15 @@ static void shapes_broadcast_as_numpys(void **state)
         const size_t n = strchr(cases[i].shape, '2') != NULL ? sizeof d : sizeof d[0];
         char *mem;
         cip_file *f = numbers("'<f8'", cases[i].shape, d, n, &mem);
-        cip_edit *e = begin(path, NULL);
+        cip_change *e = begin(path, NULL);
         cip_status st =
-            cip_edit_write_array(e, "image", cases[i].selection, cip_file_array(f, 0), NULL);
+            cip_change_write_array(e, "image", cases[i].selection, cip_file_array(f, 0), NULL);
         const bool good = cases[i].after[0] != 0;
         assert_int_equal(st, good ? CIP_OK : CIP_ERR_RANGE);
         if (good)
             commit(e, path);
         else
-            cip_edit_abort(e);
+            cip_change_abort(&e);
         cip_file_close(f);
         free(mem);
         float now[4];
@@ -231,27 +240,27 @@ static void rows_are_added_wherever_the_array_lies(void **state)
     const int16_t h[] = { 1, 2, 3, 4 };
     const int64_t q[] = { 40 };
     const double r[] = { 0.5, 1.5, 2.5, 3.5 };
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_append(e, "few", q, sizeof q, err));
-    OK(cip_edit_append(e, "rows", r, sizeof r, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_append(e, "few", cip_dtype_as_stored(), q, sizeof q, err));
+    OK(cip_change_append(e, "rows", cip_dtype_as_stored(), r, sizeof r, err));
     FAILS(CIP_ERR_RANGE, "expected whole rows of 16 bytes, found 8 bytes",
-          cip_edit_append(e, "rows", r, 8, err));
-    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_append(e, "none", r, 16, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_append(NULL, "rows", r, 16, err));
-    cip_edit_abort(e);
+          cip_change_append(e, "rows", cip_dtype_as_stored(), r, 8, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_change_append(e, "none", cip_dtype_as_stored(), r, 16, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_append(NULL, "rows", cip_dtype_as_stored(), r, 16, err));
+    cip_change_abort(&e);
     e = begin(path, NULL);
-    OK(cip_edit_append(e, "few", q, sizeof q, err));
-    OK(cip_edit_append(e, "rows", r, sizeof r, err));
+    OK(cip_change_append(e, "few", cip_dtype_as_stored(), q, sizeof q, err));
+    OK(cip_change_append(e, "rows", cip_dtype_as_stored(), r, sizeof r, err));
     commit(e, path);
     edit_expect(path, "rows", "0.5 1.5\n2.5 3.5\n");
     edit_expect(path, "few", "10 20 30 40\n");
     e = begin(path, NULL); /* nothing can follow a stream */
-    OK(cip_edit_append(e, "image", a, sizeof a, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "freeze", cip_edit_commit(e, err));
+    OK(cip_change_append(e, "image", cip_dtype_as_stored(), a, sizeof a, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "freeze", cip_change_commit(&e, err));
     path = edit_file(&s, "d2.asdf", false);
     e = begin(path, NULL);
-    OK(cip_edit_append(e, "image", a, sizeof a, err));
-    OK(cip_edit_append(e, "packed", h, sizeof h, err));
+    OK(cip_change_append(e, "image", cip_dtype_as_stored(), a, sizeof a, err));
+    OK(cip_change_append(e, "packed", cip_dtype_as_stored(), h, sizeof h, err));
     commit(e, path);
     edit_expect(path, "image",
                 "0.0 1.0 2.0 3.0 4.0 5.0\n6.0 7.0 8.0 9.0 10.0 11.0\n12.0 13.0 14.0 15.0 16.0 "
@@ -269,18 +278,18 @@ static void rows_of_another_file(void **state)
     cip_file *one = numbers("'<i4'", "(4,)", v, sizeof v, &mem[0]);
     cip_file *two = numbers("'<i4'", "(1, 4)", v, sizeof v, &mem[1]);
     cip_file *bad = numbers("'<i4'", "(2, 2)", v, sizeof v, &mem[2]);
-    cip_edit *e = begin(path, NULL);
+    cip_change *e = begin(path, NULL);
     FAILS(CIP_ERR_RANGE, "rows of the array's own shape",
-          cip_edit_append_array(e, "image", cip_file_array(bad, 0), err));
-    FAILS(CIP_ERR_RANGE, "", cip_edit_append_array(e, "few", cip_file_array(two, 0), err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_append_array(e, "few", NULL, err));
-    cip_edit_abort(e);
+          cip_change_append_array(e, "image", cip_file_array(bad, 0), err));
+    FAILS(CIP_ERR_RANGE, "", cip_change_append_array(e, "few", cip_file_array(two, 0), err));
+    FAILS(CIP_ERR_ARG, "", cip_change_append_array(e, "few", NULL, err));
+    cip_change_abort(&e);
     e = begin(path, NULL);
-    OK(cip_edit_append_array(e, "packed", cip_file_array(one, 0), err));
-    OK(cip_edit_append_array(e, "few", cip_file_array(one, 0), err));
+    OK(cip_change_append_array(e, "packed", cip_file_array(one, 0), err));
+    OK(cip_change_append_array(e, "few", cip_file_array(one, 0), err));
     commit(e, path);
     e = begin(path, NULL);
-    OK(cip_edit_append_array(e, "packed", cip_file_array(two, 0), err));
+    OK(cip_change_append_array(e, "packed", cip_file_array(two, 0), err));
     commit(e, path);
     edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n5 6 7 8\n5 6 7 8\n");
     edit_expect(path, "few", "10 20 30 5 6 7 8\n");
@@ -296,17 +305,17 @@ static void a_new_shape_keeps_elements_in_their_places(void **state)
     (void)state;
     const char *path = edit_file(&s, "f.asdf", false);
     const int64_t image[] = { 2, 7 }, packed[] = { 4, 2 }, few[] = { 1 }, bad[] = { 1, -1 };
-    cip_edit *e = begin(path, NULL);
+    cip_change *e = begin(path, NULL);
     FAILS(CIP_ERR_ARG, "expected a shape of 2 axes, found 1",
-          cip_edit_resize(e, "image", 1, few, err));
-    FAILS(CIP_ERR_ARG, "", cip_edit_resize(e, "image", 2, NULL, err));
-    FAILS(CIP_ERR_ARG, "at least 0", cip_edit_resize(e, "image", 2, bad, err));
-    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_resize(e, "none", 2, image, err));
-    cip_edit_abort(e);
+          cip_change_resize(e, "image", 1, few, err));
+    FAILS(CIP_ERR_ARG, "", cip_change_resize(e, "image", 2, NULL, err));
+    FAILS(CIP_ERR_ARG, "at least 0", cip_change_resize(e, "image", 2, bad, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_change_resize(e, "none", 2, image, err));
+    cip_change_abort(&e);
     e = begin(path, NULL);
-    OK(cip_edit_resize(e, "image", 2, image, err));
-    OK(cip_edit_resize(e, "packed", 2, packed, err));
-    OK(cip_edit_resize(e, "few", 1, few, err));
+    OK(cip_change_resize(e, "image", 2, image, err));
+    OK(cip_change_resize(e, "packed", 2, packed, err));
+    OK(cip_change_resize(e, "few", 1, few, err));
     commit(e, path);
     edit_expect(path, "image", "0.0 1.0 2.0 3.0 4.0 5.0 0.0\n6.0 7.0 8.0 9.0 10.0 11.0 0.0\n");
     edit_expect(path, "packed", "0 1\n4 5\n8 9\n0 0\n");
@@ -322,16 +331,16 @@ static void an_array_without_elements_takes_rows_again(void **state)
     const int16_t v[] = { 7, 8, 9 };
     for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
         const char *path = scratch_path(&s, "empty.asdf");
-        cip_writer *w;
-        OK(cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true), &w, err));
-        OK(cip_put(w, "a", cip_dtype_of(CIP_I16), 1, three, v,
-                   CIP_ARRAY_OPTIONS(.codec = codecs[i]), err));
-        OK(cip_writer_commit(w, err));
-        cip_edit *e = begin(path, NULL);
-        OK(cip_edit_resize(e, "a", 1, none, err));
+        cip_change *w;
+        OK(cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &w, err));
+        OK(cip_change_put(w, "a", cip_dtype_of(CIP_I16), 1, three, v,
+                          CIP_ARRAY_OPTIONS(.codec = codecs[i]), err));
+        OK(cip_change_commit(&w, err));
+        cip_change *e = begin(path, NULL);
+        OK(cip_change_resize(e, "a", 1, none, err));
         commit(e, path);
         e = begin(path, NULL);
-        OK(cip_edit_append(e, "a", v, sizeof v, err));
+        OK(cip_change_append(e, "a", cip_dtype_as_stored(), v, sizeof v, err));
         commit(e, path);
         edit_expect(path, "a", "7 8 9\n");
     }
@@ -344,19 +353,19 @@ static void changes_of_one_array_follow_each_other(void **state)
     const float a[6] = { -1, -1, -1, -1, -1, -1 };
     const int16_t h[4] = { 50, 51, 52, 53 };
     const int64_t shape[] = { 5, 2 };
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_write(e, "image", "[0]", a, sizeof a, err));
-    OK(cip_edit_append(e, "image", a, sizeof a, err));
-    OK(cip_edit_append(e, "packed", h, sizeof h, err));
-    OK(cip_edit_write(e, "packed", "[0]", h, sizeof h, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_write(e, "image", "[0]", cip_dtype_as_stored(), a, sizeof a, err));
+    OK(cip_change_append(e, "image", cip_dtype_as_stored(), a, sizeof a, err));
+    OK(cip_change_append(e, "packed", cip_dtype_as_stored(), h, sizeof h, err));
+    OK(cip_change_write(e, "packed", "[0]", cip_dtype_as_stored(), h, sizeof h, err));
     commit(e, path);
     edit_expect(path, "image",
                 "-1.0 -1.0 -1.0 -1.0 -1.0 -1.0\n6.0 7.0 8.0 9.0 10.0 11.0\n12.0 13.0 14.0 15.0 "
                 "16.0 17.0\n18.0 19.0 20.0 21.0 22.0 23.0\n-1.0 -1.0 -1.0 -1.0 -1.0 -1.0\n");
     edit_expect(path, "packed", "50 51 52 53\n4 5 6 7\n8 9 10 11\n50 51 52 53\n");
     e = begin(path, NULL);
-    OK(cip_edit_write(e, "packed", "[1]", h, sizeof h, err));
-    OK(cip_edit_resize(e, "packed", 2, shape, err));
+    OK(cip_change_write(e, "packed", "[1]", cip_dtype_as_stored(), h, sizeof h, err));
+    OK(cip_change_resize(e, "packed", 2, shape, err));
     commit(e, path);
     edit_expect(path, "packed", "50 51\n50 51\n8 9\n50 51\n0 0\n");
 }
@@ -370,31 +379,31 @@ static void an_array_whose_place_changed_goes_on_changing(void **state)
     const int64_t q[3] = { 1, 2, 3 };
     const float one = 100;
     const int64_t shape[] = { 2, 2 }, more[] = { 3, 3 }, two[] = { 2 };
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_append(e, "packed", h, sizeof h, err));
-    OK(cip_edit_append(e, "packed", h, sizeof h, err));
-    OK(cip_edit_write(e, "packed", "[-1, -1]", h, 2, err));
-    OK(cip_edit_delete(e, "packed", 0, 0, 2, err));
-    OK(cip_edit_resize(e, "image", 2, shape, err));
-    OK(cip_edit_write(e, "image", "[0, 0]", &one, sizeof one, err));
-    OK(cip_edit_resize(e, "image", 2, more, err));
-    OK(cip_edit_write(e, "image", "[2, 2]", &one, sizeof one, err));
-    OK(cip_edit_resize(e, "few", 1, two, err));
-    OK(cip_edit_append(e, "few", q, 8, err));
-    OK(cip_edit_write(e, "few", "[0:2]", q + 1, 16, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_append(e, "packed", cip_dtype_as_stored(), h, sizeof h, err));
+    OK(cip_change_append(e, "packed", cip_dtype_as_stored(), h, sizeof h, err));
+    OK(cip_change_write(e, "packed", "[-1, -1]", cip_dtype_as_stored(), h, 2, err));
+    OK(cip_change_delete(e, "packed", 0, 0, 2, err));
+    OK(cip_change_resize(e, "image", 2, shape, err));
+    OK(cip_change_write(e, "image", "[0, 0]", cip_dtype_as_stored(), &one, sizeof one, err));
+    OK(cip_change_resize(e, "image", 2, more, err));
+    OK(cip_change_write(e, "image", "[2, 2]", cip_dtype_as_stored(), &one, sizeof one, err));
+    OK(cip_change_resize(e, "few", 1, two, err));
+    OK(cip_change_append(e, "few", cip_dtype_as_stored(), q, 8, err));
+    OK(cip_change_write(e, "few", "[0:2]", cip_dtype_as_stored(), q + 1, 16, err));
     commit(e, path);
     edit_expect(path, "packed", "8 9 10 11\n1 2 3 4\n1 2 3 1\n");
     edit_expect(path, "image", "100.0 1.0 0.0\n6.0 7.0 0.0\n0.0 0.0 100.0\n");
     edit_expect(path, "few", "2 3 1\n");
     path = edit_file(&s, "g3.asdf", true);
     e = begin(path, NULL);
-    OK(cip_edit_append(e, "rows", r, sizeof r, err));
+    OK(cip_change_append(e, "rows", cip_dtype_as_stored(), r, sizeof r, err));
     commit(e, path);
     edit_expect(path, "rows", "1.0 2.0\n");
     e = begin(path, NULL);
-    OK(cip_edit_append(e, "rows", r, sizeof r, err));
-    OK(cip_edit_freeze(e, err));
-    OK(cip_edit_append(e, "rows", r, sizeof r, err));
+    OK(cip_change_append(e, "rows", cip_dtype_as_stored(), r, sizeof r, err));
+    OK(cip_change_freeze(e, err));
+    OK(cip_change_append(e, "rows", cip_dtype_as_stored(), r, sizeof r, err));
     commit(e, path);
     edit_expect(path, "rows", "1.0 2.0\n1.0 2.0\n1.0 2.0\n");
 }
@@ -405,16 +414,18 @@ static void an_array_that_is_removed_cannot_change(void **state)
     const char *path = edit_file(&s, "g4.asdf", false);
     const int16_t h[4] = { 1, 2, 3, 4 };
     const int64_t q[3] = { 1, 2, 3 };
-    cip_edit *e = begin(path, NULL);
+    cip_change *e = begin(path, NULL);
     cip_file *f;
-    OK(cip_edit_remove(e, "packed", err));
-    FAILS(CIP_ERR_NOT_FOUND, "removed", cip_edit_append(e, "packed", h, sizeof h, err));
-    FAILS(CIP_ERR_NOT_FOUND, "removed", cip_edit_write(e, "packed", "[0]", h, sizeof h, err));
-    cip_edit_abort(e);
+    OK(cip_change_remove(e, "packed", err));
+    FAILS(CIP_ERR_NOT_FOUND, "removed",
+          cip_change_append(e, "packed", cip_dtype_as_stored(), h, sizeof h, err));
+    FAILS(CIP_ERR_NOT_FOUND, "removed",
+          cip_change_write(e, "packed", "[0]", cip_dtype_as_stored(), h, sizeof h, err));
+    cip_change_abort(&e);
     e = begin(path, NULL);
-    OK(cip_edit_remove(e, "packed", err));
-    OK(cip_edit_write(e, "few", NULL, q, sizeof q, err));
-    OK(cip_edit_remove(e, "few", err));
+    OK(cip_change_remove(e, "packed", err));
+    OK(cip_change_write(e, "few", NULL, cip_dtype_as_stored(), q, sizeof q, err));
+    OK(cip_change_remove(e, "few", err));
     commit(e, path);
     OK(cip_open(path, NULL, &f, err));
     assert_int_equal(cip_file_narray(f), 1);
@@ -428,21 +439,21 @@ static void checksums_follow_the_options(void **state)
     const char *path = edit_file(&s, "h.asdf", false);
     const int16_t h[] = { 1, 1, 1, 1 };
     cip_file *f;
-    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.checksum = "none"));
-    OK(cip_edit_write(e, "packed", "[0]", h, sizeof h, err));
+    cip_change *e = begin(path, CIP_CHANGE_OPTIONS(.checksum = "none"));
+    OK(cip_change_write(e, "packed", "[0]", cip_dtype_as_stored(), h, sizeof h, err));
     commit(e, path);
     OK(cip_open(path, NULL, &f, err));
     assert_memory_equal(cip_file_block(f, 1)->checksum_value, none, 16);
     assert_memory_not_equal(cip_file_block(f, 0)->checksum_value, none, 16);
     cip_file_close(f);
     e = begin(path, NULL); /* none stays none */
-    OK(cip_edit_write(e, "packed", "[1]", h, sizeof h, err));
+    OK(cip_change_write(e, "packed", "[1]", cip_dtype_as_stored(), h, sizeof h, err));
     commit(e, path);
     OK(cip_open(path, NULL, &f, err));
     assert_memory_equal(cip_file_block(f, 1)->checksum_value, none, 16);
     cip_file_close(f);
-    e = begin(path, CIP_EDIT_OPTIONS(.checksum = "legacy"));
-    OK(cip_edit_write(e, "packed", "[2]", h, sizeof h, err));
+    e = begin(path, CIP_CHANGE_OPTIONS(.checksum = "legacy"));
+    OK(cip_change_write(e, "packed", "[2]", cip_dtype_as_stored(), h, sizeof h, err));
     commit(e, path);
     OK(cip_open(path, NULL, &f, err));
     assert_memory_not_equal(cip_file_block(f, 1)->checksum_value, none, 16);
@@ -455,20 +466,22 @@ static void masks_and_external_data_stand_in_the_way(void **state)
     const int64_t shape[] = { 3 };
     const uint8_t mask[] = { 0, 1, 0 };
     const int64_t v[] = { 1, 2, 3 };
-    cip_writer *w;
+    cip_change *w;
     const char *path = scratch_path(&s, "i.asdf");
     OK(cip_create(path, NULL, &w, err));
-    OK(cip_put(w, "m", cip_dtype_of(CIP_I64), 1, shape, v, CIP_ARRAY_OPTIONS(.mask = mask), err));
-    OK(cip_put(w, "x", cip_dtype_of(CIP_I64), 1, shape, v, CIP_ARRAY_OPTIONS(.storage = "external"),
-               err));
-    OK(cip_writer_commit(w, err));
-    cip_edit *e = begin(path, NULL);
-    FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_edit_append(e, "m", v, 8, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_edit_resize(e, "m", 1, (const int64_t[]){ 2 }, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "another file", cip_edit_write(e, "x", "[0]", v, 8, err));
-    cip_edit_abort(e);
+    OK(cip_change_put(w, "m", cip_dtype_of(CIP_I64), 1, shape, v, CIP_ARRAY_OPTIONS(.mask = mask),
+                      err));
+    OK(cip_change_put(w, "x", cip_dtype_of(CIP_I64), 1, shape, v,
+                      CIP_ARRAY_OPTIONS(.storage = "external"), err));
+    OK(cip_change_commit(&w, err));
+    cip_change *e = begin(path, NULL);
+    FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_change_append(e, "m", cip_dtype_as_stored(), v, 8, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_change_resize(e, "m", 1, (const int64_t[]){ 2 }, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "another file",
+          cip_change_write(e, "x", "[0]", cip_dtype_as_stored(), v, 8, err));
+    cip_change_abort(&e);
     e = begin(path, NULL);
-    OK(cip_edit_write(e, "m", "[2]", v, 8, err));
+    OK(cip_change_write(e, "m", "[2]", cip_dtype_as_stored(), v, 8, err));
     commit(e, path);
     edit_expect(path, "m", "1 -- 1\n");
 }
@@ -500,10 +513,10 @@ static void sources_from_the_end_mean_the_blocks_of_the_file(void **state)
         "b2: !core/ndarray-1.1.0 {source: -2, datatype: uint8, byteorder: little, shape: [3]}\n"
         "c: !core/ndarray-1.1.0 {source: -1, datatype: uint8, byteorder: little, shape: [4]}\n");
     const int64_t four[] = { 4 };
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_resize(e, "b", 1, four, err)); /* a block of its own */
-    OK(cip_edit_resize(e, "a", 1, four, err));
-    OK(cip_edit_defrag(e, NULL, NULL, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_resize(e, "b", 1, four, err)); /* a block of its own */
+    OK(cip_change_resize(e, "a", 1, four, err));
+    OK(cip_change_defrag(e, NULL, NULL, err));
     commit(e, path);
     edit_expect(path, "a", "20 20 0 0\n");
     edit_expect(path, "b", "30 30 30 0\n");
@@ -523,9 +536,9 @@ static void what_an_alias_shares_is_not_changed_for_the_others(void **state)
         "[3]}\n"
         "u: !core/ndarray-1.1.0 {<<: *t, source: 2}\n");
     const uint8_t row = 7;
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_append(e, "r", &row, 1, err));
-    OK(cip_edit_append(e, "u", &row, 1, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_append(e, "r", cip_dtype_as_stored(), &row, 1, err));
+    OK(cip_change_append(e, "u", cip_dtype_as_stored(), &row, 1, err));
     commit(e, path);
     edit_expect(path, "q", "20 20\n");
     edit_expect(path, "r", "40 40 7\n");
@@ -542,10 +555,10 @@ static void a_block_may_outgrow_its_place_before_defrag(void **state)
         "a: !core/ndarray-1.1.0 {source: 1, datatype: uint8, byteorder: little, shape: [3]}\n"
         "b: !core/ndarray-1.1.0 {source: 2, datatype: uint8, byteorder: little, shape: [4]}\n");
     const uint8_t row = 7;
-    cip_edit *e = begin(path, NULL);
+    cip_change *e = begin(path, NULL);
     cip_file *f;
-    OK(cip_edit_append(e, "a", &row, 1, err));
-    OK(cip_edit_defrag(e, NULL, NULL, err));
+    OK(cip_change_append(e, "a", cip_dtype_as_stored(), &row, 1, err));
+    OK(cip_change_defrag(e, NULL, NULL, err));
     commit(e, path);
     edit_expect(path, "a", "30 30 30 7\n");
     edit_expect(path, "b", "40 40 40 40\n");
@@ -561,17 +574,17 @@ static void inline_data_that_an_alias_names_too_are_one(void **state)
                        "y: *x\n";
     const int64_t v[] = { 10, 20 };
     const char *path = by_hand("names.asdf", tree);
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_write(e, "x", "[0]", &v[0], 8, err));
-    OK(cip_edit_write(e, "y", "[1]", &v[1], 8, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_write(e, "x", "[0]", cip_dtype_as_stored(), &v[0], 8, err));
+    OK(cip_change_write(e, "y", "[1]", cip_dtype_as_stored(), &v[1], 8, err));
     commit(e, path);
     edit_expect(path, "x", "10 20 3\n");
     edit_expect(path, "y", "10 20 3\n");
     path = by_hand("names.asdf", tree);
     e = begin(path, NULL);
-    OK(cip_edit_write(e, "y", "[0]", &v[0], 8, err));
-    OK(cip_edit_write(e, "x", "[1]", &v[1], 8, err));
-    OK(cip_edit_remove(e, "y", err));
+    OK(cip_change_write(e, "y", "[0]", cip_dtype_as_stored(), &v[0], 8, err));
+    OK(cip_change_write(e, "x", "[1]", cip_dtype_as_stored(), &v[1], 8, err));
+    OK(cip_change_remove(e, "y", err));
     commit(e, path);
     edit_expect(path, "x", "10 20 3\n");
 }
@@ -585,9 +598,9 @@ static void a_quantity_is_changed_where_its_value_lies(void **state)
         "q: !unit/quantity-1.1.0 {unit: m, value: !core/ndarray-1.1.0 {source: 1, datatype: uint8, "
         "byteorder: little, shape: [3]}}\n");
     const uint8_t v[2] = { 7, 8 };
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_write(e, "q", "[1:]", v, 2, err));
-    OK(cip_edit_append(e, "q", v, 2, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_write(e, "q", "[1:]", cip_dtype_as_stored(), v, 2, err));
+    OK(cip_change_append(e, "q", cip_dtype_as_stored(), v, 2, err));
     commit(e, path);
     edit_expect(path, "a", "20 20\n");
     edit_expect(path, "q", "30 7 8 7 8\n");
@@ -618,13 +631,14 @@ static void inline_nulls_are_never_written_as_values(void **state)
         cip_file_close(f);
         const int64_t two[] = { 2 };
         for (int k = 0; k < 3; k++) {
-            cip_edit *e = begin(path, NULL);
-            cip_status got = k == 0   ? cip_edit_write(e, "a", "[0]", element, size, NULL)
-                             : k == 1 ? cip_edit_append(e, "a", element, size, NULL)
-                                      : cip_edit_resize(e, "a", 1, two, NULL);
+            cip_change *e = begin(path, NULL);
+            cip_status got =
+                k == 0 ? cip_change_write(e, "a", "[0]", cip_dtype_as_stored(), element, size, NULL)
+                : k == 1 ? cip_change_append(e, "a", cip_dtype_as_stored(), element, size, NULL)
+                         : cip_change_resize(e, "a", 1, two, NULL);
             if (got != CIP_ERR_UNSUPPORTED)
                 fail_msg("%s: change %d ended with %d", arrays[i], k, got);
-            cip_edit_abort(e);
+            cip_change_abort(&e);
         }
     }
 }
@@ -634,15 +648,15 @@ static uint64_t stored_with(const char *codec)
     static int16_t v[16000];
     const int64_t shape[] = { 16000 };
     const char *path = scratch_path(&s, "q.asdf");
-    cip_writer *w;
+    cip_change *w;
     cip_file *f;
     for (int i = 0; i < 16000; i++)
         v[i] = (int16_t)(i * (i % 7) * 31 % 997 + i % 11);
-    OK(cip_create(path, CIP_WRITE_OPTIONS(.codec = "zlib", .overwrite = true), &w, err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I16), 1, shape, v, NULL, err));
-    OK(cip_writer_commit(w, err));
-    cip_edit *e = begin(path, CIP_EDIT_OPTIONS(.codec = codec));
-    OK(cip_edit_write(e, "a", "[0]", &v[1], 2, err));
+    OK(cip_create(path, CIP_CHANGE_OPTIONS(.codec = "zlib", .overwrite = true), &w, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I16), 1, shape, v, NULL, err));
+    OK(cip_change_commit(&w, err));
+    cip_change *e = begin(path, CIP_CHANGE_OPTIONS(.codec = codec));
+    OK(cip_change_write(e, "a", "[0]", cip_dtype_as_stored(), &v[1], 2, err));
     commit(e, path);
     OK(cip_open(path, NULL, &f, err));
     const cip_block_info *b = cip_file_block(f, cip_file_nblock(f) - 1);
@@ -667,18 +681,18 @@ static void large_changes_go_through_a_scratch_file(void **state)
     const int64_t n = 36 << 20;
     const int64_t shape[] = { n };
     uint8_t *v = calloc((size_t)n, 1), back[2];
-    cip_writer *w;
+    cip_change *w;
     cip_file *f;
     const char *path = scratch_path(&s, "j.asdf");
     assert_non_null(v);
     OK(cip_create(path, NULL, &w, err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_U8), 1, shape, v, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_U8), 1, shape, v, NULL, err));
+    OK(cip_change_commit(&w, err));
     memset(v, 7, (size_t)n);
     v[n - 1] = 8;
-    cip_edit *e = begin(path, NULL);
-    OK(cip_edit_write(e, "a", NULL, v, (size_t)n, err));
-    OK(cip_edit_write(e, "a", "[0]", v + n - 1, 1, err));
+    cip_change *e = begin(path, NULL);
+    OK(cip_change_write(e, "a", NULL, cip_dtype_as_stored(), v, (size_t)n, err));
+    OK(cip_change_write(e, "a", "[0]", cip_dtype_as_stored(), v + n - 1, 1, err));
     commit(e, path);
     OK(cip_open(path, NULL, &f, err));
     OK(cip_read(cip_find(f, "a", err), "[::-37748735]", cip_dtype_as_stored(), back, 2, err));
@@ -697,30 +711,30 @@ static void elements_with_a_dtype_are_cast(void **state)
     const int32_t i[] = { 5, -6 }, row[] = { 1, 2, 3, 4 };
     const int16_t stored[] = { 1, 0, 2, 0 };
     const double half[] = { 0.5 };
-    cip_edit *e;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_write_as(e, "image", "[0, 0:2]", cip_dtype_of(CIP_I32), i, sizeof i, err));
-    OK(cip_edit_write_as(e, "few", "[2]", cip_dtype_of(CIP_I32), i, 4, err));
-    OK(cip_edit_append_as(e, "packed", cip_dtype_of(CIP_I32), row, sizeof row, err));
-    OK(cip_edit_commit(e, err));
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_append_as(e, "packed", cip_dtype_as_stored(), stored, 8, err));
-    OK(cip_edit_insert_as(e, "few", 0, 3, cip_dtype_of(CIP_I32), i, 4, err));
-    OK(cip_edit_commit(e, err));
+    cip_change *e;
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_write(e, "image", "[0, 0:2]", cip_dtype_of(CIP_I32), i, sizeof i, err));
+    OK(cip_change_write(e, "few", "[2]", cip_dtype_of(CIP_I32), i, 4, err));
+    OK(cip_change_append(e, "packed", cip_dtype_of(CIP_I32), row, sizeof row, err));
+    OK(cip_change_commit(&e, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_append(e, "packed", cip_dtype_as_stored(), stored, 8, err));
+    OK(cip_change_insert(e, "few", 0, 3, cip_dtype_of(CIP_I32), i, 4, err));
+    OK(cip_change_commit(&e, err));
     edit_expect(path, "few", "10 20 5 5\n");
     edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n1 2 3 4\n1 0 2 0\n");
     edit_verify(path);
-    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_change_open(path, NULL, &e, err));
     FAILS(CIP_ERR_RANGE, "",
-          cip_edit_write_as(e, "few", "[0]", cip_dtype_of(CIP_F64), half, 8, err));
+          cip_change_write(e, "few", "[0]", cip_dtype_of(CIP_F64), half, 8, err));
     FAILS(CIP_ERR_RANGE, "expected 4 bytes",
-          cip_edit_write_as(e, "few", "[0]", cip_dtype_of(CIP_I32), i, 8, err));
-    FAILS(CIP_ERR_ARG, "a dtype", cip_edit_write_as(e, "few", "[0]", NULL, i, 8, err));
-    FAILS(CIP_ERR_ARG, "a dtype", cip_edit_append_as(e, "packed", NULL, row, 8, err));
+          cip_change_write(e, "few", "[0]", cip_dtype_of(CIP_I32), i, 8, err));
+    FAILS(CIP_ERR_ARG, "a dtype", cip_change_write(e, "few", "[0]", NULL, i, 8, err));
+    FAILS(CIP_ERR_ARG, "a dtype", cip_change_append(e, "packed", NULL, row, 8, err));
     FAILS(CIP_ERR_RANGE, "",
-          cip_edit_insert_as(e, "few", 0, 0, cip_dtype_of(CIP_F64), half, 8, err));
-    FAILS(CIP_ERR_ARG, "a dtype", cip_edit_insert_as(e, "few", 0, 0, NULL, row, 8, err));
-    cip_edit_abort(e);
+          cip_change_insert(e, "few", 0, 0, cip_dtype_of(CIP_F64), half, 8, err));
+    FAILS(CIP_ERR_ARG, "a dtype", cip_change_insert(e, "few", 0, 0, NULL, row, 8, err));
+    cip_change_abort(&e);
     edit_expect(path, "few", "10 20 5 5\n");
 }
 

@@ -11,17 +11,17 @@
 #include "support/core/writing/edit_testing.h"
 #include "support/own_folder.h"
 
-static cip_edit *begin(const char *path)
+static cip_change *begin(const char *path)
 {
-    cip_edit *e = NULL;
-    OK(cip_edit_open(path, NULL, &e, err));
+    cip_change *e = NULL;
+    OK(cip_change_open(path, NULL, &e, err));
     return e;
 }
 
-static const cip_node *at(cip_edit *e, const char *path)
+static const cip_node *at(cip_change *e, const char *path)
 {
     const cip_node *root = NULL;
-    OK(cip_edit_tree(e, &root, err));
+    OK(cip_change_tree(e, &root, err));
     return cip_tree_get(root, path, NULL);
 }
 
@@ -29,32 +29,32 @@ static void the_tree_is_as_the_changes_have_it(void **state)
 {
     (void)state;
     int64_t i = 0;
-    cip_edit *e = begin(edit_file(&s, "a.asdf", false));
+    cip_change *e = begin(edit_file(&s, "a.asdf", false));
     assert_non_null(at(e, "meta/name"));
-    OK(cip_edit_set_int(e, "meta/n", 7, err));
+    OK(cip_change_set_int(e, "meta/n", 7, err));
     OK(cip_tree_get_int(at(e, ""), "meta/n", &i, err));
     assert_int_equal(i, 7);
-    OK(cip_edit_remove(e, "meta/name", err));
+    OK(cip_change_remove(e, "meta/name", err));
     assert_null(at(e, "meta/name"));
-    OK(cip_edit_move(e, "image", "deep/image", false, err));
+    OK(cip_change_move(e, "image", "deep/image", false, err));
     assert_null(at(e, "image"));
     assert_non_null(at(e, "deep/image"));
-    cip_edit_abort(e);
+    cip_change_abort(&e);
 
     static const int64_t three[] = { 3 };
     const int16_t h[] = { 1, 2, 3 };
     const char *path = scratch_path(&s, "a.b2nd");
-    cip_writer *w;
+    cip_change *w;
     OK(cip_create(path, NULL, &w, err));
-    OK(cip_put(w, "", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_change_commit(&w, err));
     e = begin(path);
     assert_null(at(e, "vlmeta/k"));
-    OK(cip_edit_set_string(e, "vlmeta/k", "v", err));
+    OK(cip_change_set_string(e, "vlmeta/k", "v", err));
     assert_non_null(at(e, "vlmeta/k"));
-    OK(cip_edit_remove(e, "vlmeta/k", err));
+    OK(cip_change_remove(e, "vlmeta/k", err));
     assert_null(at(e, "vlmeta/k"));
-    cip_edit_abort(e);
+    cip_change_abort(&e);
 }
 
 static void arrays_are_as_the_changes_have_them(void **state)
@@ -65,21 +65,21 @@ static void arrays_are_as_the_changes_have_them(void **state)
     int16_t now[6] = { 0 };
     const char *path = scratch_path(&s, "b.b2nd");
     const cip_array *a, *again;
-    cip_writer *w;
+    cip_change *w;
     OK(cip_create(path, NULL, &w, err));
-    OK(cip_put(w, "", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
-    OK(cip_writer_commit(w, err));
-    cip_edit *e = begin(path);
-    OK(cip_edit_array(e, "", &a, err));
+    OK(cip_change_put(w, "", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_change_commit(&w, err));
+    cip_change *e = begin(path);
+    OK(cip_change_array(e, "", &a, err));
     assert_int_equal(cip_array_shape(a)[0], 3);
-    OK(cip_edit_resize(e, "", 1, five, err));
-    OK(cip_edit_append(e, "", h + 3, sizeof *h, err));
-    OK(cip_edit_array(e, "", &again, err));
+    OK(cip_change_resize(e, "", 1, five, err));
+    OK(cip_change_append(e, "", cip_dtype_as_stored(), h + 3, sizeof *h, err));
+    OK(cip_change_array(e, "", &again, err));
     assert_ptr_equal(a, again);
     assert_int_equal(cip_array_shape(a)[0], 6);
     OK(cip_read_into(a, CIP_READ_ARGS(.dst = now, .dst_nbytes = sizeof now), err));
     assert_true(now[2] == 3 && now[3] == 0 && now[5] == 4);
-    cip_edit_abort(e);
+    cip_change_abort(&e);
 }
 
 static void an_array_that_came_is_read(void **state)
@@ -90,14 +90,14 @@ static void an_array_that_came_is_read(void **state)
     int16_t now[3] = { 0 };
     const cip_array *a;
     const char *path = edit_file(&s, "c.asdf", false);
-    cip_edit *e = begin(path);
-    OK(cip_edit_put(e, "deep/new", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
-    OK(cip_edit_array(e, "/\"deep\"/new", &a, err));
+    cip_change *e = begin(path);
+    OK(cip_change_put(e, "deep/new", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_change_array(e, "/\"deep\"/new", &a, err));
     OK(cip_read_into(a, CIP_READ_ARGS(.dst = now, .dst_nbytes = sizeof now), err));
     assert_memory_equal(now, h, sizeof h);
-    OK(cip_edit_remove(e, "deep", err));
-    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_array(e, "deep/new", &a, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_remove(e, "deep", err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_change_array(e, "deep/new", &a, err));
+    OK(cip_change_commit(&e, err));
 }
 
 /* What is found by a path in the file as it was is not taken for what the update put there. */
@@ -108,42 +108,43 @@ static void what_went_is_not_found(void **state)
     const int16_t h[] = { 7, 8, 9 };
     const float f[24] = { 0 };
     int16_t now[12];
+    float moved[24];
     const cip_array *a;
-    cip_edit *e = begin(edit_file(&s, "d.asdf", false));
-    OK(cip_edit_remove(e, "packed", err));
-    FAILS(CIP_ERR_NOT_FOUND, "was removed", cip_edit_array(e, "packed", &a, err));
+    cip_change *e = begin(edit_file(&s, "d.asdf", false));
+    OK(cip_change_remove(e, "packed", err));
+    FAILS(CIP_ERR_NOT_FOUND, "was removed", cip_change_array(e, "packed", &a, err));
     FAILS(CIP_ERR_NOT_FOUND, "was removed",
-          cip_edit_read(e, "packed", CIP_READ_ARGS(.dst = now, .dst_nbytes = sizeof now), err));
-    OK(cip_edit_put(e, "packed", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
-    OK(cip_edit_array(e, "packed", &a, err));
+          read_now(e, "packed", CIP_READ_ARGS(.dst = now, .dst_nbytes = sizeof now), err));
+    OK(cip_change_put(e, "packed", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_change_array(e, "packed", &a, err));
     assert_int_equal(cip_array_shape(a)[0], 3);
-    OK(cip_edit_set_int(e, "image", 1, err));
-    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_array(e, "image", &a, err));
-    OK(cip_edit_array(e, "few", &a, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_set_int(e, "image", 1, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_change_array(e, "image", &a, err));
+    OK(cip_change_array(e, "few", &a, err));
+    OK(cip_change_commit(&e, err));
 
     e = begin(edit_file(&s, "e.asdf", false));
-    OK(cip_edit_move(e, "packed", "other", false, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_array(e, "packed", &a, err));
-    OK(cip_edit_move(e, "image", "packed", false, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "moved",
-          cip_edit_read(e, "packed", CIP_READ_ARGS(.dst = now, .dst_nbytes = sizeof now), err));
-    OK(cip_edit_array(e, "few", &a, err));
-    cip_edit_abort(e);
+    OK(cip_change_move(e, "packed", "other", false, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_change_array(e, "packed", &a, err));
+    OK(cip_change_move(e, "image", "packed", false, err));
+    OK(read_now(e, "packed", CIP_READ_ARGS(.dst = moved, .dst_nbytes = sizeof moved), err));
+    assert_true(moved[23] == 23);
+    OK(cip_change_array(e, "few", &a, err));
+    cip_change_abort(&e);
 
     e = begin(edit_file(&s, "f.asdf", false));
-    OK(cip_edit_remove(e, "image", err));
-    OK(cip_edit_put(e, "image", cip_dtype_of(CIP_F32), 1, (int64_t[]){ 24 }, f, NULL, err));
+    OK(cip_change_remove(e, "image", err));
+    OK(cip_change_put(e, "image", cip_dtype_of(CIP_F32), 1, (int64_t[]){ 24 }, f, NULL, err));
     FAILS(CIP_ERR_UNSUPPORTED, "comes with this update",
-          cip_edit_write(e, "image", "[0]", f, 4, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "comes with this update", cip_edit_commit(e, err));
+          cip_change_write(e, "image", "[0]", cip_dtype_as_stored(), f, 4, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "comes with this update", cip_change_commit(&e, err));
 }
 
-static int first(cip_edit *e, const char *path)
+static int first(cip_change *e, const char *path)
 {
     const cip_array *a;
     int16_t x[64] = { 0 };
-    OK(cip_edit_array(e, path, &a, err));
+    OK(cip_change_array(e, path, &a, err));
     OK(cip_read_into(
         a, CIP_READ_ARGS(.dst = x, .dst_nbytes = CIP_UNCHECKED, .dtype = cip_dtype_of(CIP_I16)),
         err));
@@ -158,40 +159,40 @@ static void what_was_moved_is_read(void **state)
     const cip_array *a;
     int16_t h[] = { 1, 2, 3 };
     const char *path = scratch_path(&s, "m.asdf");
-    cip_writer *w;
+    cip_change *w;
     OK(cip_create(path, NULL, &w, err));
-    OK(cip_put(w, "g/a", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_change_put(w, "g/a", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
     h[0] = 11;
-    OK(cip_put(w, "b", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
-    OK(cip_put(w, "l/0", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
-    OK(cip_put(w, "l/1", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "b", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_change_put(w, "l/0", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_change_put(w, "l/1", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_change_commit(&w, err));
 
-    cip_edit *e = begin(path);
-    OK(cip_edit_move(e, "b", "g/b", false, err));
+    cip_change *e = begin(path);
+    OK(cip_change_move(e, "b", "g/b", false, err));
     assert_int_equal(first(e, "g/b"), 11);
-    OK(cip_edit_move(e, "g", "deep/er", false, err));
+    OK(cip_change_move(e, "g", "deep/er", false, err));
     assert_int_equal(first(e, "deep/er/a"), 1);
     assert_int_equal(first(e, "deep/er/b"), 11);
     h[0] = 31;
-    OK(cip_edit_put(e, "g", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
-    OK(cip_edit_move(e, "g", "b", false, err));
+    OK(cip_change_put(e, "g", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_change_move(e, "g", "b", false, err));
     h[0] = 41;
-    OK(cip_edit_put(e, "g", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    OK(cip_change_put(e, "g", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
     assert_int_equal(first(e, "b"), 31);
     assert_int_equal(first(e, "g"), 41);
-    OK(cip_edit_move(e, "deep/er/a", "g", true, err));
+    OK(cip_change_move(e, "deep/er/a", "g", true, err));
     assert_int_equal(first(e, "g"), 1);
-    OK(cip_edit_remove(e, "deep/er/b", err));
-    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_array(e, "deep/er/b", &a, err));
-    OK(cip_edit_set_int(e, "g", 5, err));
-    FAILS(CIP_ERR_TYPE, "", cip_edit_array(e, "g", &a, err));
-    OK(cip_edit_move(e, "l/1", "q", false, err));
+    OK(cip_change_remove(e, "deep/er/b", err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_change_array(e, "deep/er/b", &a, err));
+    OK(cip_change_set_int(e, "g", 5, err));
+    FAILS(CIP_ERR_TYPE, "", cip_change_array(e, "g", &a, err));
+    OK(cip_change_move(e, "l/1", "q", false, err));
     assert_int_equal(first(e, "q"), 11);
-    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_array(e, "l/0", &a, err));
-    OK(cip_edit_move(e, "l/0", "r", false, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_array(e, "r", &a, err));
-    OK(cip_edit_commit(e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_change_array(e, "l/0", &a, err));
+    OK(cip_change_move(e, "l/0", "r", false, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_change_array(e, "r", &a, err));
+    OK(cip_change_commit(&e, err));
     edit_expect(path, "b", "31 2 3\n");
     edit_verify(path);
 }
@@ -204,33 +205,33 @@ static void what_was_changed_and_moved_is_read(void **state)
     const int16_t seven = 7, nine = 9;
     const float eight = 8;
     const char *path = edit_file(&s, "n.asdf", false);
-    cip_edit *e = begin(path);
-    OK(cip_edit_write(e, "packed", "[0, 0]", &seven, sizeof seven, err));
-    OK(cip_edit_write(e, "image", "[0, 0]", &eight, sizeof eight, err));
-    OK(cip_edit_move(e, "packed", "deep/p", false, err));
+    cip_change *e = begin(path);
+    OK(cip_change_write(e, "packed", "[0, 0]", cip_dtype_as_stored(), &seven, sizeof seven, err));
+    OK(cip_change_write(e, "image", "[0, 0]", cip_dtype_as_stored(), &eight, sizeof eight, err));
+    OK(cip_change_move(e, "packed", "deep/p", false, err));
     assert_int_equal(first(e, "deep/p"), 7);
     assert_int_equal(first(e, "image"), 8);
-    OK(cip_edit_move(e, "deep", "deeper", false, err));
-    OK(cip_edit_move(e, "image", "packed", false, err));
+    OK(cip_change_move(e, "deep", "deeper", false, err));
+    OK(cip_change_move(e, "image", "packed", false, err));
     assert_int_equal(first(e, "deeper/p"), 7);
     assert_int_equal(first(e, "packed"), 8);
-    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_edit_array(e, "image", &a, err));
-    OK(cip_edit_remove(e, "packed", err));
-    FAILS(CIP_ERR_NOT_FOUND, "", cip_edit_array(e, "packed", &a, err));
-    OK(cip_edit_commit(e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_change_array(e, "image", &a, err));
+    OK(cip_change_remove(e, "packed", err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_change_array(e, "packed", &a, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
 
     path = edit_file(&s, "o.asdf", false);
     e = begin(path);
-    OK(cip_edit_move(e, "image", "other", false, err));
-    OK(cip_edit_write(e, "packed", "[0, 0]", &nine, sizeof nine, err));
+    OK(cip_change_move(e, "image", "other", false, err));
+    OK(cip_change_write(e, "packed", "[0, 0]", cip_dtype_as_stored(), &nine, sizeof nine, err));
     assert_int_equal(first(e, "packed"), 9);
     assert_int_equal(first(e, "other"), 0);
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
     e = begin(path);
     assert_int_equal(first(e, "packed"), 9);
-    cip_edit_abort(e);
+    cip_change_abort(&e);
 }
 
 /* In one step: where it is refused, what was there stays. */
@@ -241,31 +242,31 @@ static void an_array_takes_the_place_of_what_is_there(void **state)
     const int16_t h[] = { 7, 8, 9 };
     int16_t now[3] = { 0 };
     const cip_array *a;
-    cip_writer *w;
+    cip_change *w;
     const char *path = edit_file(&s, "g.asdf", false);
-    cip_edit *e = begin(path);
+    cip_change *e = begin(path);
     FAILS(CIP_ERR_ARG, "names nothing",
-          cip_edit_put(e, "image", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
-    cip_edit_abort(e);
+          cip_change_put(e, "image", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
+    cip_change_abort(&e);
     e = begin(path);
     for (int i = 0; i < 2; i++) { /* of the file's own array, and of the one that came */
-        OK(cip_edit_put(e, "image", cip_dtype_of(CIP_I16), 1, three, h,
-                        CIP_ARRAY_OPTIONS(.replace = true), err));
-        OK(cip_edit_put(e, "meta", cip_dtype_of(CIP_I16), 1, three, h,
-                        CIP_ARRAY_OPTIONS(.replace = true), err));
-        OK(cip_edit_array(e, "image", &a, err));
+        OK(cip_change_put(e, "image", cip_dtype_of(CIP_I16), 1, three, h,
+                          CIP_ARRAY_OPTIONS(.replace = true), err));
+        OK(cip_change_put(e, "meta", cip_dtype_of(CIP_I16), 1, three, h,
+                          CIP_ARRAY_OPTIONS(.replace = true), err));
+        OK(cip_change_array(e, "image", &a, err));
         OK(cip_read_into(a, CIP_READ_ARGS(.dst = now, .dst_nbytes = sizeof now), err));
         assert_memory_equal(now, h, sizeof h);
     }
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     edit_expect(path, "image", "7 8 9\n");
     edit_expect(path, "meta", "7 8 9\n");
     edit_verify(path);
     OK(cip_create(scratch_path(&s, "h.asdf"), NULL, &w, err));
     FAILS(CIP_ERR_ARG, "in updates alone",
-          cip_put(w, "x", cip_dtype_of(CIP_I16), 1, three, h, CIP_ARRAY_OPTIONS(.replace = true),
-                  err));
-    cip_writer_abort(w);
+          cip_change_put(w, "x", cip_dtype_of(CIP_I16), 1, three, h,
+                         CIP_ARRAY_OPTIONS(.replace = true), err));
+    cip_change_abort(&w);
 }
 
 /* What was changed of an array in the tree is not written over what took its place. */
@@ -277,16 +278,16 @@ static void changes_of_an_inline_array_go_with_it(void **state)
     const int16_t h[] = { 7, 8, 9 };
     for (int i = 0; i < 4; i++) {
         const char *path = edit_file(&s, "i.asdf", false);
-        cip_edit *e = begin(path);
-        OK(cip_edit_write(e, "few", "[0]", &seven, sizeof seven, err));
+        cip_change *e = begin(path);
+        OK(cip_change_write(e, "few", "[0]", cip_dtype_as_stored(), &seven, sizeof seven, err));
         if (i == 1)
-            OK(cip_edit_remove(e, "few", err));
+            OK(cip_change_remove(e, "few", err));
         if (i == 2)
-            OK(cip_edit_set_yaml(e, "few", "[1]", err));
-        OK(cip_edit_put(e, "few", cip_dtype_of(CIP_I16), 1, three, h,
-                        CIP_ARRAY_OPTIONS(.replace = true, .storage = i == 3 ? "inline" : NULL),
-                        err));
-        OK(cip_edit_commit(e, err));
+            OK(cip_change_set_yaml(e, "few", "[1]", err));
+        OK(cip_change_put(e, "few", cip_dtype_of(CIP_I16), 1, three, h,
+                          CIP_ARRAY_OPTIONS(.replace = true, .storage = i == 3 ? "inline" : NULL),
+                          err));
+        OK(cip_change_commit(&e, err));
         edit_expect(path, "few", "7 8 9\n");
         edit_verify(path);
         unlink(path);

@@ -34,25 +34,25 @@ static const char *file_of(const char *name, const char *tree, uint8_t n, bool s
     return scratch_write(&s, name, text, at);
 }
 
-static cip_edit *begin(const char *path)
+static cip_change *begin(const char *path)
 {
-    cip_edit *e = NULL;
-    OK(cip_edit_open(path, NULL, &e, err));
+    cip_change *e = NULL;
+    OK(cip_change_open(path, NULL, &e, err));
     return e;
 }
 
-static void commit(cip_edit *e, const char *path)
+static void commit(cip_change *e, const char *path)
 {
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     edit_verify(path);
 }
 
-static void expect_now(cip_edit *e, const char *path, const void *want, int64_t nbytes)
+static void expect_now(cip_change *e, const char *path, const void *want, int64_t nbytes)
 {
     uint8_t now[64];
     const cip_array *a;
     assert_in_range(nbytes, 0, sizeof now);
-    OK(cip_edit_array(e, path, &a, err));
+    OK(cip_change_array(e, path, &a, err));
     OK(cip_read_into(a, CIP_READ_ARGS(.dst = now, .dst_nbytes = (size_t)nbytes), err));
     assert_memory_equal(now, want, (size_t)nbytes);
 }
@@ -63,10 +63,10 @@ static void a_bare_list_changes_under_its_own_name(void **state)
     const int64_t was[] = { 1, 2, 3 }, now[] = { 10, 2, 3, 10 };
     const char *path =
         file_of("l.asdf", "x: &x !core/ndarray-1.1.0 [1, 2, 3]\ny: *x\nz: *x\n", 1, false);
-    cip_edit *e = begin(path);
-    OK(cip_edit_write(e, "y", "[0]", now, sizeof *now, err));
+    cip_change *e = begin(path);
+    OK(cip_change_write(e, "y", "[0]", cip_dtype_as_stored(), now, sizeof *now, err));
     expect_now(e, "x", was, sizeof was);
-    OK(cip_edit_append(e, "y", now, sizeof *now, err));
+    OK(cip_change_append(e, "y", cip_dtype_as_stored(), now, sizeof *now, err));
     expect_now(e, "x", was, sizeof was);
     expect_now(e, "y", now, sizeof now);
     commit(e, path);
@@ -84,14 +84,14 @@ static void a_quantity_of_an_alias_is_that_array(void **state)
         "a: &a " U8(0, "shape: [3]") "\n"
                                      "q: &q !unit/quantity-1.1.0 {unit: m, value: *a}\nr: *q\n",
         6, false);
-    cip_edit *e = begin(path);
-    OK(cip_edit_write(e, "q", "[1:]", v, sizeof v, err));
-    OK(cip_edit_insert(e, "q/value", 0, 3, v, sizeof v, err));
+    cip_change *e = begin(path);
+    OK(cip_change_write(e, "q", "[1:]", cip_dtype_as_stored(), v, sizeof v, err));
+    OK(cip_change_insert(e, "q/value", 0, 3, cip_dtype_as_stored(), v, sizeof v, err));
     for (int i = 0; i < 5; i++)
         expect_now(e, ((const char *[]){ "a", "q", "q/value", "r", "r/value" })[i], now,
                    sizeof now);
-    OK(cip_edit_remove(e, "a", err));
-    OK(cip_edit_append(e, "r", v, 1, err));
+    OK(cip_change_remove(e, "a", err));
+    OK(cip_change_append(e, "r", cip_dtype_as_stored(), v, 1, err));
     commit(e, path);
     edit_expect(path, "q", "0 7 8 7 8 7\n");
     edit_expect(path, "r", "0 7 8 7 8 7\n");
@@ -104,14 +104,15 @@ static void a_quantity_goes_with_its_value(void **state)
     const cip_array *a;
     const char *path = file_of(
         "v.asdf", "q: !unit/quantity-1.1.0 {unit: m, value: " U8(0, "shape: [3]") "}\n", 3, false);
-    cip_edit *e = begin(path);
-    OK(cip_edit_append(e, "q", &v, 1, err));
-    OK(cip_edit_set_int(e, "q/value", 5, err));
-    FAILS(CIP_ERR_NOT_FOUND, "removed or replaced", cip_edit_array(e, "q", &a, err));
+    cip_change *e = begin(path);
+    OK(cip_change_append(e, "q", cip_dtype_as_stored(), &v, 1, err));
+    OK(cip_change_set_int(e, "q/value", 5, err));
+    FAILS(CIP_ERR_NOT_FOUND, "removed or replaced", cip_change_array(e, "q", &a, err));
     FAILS(CIP_ERR_NOT_FOUND, "removed or replaced",
-          cip_edit_read(e, "q", CIP_READ_ARGS(.dst = NULL), err));
-    FAILS(CIP_ERR_NOT_FOUND, "removed or replaced", cip_edit_append(e, "q", &v, 1, err));
-    cip_edit_abort(e);
+          read_now(e, "q", CIP_READ_ARGS(.dst = NULL), err));
+    FAILS(CIP_ERR_NOT_FOUND, "removed or replaced",
+          cip_change_append(e, "q", cip_dtype_as_stored(), &v, 1, err));
+    cip_change_abort(&e);
 }
 
 static void no_rows_move_nothing(void **state)
@@ -125,9 +126,9 @@ static void no_rows_move_nothing(void **state)
                                                             0, "shape: [6]") "\n",
                 6, true);
     cip_file *f;
-    cip_edit *e = begin(path);
-    OK(cip_edit_append(e, "a", NULL, 0, err));
-    OK(cip_edit_append(e, "b", NULL, 0, err));
+    cip_change *e = begin(path);
+    OK(cip_change_append(e, "a", cip_dtype_as_stored(), NULL, 0, err));
+    OK(cip_change_append(e, "b", cip_dtype_as_stored(), NULL, 0, err));
     expect_now(e, "a", even, sizeof even);
     expect_now(e, "b", three, sizeof three);
     commit(e, path);
@@ -147,13 +148,14 @@ static void rows_of_another_array_are_not_torn(void **state)
                                "a: " U8(1, "shape: [6]") "\n"
                                                          "b: " U8(1, "shape: ['*', 4]") "\n",
                                6, true);
-    cip_edit *e = begin(path);
-    OK(cip_edit_append(e, "a", v, 1, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "freeze it first", cip_edit_append(e, "b", v, sizeof v, err));
+    cip_change *e = begin(path);
+    OK(cip_change_append(e, "a", cip_dtype_as_stored(), v, 1, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "freeze it first",
+          cip_change_append(e, "b", cip_dtype_as_stored(), v, sizeof v, err));
     expect_now(e, "a", now, sizeof now);
-    cip_edit_abort(e);
+    cip_change_abort(&e);
     e = begin(path);
-    OK(cip_edit_append(e, "b", v, sizeof v, err));
+    OK(cip_change_append(e, "b", cip_dtype_as_stored(), v, sizeof v, err));
     commit(e, path);
     edit_expect(path, "b", "0 1 2 3\n7 8 9 10\n");
 }

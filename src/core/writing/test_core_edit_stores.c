@@ -85,18 +85,18 @@ static char *place_bytes(const place *p, size_t *n)
     return memcpy(malloc(*n + 1), from, *n);
 }
 
-static cip_status change(cip_edit *e, cip_err *err)
+static cip_status change(cip_change *e, cip_err *err)
 {
     static const float seven = 7;
     static const int16_t rows[] = { 50, 51, 52, 53 };
     static const int64_t shape[] = { 2 }, less[] = { 2 };
-    cip_edit_set_string(e, "meta/name", "a longer name than the first", err);
-    cip_edit_write(e, "image", "[1, 2]", &seven, sizeof seven, err);
-    cip_edit_append(e, "packed", rows, sizeof rows, err);
-    cip_edit_resize(e, "few", 1, less, err);
-    cip_edit_freeze(e, err);
-    cip_edit_put(e, "more/two", cip_dtype_of(CIP_I16), 1, shape, rows, NULL, err);
-    cip_edit_move(e, "meta/name", "called", false, err);
+    cip_change_set_string(e, "meta/name", "a longer name than the first", err);
+    cip_change_write(e, "image", "[1, 2]", cip_dtype_as_stored(), &seven, sizeof seven, err);
+    cip_change_append(e, "packed", cip_dtype_as_stored(), rows, sizeof rows, err);
+    cip_change_resize(e, "few", 1, less, err);
+    cip_change_freeze(e, err);
+    cip_change_put(e, "more/two", cip_dtype_of(CIP_I16), 1, shape, rows, NULL, err);
+    cip_change_move(e, "meta/name", "called", false, err);
     return edit_end(e, err);
 }
 
@@ -117,15 +117,15 @@ static void updates_begin_at_an_open_file(void **state)
         float v[24];
         place p;
         cip_file *f;
-        cip_edit *e;
+        cip_change *e;
         place_open(&p, kind, &f);
-        OK(cip_edit_begin(f, &e, err));
-        cip_edit_abort(e);
-        OK(cip_edit_begin(f, &e, err));
+        OK(cip_change_begin(f, NULL, &e, err));
+        cip_change_abort(&e);
+        OK(cip_change_begin(f, NULL, &e, err));
         OK(cip_read(cip_find(f, "image", NULL), NULL, cip_dtype_as_stored(), v, sizeof v, err));
         OK(change(e, err));
         expect_read_no_more(f);
-        FAILS(CIP_ERR_BUSY, "changed since it was opened", cip_edit_begin(f, &e, err));
+        FAILS(CIP_ERR_BUSY, "changed since it was opened", cip_change_begin(f, NULL, &e, err));
         assert_null(e);
         made[kind] = place_bytes(&p, &n[kind]);
         assert_int_equal(n[kind], n[PATH]);
@@ -243,12 +243,12 @@ static void of_two_who_append_one_is_busy(void **state)
 static cip_status change_elsewhere(place *p, cip_err *err)
 {
     static const cip_io_write_methods writes = TEST_STORE_WRITES;
-    cip_edit *e;
-    cip_status st = p->kind == MEMORY ? cip_edit_open_memory(p->memory, NULL, &e, err)
-                                      : cip_edit_open_io(&reads, &writes, p->file, NULL, &e, err);
+    cip_change *e;
+    cip_status st = p->kind == MEMORY ? cip_change_open_memory(p->memory, NULL, &e, err)
+                                      : cip_change_open_io(&reads, &writes, p->file, NULL, &e, err);
     if (st != CIP_OK)
         return st;
-    cip_edit_set_string(e, "meta/name", "other", err);
+    cip_change_set_string(e, "meta/name", "other", err);
     return edit_end(e, err);
 }
 
@@ -259,12 +259,12 @@ static void a_file_that_changed_since_it_was_opened_is_busy(void **state)
     for (int kind = MEMORY; kind < STORES; kind++) { /* of a path: test_core_edit.c */
         place p;
         cip_file *f;
-        cip_edit *e;
+        cip_change *e;
         place_open(&p, kind, &f);
         OK(change_elsewhere(&p, err));
         if (kind == MEMORY) /* which tells without being asked */
             expect_read_no_more(f);
-        FAILS(CIP_ERR_BUSY, "changed since it was opened", cip_edit_begin(f, &e, err));
+        FAILS(CIP_ERR_BUSY, "changed since it was opened", cip_change_begin(f, NULL, &e, err));
         FAILS(CIP_ERR_BUSY, "changed since it was opened",
               cip_append(f, "rows", cip_dtype_of(CIP_F64), rows, sizeof rows, err));
         place_close(&p, f);
@@ -278,10 +278,10 @@ static void what_another_changed_meanwhile_is_not_written_over(void **state)
     for (int kind = MEMORY; kind < STORES; kind++) {
         place p;
         cip_file *f;
-        cip_edit *e;
+        cip_change *e;
         size_t n, nother;
         place_open(&p, kind, &f);
-        OK(cip_edit_begin(f, &e, err));
+        OK(cip_change_begin(f, NULL, &e, err));
         OK(change_elsewhere(&p, err));
         char *other = place_bytes(&p, &nother);
         FAILS(CIP_ERR_BUSY, "file changed since open", change(e, err));
@@ -303,7 +303,7 @@ static void what_cannot_be_written_is_refused(void **state)
     for (int k = 0; k < 3; k++) {
         cip_io_methods few = reads;
         cip_file *f;
-        cip_edit *e;
+        cip_change *e;
         if (k == 0)
             few.open_write = NULL;
         if (k == 1)
@@ -312,7 +312,7 @@ static void what_cannot_be_written_is_refused(void **state)
             OK(cip_open_io(&few, file, NULL, &f, err));
         else
             OK(cip_open_memory(first, nfirst, NULL, &f, err));
-        FAILS(CIP_ERR_UNSUPPORTED, "open_write and version", cip_edit_begin(f, &e, err));
+        FAILS(CIP_ERR_UNSUPPORTED, "open_write and version", cip_change_begin(f, NULL, &e, err));
         assert_null(e);
         FAILS(CIP_ERR_UNSUPPORTED, "opened by its name",
               cip_append(f, "rows", cip_dtype_of(CIP_F64), rows, sizeof rows, err));
@@ -332,7 +332,7 @@ static void a_call_that_fails_leaves_the_old_file(void **state)
         for (int n = 1;; n++) {
             place p;
             cip_file *f;
-            cip_edit *e;
+            cip_change *e;
             place_open(&p, METHODS, &f);
             int opening = p.store.calls;
             p.store.fail_at = opening + n;
@@ -340,7 +340,7 @@ static void a_call_that_fails_leaves_the_old_file(void **state)
             if (appends) {
                 st = cip_append(f, "rows", cip_dtype_of(CIP_F64), rows, sizeof rows, NULL);
             } else {
-                st = cip_edit_begin(f, &e, NULL);
+                st = cip_change_begin(f, NULL, &e, NULL);
                 if (st == CIP_OK)
                     st = change(e, NULL);
             }
@@ -367,12 +367,12 @@ static void an_allocation_that_fails_leaves_the_old_file(void **state)
         cip_allocator a = { fail_alloc_resize, &fa };
         place p = { .kind = MEMORY };
         cip_file *f;
-        cip_edit *e;
+        cip_change *e;
         size_t now;
         OK(cip_memory_new(first, nfirst, &p.memory, err));
         OK(cip_memory_open(p.memory, CIP_OPEN_OPTIONS(.allocator = &a, .threads = 1), &f, err));
         fa.fail_at = fa.requests + n;
-        cip_status st = cip_edit_begin(f, &e, NULL);
+        cip_status st = cip_change_begin(f, NULL, &e, NULL);
         if (st == CIP_OK)
             st = change(e, NULL);
         went = fa.requests < fa.fail_at;
@@ -393,27 +393,27 @@ static void frames_have_their_metadata_changed_anywhere(void **state)
     char *made[STORES];
     size_t n[STORES], nframe;
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     (void)state;
     OK(cip_create_memory("x.b2nd", NULL, &m, &w, err));
-    OK(cip_put(w, "", cip_dtype_of(CIP_I32), 1, shape, v, CIP_ARRAY_OPTIONS(.codec = "blosclz"),
-               err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "", cip_dtype_of(CIP_I32), 1, shape, v,
+                      CIP_ARRAY_OPTIONS(.codec = "blosclz"), err));
+    OK(cip_change_commit(&w, err));
     const char *frame = cip_memory_bytes(m, &nframe);
     for (int kind = 0; kind < STORES; kind++) {
         const char *unit = "";
         int32_t got[12];
         place p;
         cip_file *f;
-        cip_edit *e;
+        cip_change *e;
         place_open_of(&p, kind, frame, nframe, &f);
-        OK(cip_edit_begin(f, &e, err));
-        OK(cip_edit_set_string(e, "vlmeta/info/unit", "K", err));
-        OK(cip_edit_set_double(e, "vlmeta/info/scale", 0.5, err));
-        OK(cip_edit_move(e, "vlmeta/info/unit", "meta/unit", false, err));
-        OK(cip_edit_remove(e, "vlmeta/info", err));
-        OK(cip_edit_defrag(e, NULL, NULL, err));
-        OK(cip_edit_commit(e, err));
+        OK(cip_change_begin(f, NULL, &e, err));
+        OK(cip_change_set_string(e, "vlmeta/info/unit", "K", err));
+        OK(cip_change_set_double(e, "vlmeta/info/scale", 0.5, err));
+        OK(cip_change_move(e, "vlmeta/info/unit", "meta/unit", false, err));
+        OK(cip_change_remove(e, "vlmeta/info", err));
+        OK(cip_change_defrag(e, NULL, NULL, err));
+        OK(cip_change_commit(&e, err));
         made[kind] = place_bytes(&p, &n[kind]);
         assert_int_equal(n[kind], n[PATH]);
         assert_memory_equal(made[kind], made[PATH], n[PATH]);

@@ -11,11 +11,11 @@
 #include "support/own_folder.h"
 
 /* The tree's text with the first `find` made `put`, in the caller's hands. */
-static char *changed(cip_edit *e, const char *find, const char *put, size_t *n)
+static char *changed(cip_change *e, const char *find, const char *put, size_t *n)
 {
     const char *text;
     size_t len;
-    OK(cip_edit_text(e, &text, &len, err));
+    OK(cip_change_text(e, &text, &len, err));
     const char *at = memmem(text, len, find, strlen(find));
     if (at == NULL)
         fail_msg("expected '%s' in %.*s", find, (int)len, text);
@@ -28,11 +28,11 @@ static char *changed(cip_edit *e, const char *find, const char *put, size_t *n)
     return out;
 }
 
-static cip_status try_change(cip_edit *e, const char *find, const char *put, cip_err *err)
+static cip_status try_change(cip_change *e, const char *find, const char *put, cip_err *err)
 {
     size_t n;
     char *text = changed(e, find, put, &n);
-    cip_status st = cip_edit_set_text(e, text, n, err);
+    cip_status st = cip_change_set_text(e, text, n, err);
     free(text);
     return st;
 }
@@ -41,14 +41,14 @@ static void anything_but_descriptions_of_data_may_change(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "a.asdf", false);
-    cip_edit *e;
+    cip_change *e;
     cip_file *f;
-    OK(cip_edit_open(path, NULL, &e, err));
+    OK(cip_change_open(path, NULL, &e, err));
     OK(try_change(e, "image:", "# by hand\npicture:", err));
     OK(try_change(e, "name: first", "name: second, more: [1]", err));
     OK(try_change(e, "[10, 20, 30]", "[7, 8, 9]", err));
-    OK(cip_edit_set_string(e, "note", "and a value", err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_set_string(e, "note", "and a value", err));
+    OK(cip_change_commit(&e, err));
     OK(cip_open(path, NULL, &f, err));
     const char *name;
     OK(cip_tree_get_string(cip_file_tree(f), "meta/name", &name, err));
@@ -69,8 +69,8 @@ static void data_cannot_be_described_otherwise(void **state)
     const char *path = edit_file(&s, "b.asdf", false);
     size_t n, m;
     char *before = edit_bytes(path, &n);
-    cip_edit *e;
-    OK(cip_edit_open(path, NULL, &e, err));
+    cip_change *e;
+    OK(cip_change_open(path, NULL, &e, err));
     const uint16_t one = 1; /* arrays are written in this machine's order */
     const bool little = *(const uint8_t *)&one == 1;
     const char *const changes[][2] = {
@@ -83,7 +83,7 @@ static void data_cannot_be_described_otherwise(void **state)
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
         FAILS(CIP_ERR_ARG, "does not describe", try_change(e, changes[i][0], changes[i][1], err));
-    FAILS(CIP_ERR_ARG, "does not describe", cip_edit_commit(e, err));
+    FAILS(CIP_ERR_ARG, "does not describe", cip_change_commit(&e, err));
     char *after = edit_bytes(path, &m);
     assert_int_equal(n, m);
     assert_memory_equal(before, after, n);
@@ -95,18 +95,18 @@ static void a_text_that_readers_would_not_find_is_refused(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "c.asdf", false);
-    cip_edit *e;
-    OK(cip_edit_open(path, NULL, &e, err));
+    cip_change *e;
+    OK(cip_change_open(path, NULL, &e, err));
     FAILS(CIP_ERR_CORRUPT, "start of the tree", try_change(e, "%YAML", "\n%YAML", err));
     FAILS(CIP_ERR_CORRUPT, "end of the tree", try_change(e, "\n...\n", "\n", err));
     FAILS(CIP_ERR_CORRUPT, "end of the tree", try_change(e, "\n...\n", "\n...\n# x\n", err));
     FAILS(CIP_ERR_CORRUPT, "end of the tree", try_change(e, "name: first", "\n...\n", err));
     FAILS(CIP_ERR_CORRUPT, "", try_change(e, "first", "[", err));
     FAILS(CIP_ERR_CORRUPT, "", try_change(e, "first", "\xff", err));
-    FAILS(CIP_ERR_CORRUPT, "start of the tree", cip_edit_set_text(e, "", 0, err));
-    FAILS(CIP_ERR_ARG, "NULL", cip_edit_set_text(e, NULL, 0, err));
-    FAILS(CIP_ERR_ARG, "NULL", cip_edit_text(e, NULL, NULL, err));
-    cip_edit_abort(e);
+    FAILS(CIP_ERR_CORRUPT, "start of the tree", cip_change_set_text(e, "", 0, err));
+    FAILS(CIP_ERR_ARG, "NULL", cip_change_set_text(e, NULL, 0, err));
+    FAILS(CIP_ERR_ARG, "NULL", cip_change_text(e, NULL, NULL, err));
+    cip_change_abort(&e);
 }
 
 static void it_comes_before_changes_of_data(void **state)
@@ -115,15 +115,15 @@ static void it_comes_before_changes_of_data(void **state)
     const char *path = edit_file(&s, "d.asdf", false);
     const float row[6] = { 0 };
     const int64_t two[2] = { 1, 2 };
-    cip_edit *e;
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_append(e, "image", row, sizeof row, err));
+    cip_change *e;
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_append(e, "image", cip_dtype_as_stored(), row, sizeof row, err));
     FAILS(CIP_ERR_UNSUPPORTED, "after data", try_change(e, "first", "x", err));
-    cip_edit_abort(e);
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_write(e, "few", "[:2]", two, sizeof two, err));
+    cip_change_abort(&e);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_write(e, "few", "[:2]", cip_dtype_as_stored(), two, sizeof two, err));
     FAILS(CIP_ERR_UNSUPPORTED, "after data", try_change(e, "first", "x", err));
-    cip_edit_abort(e);
+    cip_change_abort(&e);
 }
 
 static void paths_are_of_utf_8(void **state)
@@ -132,21 +132,21 @@ static void paths_are_of_utf_8(void **state)
     const char *path = edit_file(&s, "utf.asdf", false);
     const int64_t shape[] = { 1 };
     const float v = 1;
-    cip_edit *e;
-    cip_writer *w;
-    OK(cip_edit_open(path, NULL, &e, err));
-    FAILS(CIP_ERR_ARG, "UTF-8", cip_edit_set_int(e, "a\xff", 1, err));
-    FAILS(CIP_ERR_ARG, "UTF-8", cip_edit_move(e, "image", "a\xff", false, err));
+    cip_change *e;
+    cip_change *w;
+    OK(cip_change_open(path, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "UTF-8", cip_change_set_int(e, "a\xff", 1, err));
+    FAILS(CIP_ERR_ARG, "UTF-8", cip_change_move(e, "image", "a\xff", false, err));
     FAILS(CIP_ERR_ARG, "UTF-8",
-          cip_edit_put(e, "b\xfe", cip_dtype_of(CIP_F32), 1, shape, &v, NULL, err));
-    cip_edit_abort(e);
+          cip_change_put(e, "b\xfe", cip_dtype_of(CIP_F32), 1, shape, &v, NULL, err));
+    cip_change_abort(&e);
     OK(cip_create(scratch_path(&s, "utf2.asdf"), NULL, &w, err));
-    FAILS(CIP_ERR_ARG, "UTF-8", cip_writer_set_int(w, "a\xff", 1, err));
-    cip_writer_abort(w);
+    FAILS(CIP_ERR_ARG, "UTF-8", cip_change_set_int(w, "a\xff", 1, err));
+    cip_change_abort(&w);
     OK(cip_create(scratch_path(&s, "utf2.asdf"), NULL, &w, err));
     FAILS(CIP_ERR_ARG, "UTF-8",
-          cip_put(w, "b\xfe", cip_dtype_of(CIP_F32), 1, shape, &v, NULL, err));
-    cip_writer_abort(w);
+          cip_change_put(w, "b\xfe", cip_dtype_of(CIP_F32), 1, shape, &v, NULL, err));
+    cip_change_abort(&w);
 }
 
 int main(void)

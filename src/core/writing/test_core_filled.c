@@ -29,19 +29,19 @@ static void same_bytes(const char *format, cip_kind kind, const void *value, con
     for (size_t i = 0; i < n; i += each)
         memcpy(elems + i, elem, each);
     for (int k = 0; k < 2; k++) {
-        cip_writer *w;
+        cip_change *w;
         assert_int_equal(cip_create_memory(format,
-                                           CIP_WRITE_OPTIONS(.byteorder = byteorder, .threads = 1,
-                                                             .accept_loss = plain),
+                                           CIP_CHANGE_OPTIONS(.byteorder = byteorder, .threads = 1,
+                                                              .accept_loss = plain),
                                            &m[k], &w, &err),
                          CIP_OK);
         if (k == 0)
-            cip_put(w, "a", cip_dtype_of(kind), plain ? 1 : 2, plain ? list : shape, elems, NULL,
-                    &err);
-        else
-            cip_put_filled(w, "a", cip_dtype_of(kind), plain ? 1 : 2, plain ? list : shape, value,
+            cip_change_put(w, "a", cip_dtype_of(kind), plain ? 1 : 2, plain ? list : shape, elems,
                            NULL, &err);
-        if (cip_writer_commit(w, &err) != CIP_OK)
+        else
+            cip_change_put_filled(w, "a", cip_dtype_of(kind), plain ? 1 : 2, plain ? list : shape,
+                                  value, NULL, &err);
+        if (cip_change_commit(&w, &err) != CIP_OK)
             fail_msg("%s: %s", format, err.text);
     }
     const void *one = cip_memory_bytes(m[0], &len[0]), *two = cip_memory_bytes(m[1], &len[1]);
@@ -117,17 +117,17 @@ static void an_array_of_any_length_costs_next_to_nothing(void **state)
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         cip_err err = CIP_ERR_INIT;
         cip_memory *m;
-        cip_writer *w;
+        cip_change *w;
         cip_file *f;
         float got;
         size_t n;
-        assert_int_equal(
-            cip_create_memory("blosc2", CIP_WRITE_OPTIONS(.limits = &limits, .byteorder = "little"),
-                              &m, &w, &err),
-            CIP_OK);
-        cip_put_filled(w, "", cip_dtype_of(CIP_F32), 2, huge, row[i].set ? &row[i].value : NULL,
-                       NULL, &err);
-        assert_int_equal(cip_writer_commit(w, &err), CIP_OK);
+        assert_int_equal(cip_create_memory(
+                             "blosc2", CIP_CHANGE_OPTIONS(.limits = &limits, .byteorder = "little"),
+                             &m, &w, &err),
+                         CIP_OK);
+        cip_change_put_filled(w, "", cip_dtype_of(CIP_F32), 2, huge,
+                              row[i].set ? &row[i].value : NULL, NULL, &err);
+        assert_int_equal(cip_change_commit(&w, &err), CIP_OK);
         cip_memory_bytes(m, &n);
         assert_true(n < 1000);
         assert_int_equal(cip_memory_open(m, NULL, &f, &err), CIP_OK);
@@ -150,18 +150,18 @@ static void a_mask_an_empty_array_and_wrong_calls(void **state)
     uint8_t missing[3] = { 0 };
     cip_err err = CIP_ERR_INIT;
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     cip_file *f;
     (void)state;
     assert_int_equal(cip_create_memory("asdf", NULL, &m, &w, &err), CIP_OK);
-    cip_put_filled(w, "a", cip_dtype_of(CIP_I32), 1, three, &value, CIP_ARRAY_OPTIONS(.mask = mask),
-                   &err);
-    cip_put_filled(w, "b", cip_dtype_of(CIP_I32), 2, none, &value, NULL, &err);
-    cip_put_filled(w, "c", cip_dtype_of(CIP_I32), 1, three, &value,
-                   CIP_ARRAY_OPTIONS(.storage = "inline"), &err);
-    cip_put_filled(w, "d", cip_dtype_of(CIP_I32), 1, three, &value,
-                   CIP_ARRAY_OPTIONS(.storage = "streamed"), &err);
-    assert_int_equal(cip_writer_commit(w, &err), CIP_OK);
+    cip_change_put_filled(w, "a", cip_dtype_of(CIP_I32), 1, three, &value,
+                          CIP_ARRAY_OPTIONS(.mask = mask), &err);
+    cip_change_put_filled(w, "b", cip_dtype_of(CIP_I32), 2, none, &value, NULL, &err);
+    cip_change_put_filled(w, "c", cip_dtype_of(CIP_I32), 1, three, &value,
+                          CIP_ARRAY_OPTIONS(.storage = "inline"), &err);
+    cip_change_put_filled(w, "d", cip_dtype_of(CIP_I32), 1, three, &value,
+                          CIP_ARRAY_OPTIONS(.storage = "streamed"), &err);
+    assert_int_equal(cip_change_commit(&w, &err), CIP_OK);
     assert_int_equal(cip_memory_open(m, NULL, &f, &err), CIP_OK);
     assert_int_equal(cip_read_into(cip_find(f, "a", &err),
                                    CIP_READ_ARGS(.dst = got, .dst_nbytes = sizeof got,
@@ -179,16 +179,17 @@ static void a_mask_an_empty_array_and_wrong_calls(void **state)
     cip_file_close(f);
     cip_memory_free(m);
     assert_int_equal(cip_create_memory("npy", NULL, &m, &w, &err), CIP_OK);
-    assert_int_equal(cip_put_filled(w, "", NULL, 1, three, &value, NULL, NULL), CIP_ERR_ARG);
-    cip_writer_abort(w);
+    assert_int_equal(cip_change_put_filled(w, "", NULL, 1, three, &value, NULL, NULL), CIP_ERR_ARG);
+    cip_change_abort(&w);
     cip_memory_free(m);
     assert_int_equal(cip_create_memory("npy", NULL, &m, &w, &err), CIP_OK);
-    assert_int_not_equal(cip_put_filled(w, "", cip_dtype_of(CIP_I32), 1, wrong, &value, NULL, NULL),
-                         CIP_OK);
-    cip_writer_abort(w);
+    assert_int_not_equal(
+        cip_change_put_filled(w, "", cip_dtype_of(CIP_I32), 1, wrong, &value, NULL, NULL), CIP_OK);
+    cip_change_abort(&w);
     cip_memory_free(m);
-    assert_int_equal(cip_put_filled(NULL, "", cip_dtype_of(CIP_I32), 1, three, &value, NULL, NULL),
-                     CIP_ERR_ARG);
+    assert_int_equal(
+        cip_change_put_filled(NULL, "", cip_dtype_of(CIP_I32), 1, three, &value, NULL, NULL),
+        CIP_ERR_ARG);
 }
 
 int main(void)

@@ -27,10 +27,10 @@ static void make_any(const char *name, const char *format)
 {
     const int32_t v[] = { 1, 2, 3 };
     const int64_t shape[] = { 3 };
-    cip_writer *w;
-    OK(cip_create(at(name), CIP_WRITE_OPTIONS(.format = format), &w, err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err));
-    OK(cip_writer_commit(w, err));
+    cip_change *w;
+    OK(cip_create(at(name), CIP_CHANGE_OPTIONS(.format = format), &w, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err));
+    OK(cip_change_commit(&w, err));
 }
 
 /* 60 rows of two columns, 10 a chunk: records in superchunks, or a table of the old programs. */
@@ -38,32 +38,32 @@ static void make(const char *name, const char *format)
 {
     uint32_t v[60];
     const int64_t shape[] = { 60 };
-    cip_writer *w;
+    cip_change *w;
     for (uint32_t i = 0; i < 60; i++)
         v[i] = i * i;
     OK(cip_create(at(name),
-                  CIP_WRITE_OPTIONS(.format = format, .format_options = CIP_TEXTS("chunklen=10")),
+                  CIP_CHANGE_OPTIONS(.format = format, .format_options = CIP_TEXTS("chunklen=10")),
                   &w, err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_U32), 1, shape, v, NULL, err));
-    OK(cip_put(w, "b", cip_dtype_of(CIP_U32), 1, shape, v, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_U32), 1, shape, v, NULL, err));
+    OK(cip_change_put(w, "b", cip_dtype_of(CIP_U32), 1, shape, v, NULL, err));
+    OK(cip_change_commit(&w, err));
 }
 
-static void change(cip_edit *e)
+static void change(cip_change *e)
 {
     static const uint32_t some[25] = { 7, 8, 9 }, rows[2 * 15] = { 1, 2, 3, 4 };
     const int64_t shape[] = { 90 };
-    OK(cip_edit_write(e, "b", "[20:45]", some, sizeof some, err));
-    OK(cip_edit_append(e, "", rows, sizeof rows, err));
-    OK(cip_edit_resize(e, "", 1, shape, err));
-    OK(cip_edit_set_string(e, "attributes/unit", "K", err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_write(e, "b", "[20:45]", cip_dtype_as_stored(), some, sizeof some, err));
+    OK(cip_change_append(e, "", cip_dtype_as_stored(), rows, sizeof rows, err));
+    OK(cip_change_resize(e, "", 1, shape, err));
+    OK(cip_change_set_string(e, "attributes/unit", "K", err));
+    OK(cip_change_commit(&e, err));
 }
 
 static void change_path(const char *name)
 {
-    cip_edit *e;
-    OK(cip_edit_open(at(name), NULL, &e, err));
+    cip_change *e;
+    OK(cip_change_open(at(name), NULL, &e, err));
     change(e);
 }
 
@@ -95,7 +95,7 @@ static void a_folder_changes_in_memory_as_on_disk(void **state)
     (void)state;
     for (size_t k = 0; k < 3; k++) {
         cip_memory *m;
-        cip_edit *e;
+        cip_change *e;
         size_t n;
         make("disk", formats[k]);
         OK(cip_memory_load(at("disk/"), NULL, &m, err));
@@ -103,7 +103,7 @@ static void a_folder_changes_in_memory_as_on_disk(void **state)
         assert_int_equal(n, 0);
         OK(cip_memory_save(m, at("as-it-was"), NULL, err));
         assert_int_equal(expect_same("disk", "as-it-was"), k == 0 ? 4 : 2 + 2 * (3 + 6));
-        OK(cip_edit_open_memory(m, NULL, &e, err));
+        OK(cip_change_open_memory(m, NULL, &e, err));
         change(e);
         change_path("disk");
         OK(cip_memory_save(m, at("saved"), NULL, err));
@@ -121,16 +121,16 @@ static void a_file_comes_with_those_beside_it(void **state)
     static const int64_t shape[] = { 24 };
     const cip_array_options own = { .size = sizeof own, .storage = "external" };
     float v[24] = { 1, 2, 3 };
-    cip_writer *w;
+    cip_change *w;
     cip_memory *m;
-    cip_edit *e;
+    cip_change *e;
     size_t n;
     (void)state;
     OK(cip_create(at("night.asdf"), NULL, &w, err));
-    OK(cip_put(w, "one", cip_dtype_of(CIP_F32), 1, shape, v, &own, err));
-    OK(cip_put(w, "two", cip_dtype_of(CIP_F32), 1, shape, v, &own, err));
-    OK(cip_put(w, "three", cip_dtype_of(CIP_F32), 1, shape, v, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "one", cip_dtype_of(CIP_F32), 1, shape, v, &own, err));
+    OK(cip_change_put(w, "two", cip_dtype_of(CIP_F32), 1, shape, v, &own, err));
+    OK(cip_change_put(w, "three", cip_dtype_of(CIP_F32), 1, shape, v, NULL, err));
+    OK(cip_change_commit(&w, err));
     scratch_write(&s, "other.asdf", "not of it", 9);
     OK(cip_memory_load(at("night.asdf"), NULL, &m, err));
     assert_non_null(cip_memory_bytes(m, &n));
@@ -138,13 +138,13 @@ static void a_file_comes_with_those_beside_it(void **state)
     assert_string_equal(cip_memory_member(m, 0, NULL, &n), "night0000.asdf");
     assert_string_equal(cip_memory_member(m, 1, NULL, NULL), "night0001.asdf");
     assert_null(cip_memory_member(m, 2, NULL, NULL));
-    OK(cip_edit_open_memory(m, NULL, &e, err));
+    OK(cip_change_open_memory(m, NULL, &e, err));
     v[0] = 5;
-    OK(cip_edit_write(e, "three", "[0]", v, 4, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_write(e, "three", "[0]", cip_dtype_as_stored(), v, 4, err));
+    OK(cip_change_commit(&e, err));
     FAILS(CIP_ERR_EXISTS, "exists", cip_memory_save(m, at("night.asdf"), NULL, err));
     FAILS(CIP_ERR_EXISTS, "'night0000.asdf' exists",
-          cip_memory_save(m, at("night.asdf"), CIP_WRITE_OPTIONS(.overwrite = true), err));
+          cip_memory_save(m, at("night.asdf"), CIP_CHANGE_OPTIONS(.overwrite = true), err));
     assert_int_equal(mkdir(at("new"), 0755), 0);
     OK(cip_memory_save(m, at("new/night.asdf"), NULL, err));
     edit_verify(at("new/night.asdf"));
@@ -201,9 +201,9 @@ static void what_is_not_all_within_is_refused(void **state)
 
 static void a_place_that_is_taken_is_kept(void **state)
 {
-    const cip_write_options over = { .size = sizeof over, .overwrite = true };
+    const cip_change_options over = { .size = sizeof over, .overwrite = true };
     cip_memory *m, *none;
-    cip_writer *w;
+    cip_change *w;
     (void)state;
     make("x", "bcolz");
     make("y", "blz");
@@ -221,7 +221,7 @@ static void a_place_that_is_taken_is_kept(void **state)
     cip_memory_free(none);
     OK(cip_create_memory("asdf", NULL, &none, &w, err));
     FAILS(CIP_ERR_ARG, "complete", cip_memory_save(none, at("none"), NULL, err));
-    cip_writer_abort(w);
+    cip_change_abort(&w);
     cip_memory_free(none);
     cip_memory_free(m);
 }
@@ -239,7 +239,7 @@ static void failing_allocations_leave_nothing(void **state)
         cip_status st = cip_memory_load(
             at("x"), CIP_OPEN_OPTIONS(.allocator = &from, .threads = 1, .format = "blz"), &m, NULL);
         if (st == CIP_OK)
-            st = cip_memory_save(m, at(name), CIP_WRITE_OPTIONS(.allocator = &from), NULL);
+            st = cip_memory_save(m, at(name), CIP_CHANGE_OPTIONS(.allocator = &from), NULL);
         cip_memory_free(m);
         assert_int_equal(f.held, 0);
         if (st == CIP_OK) { /* as it is without some that only make it quicker */
@@ -266,9 +266,9 @@ static void a_complete_one_takes_a_name(void **state)
     (void)state;
     assert_int_equal(mkdir(at("in"), 0777), 0);
     for (size_t i = 0; i < 2; i++) {
-        const cip_write_options over = { .size = sizeof over, .overwrite = true };
+        const cip_change_options over = { .size = sizeof over, .overwrite = true };
         struct stat old, now;
-        cip_edit *e;
+        cip_change *e;
         char to[16], in[16], kept[16];
         snprintf(to, sizeof to, "x%zu", i);
         snprintf(in, sizeof in, "in/x%zu", i);
@@ -281,12 +281,12 @@ static void a_complete_one_takes_a_name(void **state)
         FAILS(CIP_ERR_EXISTS, "exists", cip_publish(at(in), at(to), NULL, err));
         FAILS(CIP_ERR_NOT_FOUND, "", cip_publish(at("none"), at(to), &over, err));
         expect_same(kept, in);
-        OK(cip_edit_open(at(to), NULL, &e, err));
+        OK(cip_change_open(at(to), NULL, &e, err));
         FAILS(CIP_ERR_BUSY, "another writer", cip_publish(at(in), at(to), &over, err));
-        cip_edit_abort(e);
-        OK(cip_edit_open(at(in), NULL, &e, err));
+        cip_change_abort(&e);
+        OK(cip_change_open(at(in), NULL, &e, err));
         FAILS(CIP_ERR_BUSY, "another writer", cip_publish(at(in), at(to), &over, err));
-        cip_edit_abort(e);
+        cip_change_abort(&e);
         expect_same(kept, in);
         assert_int_equal(chmod(at(to), i == 0 ? 0750 : 0640), 0);
         assert_int_equal(stat(at(to), &old), 0);
@@ -297,7 +297,7 @@ static void a_complete_one_takes_a_name(void **state)
         assert_int_not_equal(now.st_ino, old.st_ino);
     }
     /* a file and a folder do not replace each other, and are where they were */
-    const cip_write_options over = { .size = sizeof over, .overwrite = true };
+    const cip_change_options over = { .size = sizeof over, .overwrite = true };
     FAILS(CIP_ERR_ARG, "no folder", cip_publish(at("x0"), at("x1"), &over, err));
     FAILS(CIP_ERR_ARG, "no regular file", cip_publish(at("x1"), at("x0"), &over, err));
     expect_same("kept0", "x0");

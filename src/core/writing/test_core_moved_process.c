@@ -56,14 +56,14 @@ static void an_update_goes_to_the_file_that_was_opened(void **state)
     const size_t lengths[] = { 4, sizeof text - 1 };
     for (size_t i = 0; i < 2; i++) {
         cip_file *f;
-        cip_edit *e;
+        cip_change *e;
         memset(text, 'a' + (int)i, lengths[i]);
         text[lengths[i]] = '\0';
         OK(cip_open("x.asdf", NULL, &f, err));
-        OK(cip_edit_begin(f, &e, err));
-        OK(cip_edit_set_string(e, "meta/name", text, err));
+        OK(cip_change_begin(f, NULL, &e, err));
+        OK(cip_change_set_string(e, "meta/name", text, err));
         assert_int_equal(chdir("below"), 0);
-        OK(cip_edit_commit(e, err));
+        OK(cip_change_commit(&e, err));
         cip_file_close(f);
         assert_name("x.asdf", text);
         assert_name("below/x.asdf", "first");
@@ -76,12 +76,12 @@ static void an_update_begins_where_the_file_was_opened(void **state)
     (void)state;
     bool changed;
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     OK(cip_open("x.asdf", NULL, &f, err));
     assert_int_equal(chdir("below"), 0);
-    OK(cip_edit_begin(f, &e, err));
-    OK(cip_edit_set_string(e, "meta/name", "here", err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_begin(f, NULL, &e, err));
+    OK(cip_change_set_string(e, "meta/name", "here", err));
+    OK(cip_change_commit(&e, err));
     OK(cip_file_refresh(f, &changed, err));
     assert_true(changed);
     const double row[] = { 1, 2 };
@@ -93,11 +93,11 @@ static void an_update_begins_where_the_file_was_opened(void **state)
     edit_expect("x.asdf", "rows", "1.0 2.0\n");
 }
 
-static void put_one(cip_writer *w)
+static void put_one(cip_change *w)
 {
     const int64_t shape[] = { 3 };
     const int32_t v[] = { 1, 2, 3 };
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err));
 }
 
 /* In a folder, all is under a name of ours meanwhile. */
@@ -106,21 +106,21 @@ static void a_child_leaves_a_new_file_to_its_parent(void **state)
     (void)state;
     static const char *const names[] = { "new.asdf", "new.bcolz" };
     for (size_t i = 0; i < 2; i++) {
-        cip_writer *w;
+        cip_change *w;
         int status = -1;
         OK(cip_create(names[i], NULL, &w, err));
         put_one(w);
         const pid_t child = fork();
         if (child == 0) {
             const int32_t one = 1;
-            const bool refused =
-                cip_put(w, "b", cip_dtype_of(CIP_I32), 0, NULL, &one, NULL, NULL) == CIP_ERR_ARG &&
-                cip_writer_commit(w, NULL) != CIP_OK;
+            const bool refused = cip_change_put(w, "b", cip_dtype_of(CIP_I32), 0, NULL, &one, NULL,
+                                                NULL) == CIP_ERR_ARG &&
+                                 cip_change_commit(&w, NULL) != CIP_OK;
             _exit(refused ? 0 : 1); /* the commit freed it */
         }
         waitpid(child, &status, 0);
         assert_int_equal(status, 0);
-        OK(cip_writer_commit(w, err));
+        OK(cip_change_commit(&w, err));
         edit_expect(names[i], i == 0 ? "a" : "", "1 2 3\n");
     }
 }
@@ -129,20 +129,20 @@ static void a_child_leaves_an_update_to_its_parent(void **state)
 {
     (void)state;
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     int status = -1;
     OK(cip_open("below/x.asdf", NULL, &f, err));
-    OK(cip_edit_begin(f, &e, err));
-    OK(cip_edit_set_string(e, "meta/name", "parent", err));
+    OK(cip_change_begin(f, NULL, &e, err));
+    OK(cip_change_set_string(e, "meta/name", "parent", err));
     const pid_t child = fork();
     if (child == 0) {
-        const bool refused = cip_edit_set_string(e, "meta/name", "child", NULL) == CIP_ERR_ARG &&
-                             cip_edit_commit(e, NULL) != CIP_OK;
+        const bool refused = cip_change_set_string(e, "meta/name", "child", NULL) == CIP_ERR_ARG &&
+                             cip_change_commit(&e, NULL) != CIP_OK;
         _exit(refused ? 0 : 1);
     }
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     cip_file_close(f);
     assert_name("below/x.asdf", "parent");
 }

@@ -20,12 +20,12 @@
 static const int64_t shape34[] = { 3, 4 };
 static const int32_t twelve[] = { 0, 1, -2, 3, 4, 5, 6, 70000, 8, 9, 10, 11 };
 
-static cip_writer *create(const char *name, cip_memory **m)
+static cip_change *create(const char *name, cip_memory **m)
 {
-    cip_writer *w = NULL;
+    cip_change *w = NULL;
     const bool folder = strcmp(name, "folder.b2nd") == 0;
     OK(cip_create_memory(
-        name, CIP_WRITE_OPTIONS(.format_options = folder ? CIP_TEXTS("sparse=yes") : NULL), m, &w,
+        name, CIP_CHANGE_OPTIONS(.format_options = folder ? CIP_TEXTS("sparse=yes") : NULL), m, &w,
         &err));
     return w;
 }
@@ -61,10 +61,10 @@ static void metadata_go_where_the_format_has_a_place(void **state)
     for (int i = 0; i < 2; i++) {
         const char *unit = "";
         cip_memory *m;
-        cip_writer *w = create(file[i].name, &m);
-        OK(cip_writer_set_string(w, "metadata", "K", &err));
-        OK(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
-        OK(cip_writer_commit(w, &err));
+        cip_change *w = create(file[i].name, &m);
+        OK(cip_change_set_string(w, "metadata", "K", &err));
+        OK(cip_change_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
+        OK(cip_change_commit(&w, &err));
         cip_file *f = open_it(m);
         assert_twelve(f);
         OK(cip_tree_get_string(cip_file_tree(f), file[i].path, &unit, &err));
@@ -81,13 +81,13 @@ typedef struct step {
 static cip_memory *written(const char *name, const step *s)
 {
     cip_memory *m;
-    cip_writer *w = create(name, &m);
+    cip_change *w = create(name, &m);
     for (; s->path != NULL; s++)
         if (s->text != NULL)
-            OK(cip_writer_set_string(w, s->path, s->text, &err));
+            OK(cip_change_set_string(w, s->path, s->text, &err));
         else
-            OK(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
-    OK(cip_writer_commit(w, &err));
+            OK(cip_change_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
+    OK(cip_change_commit(&w, &err));
     return m;
 }
 
@@ -141,10 +141,10 @@ static void metadata_behind_the_array_are_checked(void **state)
     for (int i = 0; i < 3; i++) {
         cip_memory *m;
         cip_err why = CIP_ERR_INIT;
-        cip_writer *w = create(name[i], &m);
-        OK(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
-        OK(cip_writer_set_string(w, "unit", "K", &err));
-        assert_int_equal(cip_writer_commit(w, &why), CIP_ERR_UNSUPPORTED);
+        cip_change *w = create(name[i], &m);
+        OK(cip_change_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
+        OK(cip_change_set_string(w, "unit", "K", &err));
+        assert_int_equal(cip_change_commit(&w, &why), CIP_ERR_UNSUPPORTED);
         assert_non_null(strstr(why.text, "cannot hold all of it"));
         cip_memory_free(m);
     }
@@ -155,12 +155,12 @@ static void an_array_has_chunks_of_the_shape_asked_for(void **state)
     (void)state;
     cip_memory *m;
     cip_slab *s;
-    cip_writer *w = create("one.b2nd", &m);
-    OK(cip_declare(w, "", cip_dtype_of(CIP_I32), 2, shape34, CIP_ARRAY_OPTIONS(.chunk = { 2, 3 }),
-                   &s, &err));
+    cip_change *w = create("one.b2nd", &m);
+    OK(cip_change_declare(w, "", cip_dtype_of(CIP_I32), 2, shape34,
+                          CIP_ARRAY_OPTIONS(.chunk = { 2, 3 }), &s, &err));
     for (int64_t row = 2; row >= 0; row--)
         OK(cip_slab_write(s, CIP_BOX({ row, 0 }, { row + 1, 4 }), twelve + 4 * row, 16, &err));
-    OK(cip_writer_commit(w, &err));
+    OK(cip_change_commit(&w, &err));
     cip_file *f = open_it(m);
     assert_twelve(f);
     assert_int_equal(chunk_length(f, 0), 2);
@@ -174,11 +174,11 @@ static void a_chunk_shape_is_given_once(void **state)
 {
     (void)state;
     cip_memory *m;
-    cip_writer *w = create("one.b2nd", &m);
-    OK(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve,
-               CIP_ARRAY_OPTIONS(.chunk = { 2, 3 }, .format_options = CIP_TEXTS("chunks=3,2")),
-               &err));
-    OK(cip_writer_commit(w, &err));
+    cip_change *w = create("one.b2nd", &m);
+    OK(cip_change_put(
+        w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve,
+        CIP_ARRAY_OPTIONS(.chunk = { 2, 3 }, .format_options = CIP_TEXTS("chunks=3,2")), &err));
+    OK(cip_change_commit(&w, &err));
     cip_file *f = open_it(m);
     assert_int_equal(chunk_length(f, 0), 3);
     cip_file_close(f);
@@ -192,12 +192,12 @@ static void a_shape_that_is_none_is_refused(void **state)
     static const char *const names[] = { "one.b2nd", "one.npy" };
     for (int i = 0; i < 2; i++) {
         cip_memory *m;
-        cip_writer *w = create(names[i], &m);
+        cip_change *w = create(names[i], &m);
         const cip_status want = i == 0 ? CIP_ERR_ARG : CIP_OK;
-        assert_int_equal(cip_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve,
-                                 CIP_ARRAY_OPTIONS(.chunk = { 2 }), NULL),
+        assert_int_equal(cip_change_put(w, "", cip_dtype_of(CIP_I32), 2, shape34, twelve,
+                                        CIP_ARRAY_OPTIONS(.chunk = { 2 }), NULL),
                          want);
-        assert_int_equal(cip_writer_commit(w, NULL), want);
+        assert_int_equal(cip_change_commit(&w, NULL), want);
         cip_memory_free(m);
     }
 }
@@ -237,19 +237,19 @@ static void frames_grow_and_change(void **state)
     for (int sparse = 0; sparse < 2; sparse++) {
         const char *path = scratch_path(&dir, sparse ? "sparse.b2nd" : "events.b2nd");
         const char *const option[] = { sparse ? "sparse=yes" : "sparse=no", NULL };
-        cip_writer *w;
-        cip_edit *e;
+        cip_change *w;
+        cip_change *e;
         cip_file *f;
-        OK(cip_create(path, CIP_WRITE_OPTIONS(.format_options = option), &w, &err));
-        OK(cip_put(w, "", cip_dtype_of(CIP_F64), 2, none, NULL, NULL, &err));
-        OK(cip_writer_commit(w, &err));
+        OK(cip_create(path, CIP_CHANGE_OPTIONS(.format_options = option), &w, &err));
+        OK(cip_change_put(w, "", cip_dtype_of(CIP_F64), 2, none, NULL, NULL, &err));
+        OK(cip_change_commit(&w, &err));
         add_hours(path);
         assert_row(path, "[-1]", 3, 1.5, 2);
         OK(cip_open(path, NULL, &f, &err));
-        OK(cip_edit_begin(f, &e, &err));
-        OK(cip_edit_set_string(e, "vlmeta/quality", "good", &err));
-        OK(cip_edit_write(e, "", "[0:2]", fixed, sizeof fixed, &err));
-        OK(cip_edit_commit(e, &err));
+        OK(cip_change_begin(f, NULL, &e, &err));
+        OK(cip_change_set_string(e, "vlmeta/quality", "good", &err));
+        OK(cip_change_write(e, "", "[0:2]", cip_dtype_as_stored(), fixed, sizeof fixed, &err));
+        OK(cip_change_commit(&e, &err));
         cip_file_close(f);
         assert_row(path, "[1]", 8, 8, 8);
         assert_row(path, "[2]", 1, 0.5, 1);
@@ -277,19 +277,21 @@ static void a_name_without_a_place_is_told(void **state)
         for (int how = 0; how < 4; how++) {
             int told = 0;
             cip_memory *m;
-            cip_writer *w;
+            cip_change *w;
             cip_slab *slab;
             const bool table = i >= 4 && how == 3; /* has names, so that "" is none */
             const char *path = how < 3 ? "image" : table ? "x" : ".";
-            OK(cip_create_memory(file[i], CIP_WRITE_OPTIONS(.on_note = count_name, .user = &told),
+            OK(cip_create_memory(file[i], CIP_CHANGE_OPTIONS(.on_note = count_name, .user = &told),
                                  &m, &w, &err));
             if (how == 0)
-                OK(cip_put_filled(w, path, cip_dtype_of(CIP_I32), 2, shape34, NULL, NULL, &err));
+                OK(cip_change_put_filled(w, path, cip_dtype_of(CIP_I32), 2, shape34, NULL, NULL,
+                                         &err));
             else if (how == 1)
-                OK(cip_declare(w, path, cip_dtype_of(CIP_I32), 2, shape34, NULL, &slab, &err));
+                OK(cip_change_declare(w, path, cip_dtype_of(CIP_I32), 2, shape34, NULL, &slab,
+                                      &err));
             else
-                OK(cip_put(w, path, cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
-            OK(cip_writer_commit(w, &err));
+                OK(cip_change_put(w, path, cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
+            OK(cip_change_commit(&w, &err));
             if (told != (how < 3))
                 fail_msg("%s, way %d: told %d times", file[i], how, told);
             cip_memory_free(m);

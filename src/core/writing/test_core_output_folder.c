@@ -300,7 +300,7 @@ typedef struct row {
 enum { ROWS = 500 };
 
 /* An array of records, and an attribute; the writer is gone then. */
-static void put_rows(cip_writer *w)
+static void put_rows(cip_change *w)
 {
     static row rows[ROWS];
     const int64_t shape[] = { ROWS };
@@ -310,9 +310,9 @@ static void put_rows(cip_writer *w)
     for (int i = 0; i < ROWS; i++)
         rows[i] = (row){ i, { (float)i / 2, -1 } };
     OK(cip_dtype_of_text(&a, text, strlen(text), CIP_HOST_BIG != 0, &d, err));
-    OK(cip_put(w, "rows", d, 1, shape, rows, NULL, err));
-    OK(cip_writer_set_string(w, "attributes/unit", "m", err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "rows", d, 1, shape, rows, NULL, err));
+    OK(cip_change_set_string(w, "attributes/unit", "m", err));
+    OK(cip_change_commit(&w, err));
     cip_arena_clear(&a);
 }
 
@@ -322,12 +322,12 @@ static void formats_of_folders_are_written_into_memory(void **state)
     static const char *const kinds[] = { "blz", "bcolz", "blz-dir" };
     for (size_t i = 0; i < 3; i++) {
         cip_memory *m;
-        cip_writer *w;
+        cip_change *w;
         cip_file *f;
         int32_t n[ROWS];
         const char *unit = "";
         OK(cip_create_memory(
-            kinds[i], CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("chunklen=70")), &m, &w, err));
+            kinds[i], CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("chunklen=70")), &m, &w, err));
         put_rows(w);
         OK(cip_memory_open(m, NULL, &f, err));
         assert_int_equal(cip_file_narray(f), i == 1 ? 3 : 1); /* a table has columns */
@@ -351,8 +351,8 @@ static void formats_of_folders_are_written_into_stores(void **state)
     static const char *const names[] = { "data/n/__1__.bin", "data/v/__1__.bin", "meta/storage",
                                          "meta/sizes", "meta/attributes" };
     static test_store s;
-    cip_writer *w;
-    OK(cip_create_io(&writes, test_store_file(&s, "out.asdf"), CIP_WRITE_OPTIONS(.format = "blz"),
+    cip_change *w;
+    OK(cip_create_io(&writes, test_store_file(&s, "out.asdf"), CIP_CHANGE_OPTIONS(.format = "blz"),
                      &w, err));
     put_rows(w);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

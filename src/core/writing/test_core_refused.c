@@ -13,6 +13,11 @@
 #include "support/core/writing/edit_testing.h"
 #include "core/writing/writer.h"
 
+static cip_file *file_of(cip_change *c)
+{
+    return ((cip_edit *)(void *)c)->file;
+}
+
 /* `more`: an array may be added, of ROWS elements. */
 typedef struct kind {
     const char *name, *format, *array, *key;
@@ -50,7 +55,7 @@ static cip_file *source;
 static int setup(void **state)
 {
     static const int64_t odd[] = { 7, 5 };
-    cip_writer *w;
+    cip_change *w;
     (void)state;
     for (int i = 0; i < 2 * ROWS; i++) {
         numbers[i] = i;
@@ -58,10 +63,10 @@ static int setup(void **state)
     }
     halves[2 * ROWS - 1] = 0.5;
     OK(cip_create_memory("asdf", NULL, &other, &w, err));
-    OK(cip_put(w, "half", cip_dtype_of(CIP_F64), 2, shape, halves, NULL, err));
-    OK(cip_put(w, "halfrow", cip_dtype_of(CIP_F64), 1, rows, halves + ROWS, NULL, err));
-    OK(cip_put(w, "odd", cip_dtype_of(CIP_I32), 2, odd, numbers, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "half", cip_dtype_of(CIP_F64), 2, shape, halves, NULL, err));
+    OK(cip_change_put(w, "halfrow", cip_dtype_of(CIP_F64), 1, rows, halves + ROWS, NULL, err));
+    OK(cip_change_put(w, "odd", cip_dtype_of(CIP_I32), 2, odd, numbers, NULL, err));
+    OK(cip_change_commit(&w, err));
     OK(cip_memory_open(other, NULL, &source, err));
     return 0;
 }
@@ -95,20 +100,20 @@ static bool is_sparse(const kind *k)
     return k->format != NULL && strcmp(k->format, "sparse") == 0;
 }
 
-static void create(const kind *k, cip_memory **m, cip_writer **w)
+static void create(const kind *k, cip_memory **m, cip_change **w)
 {
     const bool folder = strchr(k->name, '.') == NULL;
     OK(cip_create_memory(folder ? NULL : k->name,
-                         CIP_WRITE_OPTIONS(.format = folder ? k->name : NULL,
-                                           .format_options = folder ? CIP_TEXTS("chunklen=16")
-                                                             : is_sparse(k)
-                                                                 ? CIP_TEXTS("sparse=yes")
-                                                                 : NULL),
+                         CIP_CHANGE_OPTIONS(.format = folder ? k->name : NULL,
+                                            .format_options = folder ? CIP_TEXTS("chunklen=16")
+                                                              : is_sparse(k)
+                                                                  ? CIP_TEXTS("sparse=yes")
+                                                                  : NULL),
                          m, w, err));
 }
 
 /* The arrays of a file of the kind. */
-static cip_status put_all(const kind *k, cip_writer *w, cip_err *err)
+static cip_status put_all(const kind *k, cip_change *w, cip_err *err)
 {
     const cip_array_options *o =
         k->format == NULL || strcmp(k->format, "inline") != 0
@@ -117,12 +122,12 @@ static cip_status put_all(const kind *k, cip_writer *w, cip_err *err)
                                              : NULL)
             : CIP_ARRAY_OPTIONS(.storage = "inline");
     if (!is_table(k))
-        return cip_put(w, "a", cip_dtype_of(CIP_I32), k->pairs ? 2 : 1, k->pairs ? shape : rows,
-                       numbers, o, err);
-    const cip_status st = cip_put(w, "a", cip_dtype_of(CIP_I32), 1, rows, numbers, o, err);
+        return cip_change_put(w, "a", cip_dtype_of(CIP_I32), k->pairs ? 2 : 1,
+                              k->pairs ? shape : rows, numbers, o, err);
+    const cip_status st = cip_change_put(w, "a", cip_dtype_of(CIP_I32), 1, rows, numbers, o, err);
     if (st != CIP_OK)
         return st;
-    return cip_put(w, "b", cip_dtype_of(CIP_I32), 1, rows, numbers, o, err);
+    return cip_change_put(w, "b", cip_dtype_of(CIP_I32), 1, rows, numbers, o, err);
 }
 
 /* --- what is compared --------------------------------------------------------------------------*/
@@ -178,129 +183,129 @@ static const char *within(const kind *k)
 
 /* The i-th call that is to fail, or CIP_OK where it cannot be made of this kind; -1: there are no
  * more. */
-static int refuse_tree(const kind *k, cip_edit *e, int i, cip_err *err)
+static int refuse_tree(const kind *k, cip_change *e, int i, cip_err *err)
 {
     char below[80];
     snprintf(below, sizeof below, "%s/x/y", k->key != NULL ? k->key : "k");
     const char *list = k->key != NULL ? k->key : "k", *inside = "a/shape";
     switch (i) {
     case 0:
-        return cip_edit_set_string(e, below, "text", err);
+        return cip_change_set_string(e, below, "text", err);
     case 1:
-        return cip_edit_set_string(e, list, "\xff", err);
+        return cip_change_set_string(e, list, "\xff", err);
     case 2:
-        return cip_edit_set_string(e, list, NULL, err);
+        return cip_change_set_string(e, list, NULL, err);
     case 3:
-        return cip_edit_set_int(e, NULL, 1, err);
+        return cip_change_set_int(e, NULL, 1, err);
     case 4:
-        return cip_edit_set_yaml(e, list, "[1, 2", err);
+        return cip_change_set_yaml(e, list, "[1, 2", err);
     case 5:
-        return cip_edit_set_int(e, inside, 3, err);
+        return cip_change_set_int(e, inside, 3, err);
     case 6:
-        return cip_edit_set_int(e, "", 3, err);
+        return cip_change_set_int(e, "", 3, err);
     case 7:
-        return cip_edit_set_node(e, list, NULL, NULL, err);
+        return cip_change_set_node(e, list, NULL, NULL, err);
     case 8:
-        return cip_edit_set_node(e, "new/node", source,
-                                 cip_tree_get(cip_file_tree(source), "half", NULL), err);
+        return cip_change_set_node(e, "new/node", source,
+                                   cip_tree_get(cip_file_tree(source), "half", NULL), err);
     case 9:
-        return cip_edit_remove(e, below, err);
+        return cip_change_remove(e, below, err);
     case 10:
-        return cip_edit_remove(e, inside, err);
+        return cip_change_remove(e, inside, err);
     case 11:
-        return cip_edit_remove(e, "", err);
+        return cip_change_remove(e, "", err);
     case 12:
-        return cip_edit_remove(e, NULL, err);
+        return cip_change_remove(e, NULL, err);
     case 13:
-        return cip_edit_move(e, list, below, true, err);
+        return cip_change_move(e, list, below, true, err);
     case 14:
-        return cip_edit_move(e, "nothing", "new", true, err);
+        return cip_change_move(e, "nothing", "new", true, err);
     case 15:
-        return cip_edit_move(e, list, NULL, false, err);
+        return cip_change_move(e, list, NULL, false, err);
     case 16:
-        return cip_edit_move(e, k->array, below, false, err);
+        return cip_change_move(e, k->array, below, false, err);
     case 17:
-        return cip_edit_move(e, k->array, k->array, false, err);
+        return cip_change_move(e, k->array, k->array, false, err);
     case 18:
-        return cip_edit_set_text(e, "no YAML: [", 10, err);
+        return cip_change_set_text(e, "no YAML: [", 10, err);
     case 19:
-        return cip_edit_set_text(e, NULL, 10, err);
+        return cip_change_set_text(e, NULL, 10, err);
     case 20:
-        return cip_edit_freeze(e, err);
+        return cip_change_freeze(e, err);
     case 21:
-        return cip_edit_set_yaml(e, below, "{\"k\": !odd 7}", err);
+        return cip_change_set_yaml(e, below, "{\"k\": !odd 7}", err);
     case 22:
-        return cip_edit_set_yaml(e, "nowhere/at/all", "*alias", err);
+        return cip_change_set_yaml(e, "nowhere/at/all", "*alias", err);
     case 23:
-        return cip_edit_set_yaml(e, list,
-                                 "!core/ndarray-1.0.0 {source: 99, datatype: int8, "
-                                 "byteorder: little, shape: [1]}",
-                                 err);
+        return cip_change_set_yaml(e, list,
+                                   "!core/ndarray-1.0.0 {source: 99, datatype: int8, "
+                                   "byteorder: little, shape: [1]}",
+                                   err);
     case 24:
-        return cip_edit_move(e, list, within(k), false, err);
+        return cip_change_move(e, list, within(k), false, err);
     default:
         return -1;
     }
 }
 
-static int refuse_data(const kind *k, cip_edit *e, int i, cip_err *err)
+static int refuse_data(const kind *k, cip_change *e, int i, cip_err *err)
 {
     static const int64_t huge[] = { INT64_MAX / 4, 2 }, less[] = { -1, 2 }, wider[] = { 41, 3 };
     const size_t row = (k->pairs ? 2 : 1) * sizeof *numbers;
     const int ndim = k->pairs ? 2 : 1;
     switch (i) {
     case 0:
-        return cip_edit_write(e, "none", NULL, numbers, row, err);
+        return cip_change_write(e, "none", NULL, cip_dtype_as_stored(), numbers, row, err);
     case 1:
-        return cip_edit_write(e, k->array, "[0]", numbers, row + 1, err);
+        return cip_change_write(e, k->array, "[0]", cip_dtype_as_stored(), numbers, row + 1, err);
     case 2:
-        return cip_edit_write(e, k->array, "[99]", numbers, row, err);
+        return cip_change_write(e, k->array, "[99]", cip_dtype_as_stored(), numbers, row, err);
     case 3:
-        return cip_edit_write(e, k->array, "[0", numbers, row, err);
+        return cip_change_write(e, k->array, "[0", cip_dtype_as_stored(), numbers, row, err);
     case 4:
-        return cip_edit_write(e, k->array, "[0]", NULL, row, err);
+        return cip_change_write(e, k->array, "[0]", cip_dtype_as_stored(), NULL, row, err);
     case 5:
-        return cip_edit_write_array(e, k->array, NULL, from("odd"), err);
+        return cip_change_write_array(e, k->array, NULL, from("odd"), err);
     case 6:
-        return cip_edit_write_array(e, k->array, NULL, from(k->pairs ? "half" : "halfrow"), err);
+        return cip_change_write_array(e, k->array, NULL, from(k->pairs ? "half" : "halfrow"), err);
     case 7:
-        return cip_edit_write_array(e, k->array, NULL, NULL, err);
+        return cip_change_write_array(e, k->array, NULL, NULL, err);
     case 8:
-        return cip_edit_append(e, k->array, numbers, row + 1, err);
+        return cip_change_append(e, k->array, cip_dtype_as_stored(), numbers, row + 1, err);
     case 9:
-        return cip_edit_append(e, "none", numbers, row, err);
+        return cip_change_append(e, "none", cip_dtype_as_stored(), numbers, row, err);
     case 10:
-        return cip_edit_append(e, k->array, NULL, row, err);
+        return cip_change_append(e, k->array, cip_dtype_as_stored(), NULL, row, err);
     case 11:
-        return cip_edit_append_array(e, k->array, from("odd"), err);
+        return cip_change_append_array(e, k->array, from("odd"), err);
     case 12:
-        return cip_edit_append_array(e, k->array, from(k->pairs ? "half" : "halfrow"), err);
+        return cip_change_append_array(e, k->array, from(k->pairs ? "half" : "halfrow"), err);
     case 13:
-        return cip_edit_insert(e, k->array, 0, 99, numbers, row, err);
+        return cip_change_insert(e, k->array, 0, 99, cip_dtype_as_stored(), numbers, row, err);
     case 14:
-        return cip_edit_insert(e, k->array, 2, 0, numbers, row, err);
+        return cip_change_insert(e, k->array, 2, 0, cip_dtype_as_stored(), numbers, row, err);
     case 15:
-        return cip_edit_insert(e, k->array, 0, 1, numbers, row - 1, err);
+        return cip_change_insert(e, k->array, 0, 1, cip_dtype_as_stored(), numbers, row - 1, err);
     case 16:
-        return cip_edit_insert_array(e, k->array, 0, 3, from(k->pairs ? "half" : "halfrow"), err);
+        return cip_change_insert_array(e, k->array, 0, 3, from(k->pairs ? "half" : "halfrow"), err);
     case 17:
-        return cip_edit_insert_array(e, k->array, 0, 3, from("odd"), err);
+        return cip_change_insert_array(e, k->array, 0, 3, from("odd"), err);
     case 18:
-        return cip_edit_delete(e, k->array, 0, 30, 30, err);
+        return cip_change_delete(e, k->array, 0, 30, 30, err);
     case 19:
-        return cip_edit_delete(e, k->array, 7, 0, 1, err);
+        return cip_change_delete(e, k->array, 7, 0, 1, err);
     case 20:
-        return cip_edit_delete(e, k->array, 0, -1, 1, err);
+        return cip_change_delete(e, k->array, 0, -1, 1, err);
     case 21:
-        return cip_edit_resize(e, k->array, ndim + 1, shape, err);
+        return cip_change_resize(e, k->array, ndim + 1, shape, err);
     case 22:
-        return cip_edit_resize(e, k->array, ndim, less, err);
+        return cip_change_resize(e, k->array, ndim, less, err);
     case 23:
-        return cip_edit_resize(e, k->array, ndim, huge, err);
+        return cip_change_resize(e, k->array, ndim, huge, err);
     case 24:
-        return cip_edit_resize(e, "none", ndim, shape, err);
+        return cip_change_resize(e, "none", ndim, shape, err);
     case 25:
-        return k->pairs ? cip_edit_resize(e, k->array, 2, wider, err) : CIP_OK;
+        return k->pairs ? cip_change_resize(e, k->array, 2, wider, err) : CIP_OK;
     case 26:
         return cip_chunk_write(e, k->array, 99, false, numbers, row, err);
     case 27:
@@ -312,63 +317,65 @@ static int refuse_data(const kind *k, cip_edit *e, int i, cip_err *err)
     case 30:
         return cip_chunk_write(e, k->array, 0, false, NULL, 4, err);
     case 31:
-        return k->pairs ? cip_edit_delete(e, k->array, 1, 0, 1, err) : CIP_OK;
+        return k->pairs ? cip_change_delete(e, k->array, 1, 0, 1, err) : CIP_OK;
     case 32:
-        return k->pairs ? cip_edit_insert(e, k->array, 1, 0, numbers, ROWS * sizeof *numbers, err)
+        return k->pairs ? cip_change_insert(e, k->array, 1, 0, cip_dtype_as_stored(), numbers,
+                                            ROWS * sizeof *numbers, err)
                         : CIP_OK;
     default:
         return -1;
     }
 }
 
-static int refuse_put(const kind *k, cip_edit *e, int i, cip_err *err)
+static int refuse_put(const kind *k, cip_change *e, int i, cip_err *err)
 {
     static const int64_t odd[] = { 3, -1 };
     const cip_dtype *t = cip_dtype_of(CIP_I32);
     cip_slab *slab;
     switch (i) {
     case 0:
-        return cip_edit_put(e, "new/x", t, 1, rows, numbers, CIP_ARRAY_OPTIONS(.codec = "nocodec"),
-                            err);
+        return cip_change_put(e, "new/x", t, 1, rows, numbers,
+                              CIP_ARRAY_OPTIONS(.codec = "nocodec"), err);
     case 1:
-        return cip_edit_put(e, "n", t, 1, rows, NULL, NULL, err);
+        return cip_change_put(e, "n", t, 1, rows, NULL, NULL, err);
     case 2:
-        return cip_edit_put(e, "n", t, 2, odd, numbers, NULL, err);
+        return cip_change_put(e, "n", t, 2, odd, numbers, NULL, err);
     case 3:
-        return cip_edit_put(e, "n", NULL, 1, rows, numbers, NULL, err);
+        return cip_change_put(e, "n", NULL, 1, rows, numbers, NULL, err);
     case 4:
-        return cip_edit_put(e, "n", t, 1, rows, numbers, CIP_ARRAY_OPTIONS(.storage = "odd"), err);
+        return cip_change_put(e, "n", t, 1, rows, numbers, CIP_ARRAY_OPTIONS(.storage = "odd"),
+                              err);
     case 5:
-        return cip_edit_put(e, "n", t, 1, rows, numbers, CIP_ARRAY_OPTIONS(.storage = "external"),
-                            err);
+        return cip_change_put(e, "n", t, 1, rows, numbers, CIP_ARRAY_OPTIONS(.storage = "external"),
+                              err);
     case 6:
-        return cip_edit_put(e, k->array, t, 1, rows, numbers, NULL, err);
+        return cip_change_put(e, k->array, t, 1, rows, numbers, NULL, err);
     case 7:
-        return cip_edit_put(e, "a/x", t, 1, rows, numbers, NULL, err);
+        return cip_change_put(e, "a/x", t, 1, rows, numbers, NULL, err);
     case 8:
-        return cip_edit_put(e, "n", t, 1, rows, numbers,
-                            CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("none=1")), err);
+        return cip_change_put(e, "n", t, 1, rows, numbers,
+                              CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("none=1")), err);
     case 9:
-        return cip_edit_put_array(e, "n", from("half"), CIP_READ_ARGS(.selection = "[99]"), NULL,
-                                  err);
+        return cip_change_put_array(e, "n", from("half"), CIP_READ_ARGS(.selection = "[99]"), NULL,
+                                    err);
     case 10:
-        return cip_edit_put_array(e, "n", from(k->pairs ? "half" : "halfrow"),
-                                  CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_I8)), NULL, err);
+        return cip_change_put_array(e, "n", from(k->pairs ? "half" : "halfrow"),
+                                    CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_I8)), NULL, err);
     case 11:
-        return cip_edit_put_array(e, "n", NULL, NULL, NULL, err);
+        return cip_change_put_array(e, "n", NULL, NULL, NULL, err);
     case 12:
-        return cip_edit_declare(e, "n", t, 2, odd, NULL, &slab, err);
+        return cip_change_declare(e, "n", t, 2, odd, NULL, &slab, err);
     case 13:
-        return cip_edit_declare(e, k->array, t, 1, rows, NULL, &slab, err);
+        return cip_change_declare(e, k->array, t, 1, rows, NULL, &slab, err);
     case 14:
-        return cip_edit_put(e, "", t, 1, rows, numbers, NULL, err);
+        return cip_change_put(e, "", t, 1, rows, numbers, NULL, err);
     case 15:
-        return cip_edit_put(e, "n", t, 1, rows, numbers,
-                            CIP_ARRAY_OPTIONS(.codec = "zlib:99", .chunk = { 4 }), err);
+        return cip_change_put(e, "n", t, 1, rows, numbers,
+                              CIP_ARRAY_OPTIONS(.codec = "zlib:99", .chunk = { 4 }), err);
     case 16:
-        return cip_edit_put(e, "n", t, 1, (int64_t[]){ 7 }, numbers, NULL, err);
+        return cip_change_put(e, "n", t, 1, (int64_t[]){ 7 }, numbers, NULL, err);
     case 17:
-        return cip_edit_declare(e, "n", t, 1, (int64_t[]){ 7 }, NULL, &slab, err);
+        return cip_change_declare(e, "n", t, 1, (int64_t[]){ 7 }, NULL, &slab, err);
     default:
         return -1;
     }
@@ -376,7 +383,7 @@ static int refuse_put(const kind *k, cip_edit *e, int i, cip_err *err)
 
 enum { NLIMITED = 9, LIMITS = 60 };
 
-static cip_status change(const kind *k, cip_edit *e, int i, cip_err *err)
+static cip_status change(const kind *k, cip_change *e, int i, cip_err *err)
 {
     static const int64_t more[] = { ROWS + 9, 2 };
     const cip_dtype *t = cip_dtype_of(CIP_I32);
@@ -384,35 +391,35 @@ static cip_status change(const kind *k, cip_edit *e, int i, cip_err *err)
     const char *key = k->key != NULL ? k->key : "k";
     switch (i) {
     case 0:
-        return cip_edit_set_int(e, key, 3, err);
+        return cip_change_set_int(e, key, 3, err);
     case 1:
-        return cip_edit_set_yaml(e, key, "{a: [1, 2, 3], b: text, c: {d: e}}", err);
+        return cip_change_set_yaml(e, key, "{a: [1, 2, 3], b: text, c: {d: e}}", err);
     case 2:
-        return cip_edit_write(e, k->array, "[0]", numbers, row, err);
+        return cip_change_write(e, k->array, "[0]", cip_dtype_as_stored(), numbers, row, err);
     case 3:
-        return cip_edit_append(e, k->array, numbers, 3 * row, err);
+        return cip_change_append(e, k->array, cip_dtype_as_stored(), numbers, 3 * row, err);
     case 4:
-        return cip_edit_resize(e, k->array, k->pairs ? 2 : 1, more, err);
+        return cip_change_resize(e, k->array, k->pairs ? 2 : 1, more, err);
     case 5:
-        return cip_edit_remove(e, key, err);
+        return cip_change_remove(e, key, err);
     case 6:
-        return cip_edit_move(e, key, within(k), false, err);
+        return cip_change_move(e, key, within(k), false, err);
     case 7:
-        return cip_edit_insert(e, k->array, 0, 3, numbers, row, err);
+        return cip_change_insert(e, k->array, 0, 3, cip_dtype_as_stored(), numbers, row, err);
     default:
-        return cip_edit_put(e, "new", t, 1, rows, numbers, NULL, err);
+        return cip_change_put(e, "new", t, 1, rows, numbers, NULL, err);
     }
 }
 
 /* Each change with more memory each time, until it does with that. */
-static int refuse_memory(const kind *k, cip_edit *e, int i, cip_err *err)
+static int refuse_memory(const kind *k, cip_change *e, int i, cip_err *err)
 {
     const uint64_t step = (uint64_t)(i % LIMITS);
     if (i >= NLIMITED * LIMITS)
         return -1;
     if (e == NULL)
         return CIP_OK;
-    cip_mem *mem = &e->file->env.mem;
+    cip_mem *mem = &file_of(e)->env.mem;
     const uint64_t limit = mem->limit;
     mem->limit = mem->used + 16 * step * step;
     const cip_status st = change(k, e, i / LIMITS, err);
@@ -420,22 +427,23 @@ static int refuse_memory(const kind *k, cip_edit *e, int i, cip_err *err)
     return (int)st;
 }
 
-typedef int refuse_fn(const kind *k, cip_edit *e, int i, cip_err *err);
+typedef int refuse_fn(const kind *k, cip_change *e, int i, cip_err *err);
 
 /* Changes before and behind the one that fails. */
-static void good(const kind *k, cip_edit *e, int32_t value)
+static void good(const kind *k, cip_change *e, int32_t value)
 {
     const int32_t pair[] = { value, value };
     if (k->key != NULL) {
         char beside[80];
         snprintf(beside, sizeof beside, "%s", within(k));
         beside[strlen(beside) - 2] = '\0';
-        OK(cip_edit_set_int(e, k->key, value, err));
-        OK(cip_edit_set_int(e, beside, value, err));
+        OK(cip_change_set_int(e, k->key, value, err));
+        OK(cip_change_set_int(e, beside, value, err));
     }
-    OK(cip_edit_write(e, k->array, k->pairs ? "[17]" : "[17:19]", pair, sizeof pair, err));
+    OK(cip_change_write(e, k->array, k->pairs ? "[17]" : "[17:19]", cip_dtype_as_stored(), pair,
+                        sizeof pair, err));
     if (!is_table(k))
-        OK(cip_edit_append(e, k->array, pair, sizeof pair, err));
+        OK(cip_change_append(e, k->array, cip_dtype_as_stored(), pair, sizeof pair, err));
 }
 
 /* What is committed when the i-th call failed between two changes, or (-1) was not made. `alone`:
@@ -447,13 +455,13 @@ static bool updated(const kind *k, refuse_fn *refuse, int i, bool alone, cip_mem
     const char *name;
     size_t n;
     cip_memory *m;
-    cip_edit *e;
+    cip_change *e;
     bool failed = true;
     p = cip_memory_bytes(base, &n);
     OK(cip_memory_new(p, n, &m, err));
     for (size_t j = 0; (name = cip_memory_member(base, j, &p, &n)) != NULL; j++)
         OK(cip_memory_add(m, name, p, n, err));
-    OK(cip_edit_open_memory(m, NULL, &e, err));
+    OK(cip_change_open_memory(m, NULL, &e, err));
     if (!alone)
         good(k, e, 70);
     if (i >= 0) {
@@ -461,7 +469,7 @@ static bool updated(const kind *k, refuse_fn *refuse, int i, bool alone, cip_mem
         failed = refuse(k, e, i, why) != CIP_OK;
         if (failed) {
             cip_err found = CIP_ERR_INIT;
-            failed = cip_edit_forget_failure(e, &found) == CIP_OK;
+            failed = cip_change_forget_failure(e, &found) == CIP_OK;
             if (!failed && refuse != refuse_memory)
                 fail_msg("%s (%s): call %d failed halfway: %s", k->name,
                          k->format != NULL ? k->format : "", i, found.text);
@@ -470,9 +478,9 @@ static bool updated(const kind *k, refuse_fn *refuse, int i, bool alone, cip_mem
     if (failed && !alone)
         good(k, e, 80);
     if (failed)
-        OK(cip_edit_commit(e, err));
+        OK(cip_change_commit(&e, err));
     else
-        cip_edit_abort(e);
+        cip_change_abort(&e);
     *out = bytes_of(m);
     cip_memory_free(m);
     return failed;
@@ -501,13 +509,13 @@ static void calls_of_an_update_that_fail_leave_no_trace(void **state)
     size_t n = 0;
     for (size_t j = 0; j < NKIND; j++) {
         cip_memory *base;
-        cip_writer *w;
+        cip_change *w;
         const kind *k = &kinds[j];
         create(k, &base, &w);
         if (has_tree(k))
-            OK(cip_writer_set_int(w, k->key, 7, err));
+            OK(cip_change_set_int(w, k->key, 7, err));
         OK(put_all(k, w, err));
-        OK(cip_writer_commit(w, err));
+        OK(cip_change_commit(&w, err));
         if (strcmp(k->name, "x.npy") != 0)
             for (int alone = 0; alone < 2; alone++) {
                 n += try_calls(k, refuse_tree, alone != 0, base);
@@ -523,7 +531,7 @@ static void calls_of_an_update_that_fail_leave_no_trace(void **state)
 
 /* --- new files ---------------------------------------------------------------------------------*/
 
-static int refuse_new(const kind *k, cip_writer *w, int i, cip_err *err)
+static int refuse_new(const kind *k, cip_change *w, int i, cip_err *err)
 {
     static const int64_t odd[] = { 3, -1 };
     static const uint8_t mask[2 * ROWS] = { 1 };
@@ -532,86 +540,93 @@ static int refuse_new(const kind *k, cip_writer *w, int i, cip_err *err)
     (void)k;
     switch (i) {
     case 0:
-        return cip_put(w, "new/x", t, 1, rows, numbers, CIP_ARRAY_OPTIONS(.codec = "nocodec"), err);
+        return cip_change_put(w, "new/x", t, 1, rows, numbers,
+                              CIP_ARRAY_OPTIONS(.codec = "nocodec"), err);
     case 1:
-        return cip_put(w, "deep/er/n", t, 1, rows, NULL, NULL, err);
+        return cip_change_put(w, "deep/er/n", t, 1, rows, NULL, NULL, err);
     case 2:
-        return cip_put(w, "n", t, 2, odd, numbers, NULL, err);
+        return cip_change_put(w, "n", t, 2, odd, numbers, NULL, err);
     case 3:
-        return cip_put(w, "n", NULL, 1, rows, numbers, NULL, err);
+        return cip_change_put(w, "n", NULL, 1, rows, numbers, NULL, err);
     case 4:
-        return cip_put(w, "n", t, 1, rows, numbers, CIP_ARRAY_OPTIONS(.storage = "odd"), err);
+        return cip_change_put(w, "n", t, 1, rows, numbers, CIP_ARRAY_OPTIONS(.storage = "odd"),
+                              err);
     case 5:
-        return cip_put(w, "n/-", t, 1, rows, numbers, NULL, err);
+        return cip_change_put(w, "n/-", t, 1, rows, numbers, NULL, err);
     case 6:
-        return cip_put(w, "n", t, 1, rows, numbers,
-                       CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("none=1")), err);
+        return cip_change_put(w, "n", t, 1, rows, numbers,
+                              CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("none=1")), err);
     case 7:
-        return cip_put_array(w, "n", from("half"), CIP_READ_ARGS(.selection = "[99]"), NULL, err);
+        return cip_change_put_array(w, "n", from("half"), CIP_READ_ARGS(.selection = "[99]"), NULL,
+                                    err);
     case 8:
-        return cip_put_array(w, "n", from("half"), CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_I8)),
-                             NULL, err);
+        return cip_change_put_array(w, "n", from("half"),
+                                    CIP_READ_ARGS(.dtype = cip_dtype_of(CIP_I8)), NULL, err);
     case 9:
-        return cip_put_array(w, "n", NULL, NULL, NULL, err);
+        return cip_change_put_array(w, "n", NULL, NULL, NULL, err);
     case 10:
-        return cip_declare(w, "n", t, 2, odd, NULL, &slab, err);
+        return cip_change_declare(w, "n", t, 2, odd, NULL, &slab, err);
     case 11:
-        return cip_put_view(w, "n", "none", NULL, err);
+        return cip_change_put_view(w, "n", "none", NULL, err);
     case 12:
-        return cip_put_filled(w, "n", t, 2, odd, NULL, NULL, err);
+        return cip_change_put_filled(w, "n", t, 2, odd, NULL, NULL, err);
     case 13:
-        return cip_put_filled(w, "n", t, 1, rows, NULL, CIP_ARRAY_OPTIONS(.codec = "nocodec"), err);
+        return cip_change_put_filled(w, "n", t, 1, rows, NULL,
+                                     CIP_ARRAY_OPTIONS(.codec = "nocodec"), err);
     case 14:
-        return cip_put(w, "n", t, 2, shape, NULL, CIP_ARRAY_OPTIONS(.mask = mask), err);
+        return cip_change_put(w, "n", t, 2, shape, NULL, CIP_ARRAY_OPTIONS(.mask = mask), err);
     case 15:
-        return cip_put_array(w, "n", from("half"), NULL, CIP_ARRAY_OPTIONS(.mask = mask), err);
+        return cip_change_put_array(w, "n", from("half"), NULL, CIP_ARRAY_OPTIONS(.mask = mask),
+                                    err);
     case 16:
-        return cip_put(w, "n", t, 1, rows, numbers, CIP_ARRAY_OPTIONS(.codec = "zlib:99"), err);
+        return cip_change_put(w, "n", t, 1, rows, numbers, CIP_ARRAY_OPTIONS(.codec = "zlib:99"),
+                              err);
     case 17:
-        return cip_writer_set_string(w, "k", "\xff", err);
+        return cip_change_set_string(w, "k", "\xff", err);
     case 18:
-        return cip_writer_set_yaml(w, "k/l", "[1, 2", err);
+        return cip_change_set_yaml(w, "k/l", "[1, 2", err);
     case 19:
-        return cip_writer_set_int(w, NULL, 2, err);
+        return cip_change_set_int(w, NULL, 2, err);
     case 20:
-        return cip_writer_set_int(w, "", 2, err);
+        return cip_change_set_int(w, "", 2, err);
     case 21:
-        return cip_put(w, "", t, 1, rows, numbers, NULL, err);
+        return cip_change_put(w, "", t, 1, rows, numbers, NULL, err);
     case 22:
-        return cip_put(w, NULL, t, 1, rows, numbers, NULL, err);
+        return cip_change_put(w, NULL, t, 1, rows, numbers, NULL, err);
     case 23:
-        return cip_put(w, "n", cip_dtype_of(CIP_F16), 1, rows, numbers,
-                       CIP_ARRAY_OPTIONS(.codec = "lz4", .chunk = { -3 }), err);
+        return cip_change_put(w, "n", cip_dtype_of(CIP_F16), 1, rows, numbers,
+                              CIP_ARRAY_OPTIONS(.codec = "lz4", .chunk = { -3 }), err);
     default:
         return -1;
     }
 }
 
 /* An array more, or a value, with more memory each time, until it does with that. */
-static int refuse_new_memory(const kind *k, cip_writer *w, int i, cip_err *err)
+static int refuse_new_memory(const kind *k, cip_change *w, int i, cip_err *err)
 {
     const uint64_t step = (uint64_t)(i % LIMITS);
     if (i >= 2 * LIMITS)
         return -1;
     if (w == NULL)
         return CIP_OK;
-    const uint64_t limit = w->env.mem.limit;
-    w->env.mem.limit = w->env.mem.used + 16 * step * step;
+    cip_mem *mem = &((cip_writer *)(void *)w)->env.mem;
+    const uint64_t limit = mem->limit;
+    mem->limit = mem->used + 16 * step * step;
     const cip_status st =
-        i < LIMITS ? cip_put(w, "n", cip_dtype_of(CIP_I32), 1, rows, numbers, NULL, err)
-                   : cip_writer_set_yaml(w, k->key != NULL ? k->key : "k", "{a: [1, 2]}", err);
-    w->env.mem.limit = limit;
+        i < LIMITS ? cip_change_put(w, "n", cip_dtype_of(CIP_I32), 1, rows, numbers, NULL, err)
+                   : cip_change_set_yaml(w, k->key != NULL ? k->key : "k", "{a: [1, 2]}", err);
+    mem->limit = limit;
     return (int)st;
 }
 
-typedef int refuse_new_fn(const kind *k, cip_writer *w, int i, cip_err *err);
+typedef int refuse_new_fn(const kind *k, cip_change *w, int i, cip_err *err);
 
 /* As `updated`. */
 static bool created(const kind *k, refuse_new_fn *refuse, int i, bool first, cip_err *why,
                     all_bytes *out)
 {
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     bool failed = true;
     create(k, &m, &w);
     if (!first)
@@ -621,19 +636,19 @@ static bool created(const kind *k, refuse_new_fn *refuse, int i, bool first, cip
         failed = refuse(k, w, i, why) != CIP_OK;
         if (failed) {
             cip_err found = CIP_ERR_INIT;
-            failed = cip_writer_forget_failure(w, &found) == CIP_OK;
+            failed = cip_change_forget_failure(w, &found) == CIP_OK;
             if (!failed && refuse != refuse_new_memory)
                 fail_msg("%s: call %d failed halfway: %s", k->name, i, found.text);
         }
     }
     if (failed && has_tree(k))
-        OK(cip_writer_set_int(w, k->key, 7, err));
+        OK(cip_change_set_int(w, k->key, 7, err));
     if (failed && first)
         OK(put_all(k, w, err));
     if (failed)
-        OK(cip_writer_commit(w, err));
+        OK(cip_change_commit(&w, err));
     else
-        cip_writer_abort(w);
+        cip_change_abort(&w);
     *out = bytes_of(m);
     cip_memory_free(m);
     return failed;
@@ -679,14 +694,14 @@ static cip_file *open_damaged(char **kept)
     const void *bytes;
     size_t nbytes;
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     cip_file *f;
     for (int i = 0; i < 1 << 16; i++)
         v[i] = (int32_t)((uint32_t)i * (uint32_t)i);
-    OK(cip_create_memory("x.blp", CIP_WRITE_OPTIONS(.format_options = CIP_TEXTS("chunk_size=4096")),
-                         &m, &w, err));
-    OK(cip_put(w, "", cip_dtype_of(CIP_I32), 1, n, v, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_create_memory(
+        "x.blp", CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("chunk_size=4096")), &m, &w, err));
+    OK(cip_change_put(w, "", cip_dtype_of(CIP_I32), 1, n, v, NULL, err));
+    OK(cip_change_commit(&w, err));
     bytes = cip_memory_bytes(m, &nbytes);
     *kept = malloc(nbytes);
     assert_non_null(*kept);
@@ -708,31 +723,31 @@ static void a_source_that_fails_leaves_no_trace_of_an_update(void **state)
     static const char *const names[] = { "x.asdf", "x.ra", "x.b2nd", "x.blp" };
     for (size_t i = 0; i < 4; i++) {
         cip_memory *m;
-        cip_writer *w;
-        cip_edit *e;
+        cip_change *w;
+        cip_change *e;
         const int32_t seven = 7;
         OK(cip_create_memory(names[i], NULL, &m, &w, err));
-        OK(cip_put_filled(w, "a", cip_dtype_of(CIP_I32), 1, n, NULL, NULL, err));
-        OK(cip_writer_commit(w, err));
+        OK(cip_change_put_filled(w, "a", cip_dtype_of(CIP_I32), 1, n, NULL, NULL, err));
+        OK(cip_change_commit(&w, err));
         all_bytes was = bytes_of(m);
-        OK(cip_edit_open_memory(m, NULL, &e, err));
+        OK(cip_change_open_memory(m, NULL, &e, err));
         for (int k = 0; k < 4; k++) {
-            const cip_status st = k == 0   ? cip_edit_write_array(e, "", NULL, bad, NULL)
-                                  : k == 1 ? cip_edit_append_array(e, "", bad, NULL)
-                                  : k == 2 ? cip_edit_insert_array(e, "", 0, 5, bad, NULL)
-                                           : cip_edit_put_array(e, "b", bad, NULL, NULL, NULL);
+            const cip_status st = k == 0   ? cip_change_write_array(e, "", NULL, bad, NULL)
+                                  : k == 1 ? cip_change_append_array(e, "", bad, NULL)
+                                  : k == 2 ? cip_change_insert_array(e, "", 0, 5, bad, NULL)
+                                           : cip_change_put_array(e, "b", bad, NULL, NULL, NULL);
             assert_int_not_equal(st, CIP_OK);
-            OK(cip_edit_forget_failure(e, err));
+            OK(cip_change_forget_failure(e, err));
         }
-        OK(cip_edit_commit(e, err));
+        OK(cip_change_commit(&e, err));
         all_bytes now = bytes_of(m);
         assert_int_equal(was.n, now.n);
         assert_memory_equal(was.p, now.p, was.n);
         free(now.p);
         free(was.p);
-        OK(cip_edit_open_memory(m, NULL, &e, err));
-        OK(cip_edit_write(e, "", "[3]", &seven, sizeof seven, err));
-        OK(cip_edit_commit(e, err));
+        OK(cip_change_open_memory(m, NULL, &e, err));
+        OK(cip_change_write(e, "", "[3]", cip_dtype_as_stored(), &seven, sizeof seven, err));
+        OK(cip_change_commit(&e, err));
         cip_memory_free(m);
     }
     cip_file_close(f);
@@ -746,14 +761,14 @@ static void a_new_file_with_half_an_array_is_given_up(void **state)
     char *kept;
     cip_file *f = open_damaged(&kept);
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     cip_err why = CIP_ERR_INIT;
     OK(cip_create_memory("asdf", NULL, &m, &w, err));
-    const cip_status st = cip_put_array(w, "a", cip_find(f, "", NULL), NULL, NULL, &why);
+    const cip_status st = cip_change_put_array(w, "a", cip_find(f, "", NULL), NULL, NULL, &why);
     assert_int_not_equal(st, CIP_OK);
-    FAILS(st, "failed halfway", cip_writer_forget_failure(w, err));
-    FAILS(st, why.text, cip_writer_set_int(w, "k", 1, err));
-    FAILS(st, why.text, cip_writer_commit(w, err));
+    FAILS(st, "failed halfway", cip_change_forget_failure(w, err));
+    FAILS(st, why.text, cip_change_set_int(w, "k", 1, err));
+    FAILS(st, why.text, cip_change_commit(&w, err));
     assert_null(cip_memory_bytes(m, NULL));
     cip_memory_free(m);
     cip_file_close(f);

@@ -20,13 +20,13 @@ static int32_t values[N];
 static void write_chunks(const char *path, const char *codec, cip_kind kind, int64_t n,
                          const void *data)
 {
-    cip_writer *w;
+    cip_change *w;
     OK(cip_create(path,
-                  CIP_WRITE_OPTIONS(.overwrite = true, .codec = codec,
-                                    .format_options = CIP_TEXTS("chunks=100")),
+                  CIP_CHANGE_OPTIONS(.overwrite = true, .codec = codec,
+                                     .format_options = CIP_TEXTS("chunks=100")),
                   &w, err));
-    OK(cip_put(w, "", cip_dtype_of(kind), 1, &n, data, NULL, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_put(w, "", cip_dtype_of(kind), 1, &n, data, NULL, err));
+    OK(cip_change_commit(&w, err));
 }
 
 /* An array in ten chunks, of which one has no head any more. */
@@ -143,17 +143,17 @@ static void an_array_whose_mask_is_damaged_is_lost(void **state)
     static uint8_t mask[N];
     const int64_t shape[] = { N };
     const char *path = scratch_path(&s, "mask.asdf"), *out = scratch_path(&s, "repaired.asdf");
-    cip_writer *w;
+    cip_change *w;
     cip_file *f;
     told t = { .n = 0 };
     for (int i = 0; i < N; i++) {
         mask[i] = (uint8_t)(i * i % 7 == 1);
         values[i] = i;
     }
-    OK(cip_create(path, CIP_WRITE_OPTIONS(.codec = "zlib"), &w, err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, values, CIP_ARRAY_OPTIONS(.mask = mask),
-               err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_create(path, CIP_CHANGE_OPTIONS(.codec = "zlib"), &w, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, values,
+                      CIP_ARRAY_OPTIONS(.mask = mask), err));
+    OK(cip_change_commit(&w, err));
     OK(cip_open(path, NULL, &f, err));
     const cip_block_info b = *cip_file_block(f, 0); /* the mask's: those of `a` lie behind it */
     cip_file_close(f);

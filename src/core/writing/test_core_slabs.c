@@ -96,7 +96,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void fill(cip_slab *slab, uint64_t seed, cip_writer *also)
+static void fill(cip_slab *slab, uint64_t seed, cip_change *also)
 {
     static cip_box box[NBOX];
     pthread_t t[THREADS];
@@ -105,7 +105,7 @@ static void fill(cip_slab *slab, uint64_t seed, cip_writer *also)
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&t[i], NULL, work, &c), 0);
     if (also != NULL)
-        OK(cip_put(also, "other", cip_dtype_of(CIP_I32), 2, shape, values, NULL, err));
+        OK(cip_change_put(also, "other", cip_dtype_of(CIP_I32), 2, shape, values, NULL, err));
     for (int i = 0; i < THREADS; i++)
         pthread_join(t[i], NULL);
 }
@@ -114,17 +114,17 @@ static void fill(cip_slab *slab, uint64_t seed, cip_writer *also)
 
 static char *written(const char *codec, uint64_t seed, size_t *n)
 {
-    cip_writer *w;
+    cip_change *w;
     cip_slab *slab;
     const char *path = scratch_path(&s, "slab.asdf");
     const cip_box all = { { 0, 0 }, { ROWS, COLUMNS } };
-    OK(cip_create(path, CIP_WRITE_OPTIONS(.overwrite = true, .codec = codec), &w, err));
-    OK(cip_declare(w, "a", cip_dtype_of(CIP_I32), 2, shape, NULL, &slab, err));
+    OK(cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true, .codec = codec), &w, err));
+    OK(cip_change_declare(w, "a", cip_dtype_of(CIP_I32), 2, shape, NULL, &slab, err));
     if (seed != 0)
         fill(slab, seed, NULL);
     else
         OK(write_box(slab, &all, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_commit(&w, err));
     return edit_bytes(path, n);
 }
 
@@ -217,10 +217,11 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
 }
 
 /* A file of a format whose store is the one above, in place of ASDF's. */
-static cip_writer *begin_apart(cip_format *format, cip_array_store *ops)
+static cip_change *begin_apart(cip_format *format, cip_array_store *ops)
 {
-    cip_writer *w;
-    OK(cip_create(scratch_path(&s, "apart.asdf"), CIP_WRITE_OPTIONS(.overwrite = true), &w, err));
+    cip_change *c;
+    OK(cip_create(scratch_path(&s, "apart.asdf"), CIP_CHANGE_OPTIONS(.overwrite = true), &c, err));
+    cip_writer *w = (cip_writer *)(void *)c;
     *format = *w->format;
     *ops = *format->store;
     ops->caps |= CIP_STORE_APART;
@@ -233,7 +234,7 @@ static cip_writer *begin_apart(cip_format *format, cip_array_store *ops)
     w->engine.store = ops;
     kept = calloc(1, sizeof *kept);
     assert_non_null(kept);
-    return w;
+    return c;
 }
 
 static void expect_apart(size_t narray)
@@ -258,12 +259,12 @@ static void chunks_that_lie_apart_are_stored_as_they_come(void **state)
         cip_format format;
         cip_array_store ops;
         cip_slab *slab;
-        cip_writer *w = begin_apart(&format, &ops);
-        OK(cip_declare(w, "a", cip_dtype_of(CIP_I32), 2, shape, NULL, &slab, err));
+        cip_change *w = begin_apart(&format, &ops);
+        OK(cip_change_declare(w, "a", cip_dtype_of(CIP_I32), 2, shape, NULL, &slab, err));
         fill(slab, seed, seed % 2 != 0 ? w : NULL);
         assert_true(kept->early != 0);
         kept->committing = true;
-        OK(cip_writer_commit(w, err));
+        OK(cip_change_commit(&w, err));
         expect_apart(1 + seed % 2);
         free(kept);
     }
@@ -276,9 +277,9 @@ static void a_box_over_a_stored_chunk_or_one_that_is_not_stored_fails_the_commit
         cip_format format;
         cip_array_store ops;
         cip_slab *slab;
-        cip_writer *w = begin_apart(&format, &ops);
+        cip_change *w = begin_apart(&format, &ops);
         const cip_box all = { { 0, 0 }, { ROWS, COLUMNS } }, one = { { 3, 3 }, { 4, 4 } };
-        OK(cip_declare(w, "a", cip_dtype_of(CIP_I32), 2, shape, NULL, &slab, err));
+        OK(cip_change_declare(w, "a", cip_dtype_of(CIP_I32), 2, shape, NULL, &slab, err));
         kept->fail_at = i == 0 ? 7 : 0;
         if (i == 0) {
             FAILS(CIP_ERR_IO, "the disk is full", write_box(slab, &all, err));
@@ -287,7 +288,7 @@ static void a_box_over_a_stored_chunk_or_one_that_is_not_stored_fails_the_commit
             FAILS(CIP_ERR_ARG, "no elements in common", write_box(slab, &one, err));
         }
         FAILS(i == 0 ? CIP_ERR_IO : CIP_ERR_ARG,
-              i == 0 ? "the disk is full" : "no elements in common", cip_writer_commit(w, err));
+              i == 0 ? "the disk is full" : "no elements in common", cip_change_commit(&w, err));
         free(kept);
     }
 }

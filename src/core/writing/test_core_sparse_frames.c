@@ -46,46 +46,46 @@ static void ok(cip_status st, const cip_err *err)
 static void make(const char *name)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w;
+    cip_change *w;
     int32_t v[ELEMENTS];
     const int64_t shape[] = { ELEMENTS };
     static const char *const how[] = { "sparse=yes", "chunks=2", "blocks=2", NULL };
     snprintf(path, sizeof path, "%s", scratch_path(&dir, name));
     for (int i = 0; i < ELEMENTS; i++)
         v[i] = 7 + i * 1000003;
-    const cip_write_options o = { .size = sizeof o,
-                                  .format = "blosc2",
-                                  .codec = "blosclz",
-                                  .format_options = how,
-                                  .level = CIP_LEVEL_PROCESS };
+    const cip_change_options o = { .size = sizeof o,
+                                   .format = "blosc2",
+                                   .codec = "blosclz",
+                                   .format_options = how,
+                                   .level = CIP_LEVEL_PROCESS };
     ok(cip_create(path, &o, &w, &err), &err);
-    ok(cip_put(w, "", cip_dtype_of(CIP_I32), 1, shape, v, NULL, &err), &err);
-    ok(cip_writer_commit(w, &err), &err);
+    ok(cip_change_put(w, "", cip_dtype_of(CIP_I32), 1, shape, v, NULL, &err), &err);
+    ok(cip_change_commit(&w, &err), &err);
 }
 
-static cip_edit *begin(void)
+static cip_change *begin(void)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *e;
-    const cip_edit_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS };
-    ok(cip_edit_open(path, &o, &e, &err), &err);
+    cip_change *e;
+    const cip_change_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS };
+    ok(cip_change_open(path, &o, &e, &err), &err);
     return e;
 }
 
 static void delete (int64_t start, int64_t count)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *e = begin();
-    ok(cip_edit_delete(e, "", 0, start, count, &err), &err);
-    ok(cip_edit_commit(e, &err), &err);
+    cip_change *e = begin();
+    ok(cip_change_delete(e, "", 0, start, count, &err), &err);
+    ok(cip_change_commit(&e, &err), &err);
 }
 
 static void put_last(int32_t value)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_edit *e = begin();
-    ok(cip_edit_write(e, "", "[-1]", &value, sizeof value, &err), &err);
-    ok(cip_edit_commit(e, &err), &err);
+    cip_change *e = begin();
+    ok(cip_change_write(e, "", "[-1]", cip_dtype_as_stored(), &value, sizeof value, &err), &err);
+    ok(cip_change_commit(&e, &err), &err);
 }
 
 static FILE *index_file(const char *mode)
@@ -119,14 +119,14 @@ static void chunk_files_that_are_links_keep_frames_from_updates(void **state)
     snprintf(link, sizeof link, "%s/00000001.chunk", path);
     assert_int_equal(unlink(link), 0);
     assert_int_equal(symlink("00000002.chunk", link), 0);
-    cip_edit *e = begin();
-    ok(cip_edit_write(e, "", "[4]", &value, sizeof value, &err), &err);
-    assert_int_equal(cip_edit_commit(e, &err), CIP_ERR_UNSUPPORTED);
+    cip_change *e = begin();
+    ok(cip_change_write(e, "", "[4]", cip_dtype_as_stored(), &value, sizeof value, &err), &err);
+    assert_int_equal(cip_change_commit(&e, &err), CIP_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "'00000001.chunk' is a symbolic link"));
     e = begin();
     cip_err_clear(&err);
-    assert_int_equal(cip_edit_defrag(e, NULL, NULL, &err), CIP_ERR_UNSUPPORTED);
-    cip_edit_abort(e);
+    assert_int_equal(cip_change_defrag(e, NULL, NULL, &err), CIP_ERR_UNSUPPORTED);
+    cip_change_abort(&e);
     cip_err_clear(&err);
     cip_file *f;
     ok(cip_open(path, NULL, &f, &err), &err);
@@ -214,14 +214,14 @@ static int orphans(void)
 
 static cip_status defrag(const cip_allocator *from)
 {
-    cip_edit *e;
+    cip_change *e;
     const cip_open_options open = { .size = sizeof open, .allocator = from, .threads = 1 };
-    const cip_edit_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS, .open = &open };
-    CIP_TRY(cip_edit_open(path, &o, &e, NULL));
-    cip_status st = cip_edit_defrag(e, NULL, NULL, NULL);
+    const cip_change_options o = { .size = sizeof o, .level = CIP_LEVEL_PROCESS, .open = &open };
+    CIP_TRY(cip_change_open(path, &o, &e, NULL));
+    cip_status st = cip_change_defrag(e, NULL, NULL, NULL);
     if (st == CIP_OK)
-        return cip_edit_commit(e, NULL);
-    cip_edit_abort(e);
+        return cip_change_commit(&e, NULL);
+    cip_change_abort(&e);
     return st;
 }
 

@@ -29,19 +29,19 @@ static void an_update_of_a_file_opened_long_ago(void **state)
     char path[512];
     snprintf(path, sizeof path, "%s", edit_file(&s, "a.asdf", true));
     cip_file *f;
-    cip_edit *e;
+    cip_change *e;
     bool changed;
     OK(cip_open(path, NULL, &f, err));
     rotate(path, "a.old");
-    FAILS(CIP_ERR_STALE, "another file took its name", cip_edit_begin(f, &e, err));
+    FAILS(CIP_ERR_STALE, "another file took its name", cip_change_begin(f, NULL, &e, err));
     assert_null(e);
     OK(cip_file_refresh(f, &changed, err));
     assert_true(changed);
-    OK(cip_edit_begin(f, &e, err));
-    OK(cip_edit_set_string(e, "meta/name", "second", err));
+    OK(cip_change_begin(f, NULL, &e, err));
+    OK(cip_change_set_string(e, "meta/name", "second", err));
     unlink(path);
-    FAILS(CIP_ERR_STALE, "moved or removed", cip_edit_commit(e, err));
-    FAILS(CIP_ERR_STALE, "moved or removed", cip_edit_begin(f, &e, err));
+    FAILS(CIP_ERR_STALE, "moved or removed", cip_change_commit(&e, err));
+    FAILS(CIP_ERR_STALE, "moved or removed", cip_change_begin(f, NULL, &e, err));
     cip_file_close(f);
     edit_verify(scratch_path(&s, "a.old"));
 }

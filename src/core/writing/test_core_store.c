@@ -33,29 +33,29 @@ static int teardown(void **state)
 enum { PLAIN, TREE, OUTSIDE, LARGE };
 
 /* One array; a tree with several; one with data in other files; more than is kept in memory. */
-static void put(cip_writer *w, int what)
+static void put(cip_change *w, int what)
 {
     static const int64_t shape[] = { 3, 4 }, large[] = { 2000, 700 };
     static float values[2000 * 700];
     for (int i = 0; i < 2000 * 700; i++)
         values[i] = (float)i / 3;
     if (what != PLAIN)
-        cip_writer_set_string(w, "meta/name", "first", NULL);
-    cip_put(w, what == PLAIN ? "" : "a", cip_dtype_of(CIP_F32), 2, what == LARGE ? large : shape,
-            values, NULL, NULL);
+        cip_change_set_string(w, "meta/name", "first", NULL);
+    cip_change_put(w, what == PLAIN ? "" : "a", cip_dtype_of(CIP_F32), 2,
+                   what == LARGE ? large : shape, values, NULL, NULL);
     if (what == OUTSIDE)
         for (int i = 0; i < 2; i++)
-            cip_put(w, i == 0 ? "b" : "c", cip_dtype_of(CIP_F32), 2, shape, values + i,
-                    CIP_ARRAY_OPTIONS(.storage = "external"), NULL);
+            cip_change_put(w, i == 0 ? "b" : "c", cip_dtype_of(CIP_F32), 2, shape, values + i,
+                           CIP_ARRAY_OPTIONS(.storage = "external"), NULL);
     if (what == TREE)
-        cip_put(w, "d", cip_dtype_of(CIP_F32), 2, shape, values,
-                CIP_ARRAY_OPTIONS(.storage = "streamed"), NULL);
+        cip_change_put(w, "d", cip_dtype_of(CIP_F32), 2, shape, values,
+                       CIP_ARRAY_OPTIONS(.storage = "streamed"), NULL);
 }
 
-static cip_status commit(cip_writer *w, int what, cip_err *err)
+static cip_status commit(cip_change *w, int what, cip_err *err)
 {
     put(w, what);
-    return cip_writer_commit(w, err);
+    return cip_change_commit(&w, err);
 }
 
 static void expect_same(const char *file, const void *bytes, size_t n)
@@ -79,19 +79,19 @@ static void memory_and_store_get_the_bytes_of_a_file(void **state)
                   { "out.asdf", "asdf", OUTSIDE } };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        cip_write_options how = { .size = sizeof how, .format = cases[i].format };
-        cip_writer *w;
+        cip_change_options how = { .size = sizeof how, .format = cases[i].format };
+        cip_change *w;
         cip_memory *m;
         size_t n;
         test_store s = { .calls = 0 };
         test_file *f = test_store_file(&s, cases[i].name);
-        OK(cip_create(scratch_path(&dir, cases[i].name), CIP_WRITE_OPTIONS(.overwrite = true), &w,
+        OK(cip_create(scratch_path(&dir, cases[i].name), CIP_CHANGE_OPTIONS(.overwrite = true), &w,
                       err));
         OK(commit(w, cases[i].what, err));
         OK(cip_create_io(&writes, f, &how, &w, err));
         put(w, cases[i].what);
         assert_int_equal(s.calls, 0);
-        OK(cip_writer_commit(w, err));
+        OK(cip_change_commit(&w, err));
         assert_true(f->complete == 1 && f->closed == 1 && s.syncs >= 1);
         expect_same(cases[i].name, f->bytes, f->n);
         OK(cip_create_memory(cases[i].format, NULL, &m, &w, err));
@@ -99,7 +99,7 @@ static void memory_and_store_get_the_bytes_of_a_file(void **state)
         assert_null(cip_memory_bytes(m, &n));
         assert_int_equal(n, 0);
         if (cases[i].what == OUTSIDE) {
-            FAILS(CIP_ERR_UNSUPPORTED, "external data", cip_writer_commit(w, err));
+            FAILS(CIP_ERR_UNSUPPORTED, "external data", cip_change_commit(&w, err));
             assert_null(cip_memory_bytes(m, NULL));
             for (int k = 0; k < 2; k++) {
                 f = test_store_find(&s, k == 0 ? "out0000.asdf" : "out0001.asdf");
@@ -107,7 +107,7 @@ static void memory_and_store_get_the_bytes_of_a_file(void **state)
                 expect_same(f->name, f->bytes, f->n);
             }
         } else {
-            OK(cip_writer_commit(w, err));
+            OK(cip_change_commit(&w, err));
             const void *bytes = cip_memory_bytes(m, &n);
             expect_same(cases[i].name, bytes, n);
         }
@@ -119,10 +119,10 @@ static void memory_and_store_get_the_bytes_of_a_file(void **state)
 static void level_process_syncs_nothing(void **state)
 {
     test_store s = { .calls = 0 };
-    cip_writer *w;
+    cip_change *w;
     (void)state;
     OK(cip_create_io(&writes, test_store_file(&s, "out.asdf"),
-                     CIP_WRITE_OPTIONS(.level = CIP_LEVEL_PROCESS), &w, err));
+                     CIP_CHANGE_OPTIONS(.level = CIP_LEVEL_PROCESS), &w, err));
     OK(commit(w, OUTSIDE, err));
     assert_int_equal(s.syncs, 0);
     test_store_clear(&s);
@@ -163,33 +163,33 @@ static void expect_last(cip_memory *m, const char *path, float value)
     cip_file_close(f);
 }
 
-static cip_status change_outside(cip_edit *e, cip_err *err)
+static cip_status change_outside(cip_change *e, cip_err *err)
 {
     const float seven = 7;
-    cip_edit_write(e, "a", "[2, 3]", &seven, sizeof seven, err);
-    cip_edit_set_string(e, "meta/name", "a name that is longer than the first", err);
+    cip_change_write(e, "a", "[2, 3]", cip_dtype_as_stored(), &seven, sizeof seven, err);
+    cip_change_set_string(e, "meta/name", "a name that is longer than the first", err);
     return edit_end(e, err);
 }
 
 static void sets_in_memory_are_written_read_and_updated(void **state)
 {
     cip_memory *m, *again;
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     (void)state;
     OK(cip_create(scratch_path(&dir, "night.asdf"), NULL, &w, err));
     OK(commit(w, OUTSIDE, err));
     OK(cip_create_memory("night.asdf", NULL, &m, &w, err));
     put(w, OUTSIDE);
     assert_null(cip_memory_member(m, 0, NULL, NULL));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_commit(&w, err));
     expect_set(m, "night.asdf", 2);
     again = copy_set(m);
     cip_memory_free(m);
     expect_last(again, "c", 4);
-    OK(cip_edit_open(scratch_path(&dir, "night.asdf"), NULL, &e, err));
+    OK(cip_change_open(scratch_path(&dir, "night.asdf"), NULL, &e, err));
     OK(change_outside(e, err));
-    OK(cip_edit_open_memory(again, NULL, &e, err));
+    OK(cip_change_open_memory(again, NULL, &e, err));
     expect_last(again, "c", 4);
     OK(change_outside(e, err));
     expect_set(again, "night.asdf", 2);
@@ -201,7 +201,7 @@ static void sets_in_memory_are_written_read_and_updated(void **state)
 static void what_is_no_set_is_refused(void **state)
 {
     cip_memory *m, *none;
-    cip_writer *w;
+    cip_change *w;
     cip_file *f;
     (void)state;
     FAILS(CIP_ERR_ARG, "without a folder", cip_create_memory("a/b.asdf", NULL, &m, &w, err));
@@ -209,7 +209,7 @@ static void what_is_no_set_is_refused(void **state)
     OK(cip_create_memory("b.asdf", NULL, &none, &w, err));
     FAILS(CIP_ERR_ARG, "complete", cip_memory_add(none, "b", "", 0, err));
     FAILS(CIP_ERR_ARG, "complete", cip_memory_open(none, NULL, &f, err));
-    cip_writer_abort(w);
+    cip_change_abort(&w);
     cip_memory_free(none);
     OK(cip_create_memory("b.asdf", NULL, &m, &w, err));
     OK(commit(w, OUTSIDE, err));
@@ -233,7 +233,7 @@ static void a_member_that_is_not_there_is_named(void **state)
 {
     float found[12];
     cip_memory *m, *alone;
-    cip_writer *w;
+    cip_change *w;
     cip_file *f;
     size_t n;
     (void)state;
@@ -264,14 +264,14 @@ static void a_call_that_fails_ends_the_writer_with_its_status(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int n = 1;; n++) {
-            cip_write_options how = { .size = sizeof how, .format = cases[i].format };
+            cip_change_options how = { .size = sizeof how, .format = cases[i].format };
             test_store s = { .fail_at = n, .status = cases[i].status };
             test_file *f = test_store_file(&s, "out.asdf");
-            cip_writer *w;
+            cip_change *w;
             cip_err e = CIP_ERR_INIT;
             OK(cip_create_io(&writes, f, &how, &w, err));
             put(w, cases[i].what);
-            cip_status st = cip_writer_commit(w, &e);
+            cip_status st = cip_change_commit(&w, &e);
             int calls = s.calls, members = 0;
             for (int k = 1; k < TEST_STORE_FILES; k++)
                 members += s.file[k].there;
@@ -295,16 +295,16 @@ static void what_failed_before_reaches_no_store(void **state)
     test_store s = { .calls = 0 };
     test_file *f = test_store_file(&s, "out.asdf");
     cip_memory *m;
-    cip_writer *w;
+    cip_change *w;
     (void)state;
     OK(cip_create_io(&writes, f, NULL, &w, err));
     put(w, TREE);
-    FAILS(CIP_ERR_TYPE, "", cip_writer_set_int(w, "meta/name/deeper", 1, err));
-    FAILS(CIP_ERR_TYPE, "", cip_writer_commit(w, err));
+    FAILS(CIP_ERR_TYPE, "", cip_change_set_int(w, "meta/name/deeper", 1, err));
+    FAILS(CIP_ERR_TYPE, "", cip_change_commit(&w, err));
     assert_true(s.calls == 0 && f->closed == 1 && f->complete == 0);
     OK(cip_create_memory("asdf", NULL, &m, &w, err));
     put(w, TREE);
-    cip_writer_abort(w);
+    cip_change_abort(&w);
     assert_null(cip_memory_bytes(m, NULL));
     cip_memory_free(m);
     test_store_clear(&s);
@@ -314,7 +314,7 @@ static void methods_are_checked(void **state)
 {
     test_store s = { .calls = 0 };
     test_file *f = test_store_file(&s, "out.asdf");
-    cip_writer *w;
+    cip_change *w;
     cip_memory *m;
     (void)state;
     cip_io_write_methods bad = writes;
@@ -332,7 +332,7 @@ static void methods_are_checked(void **state)
     FAILS(CIP_ERR_ARG, "does not tell the format", cip_create_io(&bad, f, NULL, &w, err));
     bad.name = NULL;
     FAILS(CIP_ERR_ARG, "a name that tells it", cip_create_io(&bad, f, NULL, &w, err));
-    const cip_write_options old = { .size = 0 };
+    const cip_change_options old = { .size = 0 };
     FAILS(CIP_ERR_ARG, "size", cip_create_io(&writes, f, &old, &w, err));
     assert_int_equal(f->closed, 5);
     FAILS(CIP_ERR_ARG, "no format is named", cip_create_memory("what", NULL, &m, &w, err));
@@ -343,12 +343,12 @@ static void methods_are_checked(void **state)
     bad.create_member = NULL;
     OK(cip_create_io(&bad, f, NULL, &w, err));
     put(w, OUTSIDE);
-    FAILS(CIP_ERR_UNSUPPORTED, "know no members", cip_writer_commit(w, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "know no members", cip_change_commit(&w, err));
     assert_int_equal(s.calls, 0);
     bad.name = NULL;
-    OK(cip_create_io(&bad, f, CIP_WRITE_OPTIONS(.format = "asdf"), &w, err));
+    OK(cip_create_io(&bad, f, CIP_CHANGE_OPTIONS(.format = "asdf"), &w, err));
     put(w, OUTSIDE);
-    FAILS(CIP_ERR_UNSUPPORTED, "with a name", cip_writer_commit(w, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "with a name", cip_change_commit(&w, err));
     test_store_clear(&s);
 }
 
@@ -356,11 +356,11 @@ static void a_member_that_is_there_stays(void **state)
 {
     test_store s = { .calls = 0 };
     test_file *f = test_store_file(&s, "out.asdf"), *other = test_store_file(&s, "out0001.asdf");
-    cip_writer *w;
+    cip_change *w;
     (void)state;
     OK(cip_create_io(&writes, f, NULL, &w, err));
     put(w, OUTSIDE);
-    FAILS(CIP_ERR_EXISTS, "create_member", cip_writer_commit(w, err));
+    FAILS(CIP_ERR_EXISTS, "create_member", cip_change_commit(&w, err));
     assert_true(other->there && other->closed == 0 && other->n == 0);
     assert_null(test_store_find(&s, "out0000.asdf"));
     test_store_clear(&s);
@@ -374,14 +374,15 @@ static void every_allocation_may_fail(void **state)
             fail_alloc fa = { .fail_at = n };
             cip_allocator a = { fail_alloc_resize, &fa };
             test_store s = { .calls = 0 };
-            cip_writer *w = NULL;
+            cip_change *w = NULL;
             cip_memory *m = NULL;
             cip_status st =
-                to != 1 ? cip_create_memory(to == 0 ? "asdf" : "out.asdf",
-                                            CIP_WRITE_OPTIONS(.allocator = &a, .threads = 1), &m,
-                                            &w, NULL)
-                        : cip_create_io(&writes, test_store_file(&s, "out.asdf"),
-                                        CIP_WRITE_OPTIONS(.allocator = &a, .threads = 1), &w, NULL);
+                to != 1
+                    ? cip_create_memory(to == 0 ? "asdf" : "out.asdf",
+                                        CIP_CHANGE_OPTIONS(.allocator = &a, .threads = 1), &m, &w,
+                                        NULL)
+                    : cip_create_io(&writes, test_store_file(&s, "out.asdf"),
+                                    CIP_CHANGE_OPTIONS(.allocator = &a, .threads = 1), &w, NULL);
             if (st == CIP_OK)
                 st = commit(w, to == 0 ? TREE : OUTSIDE, NULL);
             assert_true(st == CIP_OK || st == CIP_ERR_NOMEM);
@@ -404,7 +405,7 @@ static void every_allocation_may_fail(void **state)
  * laid out anew; a tree that no longer fits; nothing. */
 enum { NUMBER, NAME, ROWS, SHORTER, ANEW, MOVED, NOTHING, KINDS };
 
-static cip_status change(cip_edit *e, int kind, cip_err *err)
+static cip_status change(cip_change *e, int kind, cip_err *err)
 {
     static const double rows[] = { 1, 2, 3, 4 };
     static const int64_t less[] = { 0, 2 };
@@ -413,24 +414,24 @@ static cip_status change(cip_edit *e, int kind, cip_err *err)
     memset(text, 'x', sizeof text - 1);
     switch (kind) {
     case NUMBER:
-        cip_edit_write(e, "image", "[1, 2]", &seven, sizeof seven, err);
+        cip_change_write(e, "image", "[1, 2]", cip_dtype_as_stored(), &seven, sizeof seven, err);
         break;
     case NAME:
-        cip_edit_set_string(e, "meta/name", "second", err);
-        cip_edit_write(e, "image", "[3, 5]", &seven, sizeof seven, err);
+        cip_change_set_string(e, "meta/name", "second", err);
+        cip_change_write(e, "image", "[3, 5]", cip_dtype_as_stored(), &seven, sizeof seven, err);
         break;
     case ROWS:
-        cip_edit_append(e, "rows", rows, sizeof rows, err);
+        cip_change_append(e, "rows", cip_dtype_as_stored(), rows, sizeof rows, err);
         break;
     case SHORTER:
-        cip_edit_resize(e, "rows", 2, less, err);
+        cip_change_resize(e, "rows", 2, less, err);
         break;
     case ANEW:
-        cip_edit_remove(e, "image", err);
-        cip_edit_defrag(e, NULL, NULL, err);
+        cip_change_remove(e, "image", err);
+        cip_change_defrag(e, NULL, NULL, err);
         break;
     case MOVED:
-        cip_edit_set_string(e, "meta/text", text, err);
+        cip_change_set_string(e, "meta/text", text, err);
         break;
     default:
         break;
@@ -447,14 +448,14 @@ static int setup_updates(void **state)
     (void)state;
     const char *path = scratch_path(&dir, "edited.asdf");
     for (int k = 0; k < KINDS; k++) {
-        cip_edit *e;
+        cip_change *e;
         edit_file(&dir, "edited.asdf", true);
         if (k == SHORTER) {
-            OK(cip_edit_open(path, NULL, &e, err));
+            OK(cip_change_open(path, NULL, &e, err));
             OK(change(e, ROWS, err));
         }
         old[k] = edit_bytes(path, &nold[k]);
-        OK(cip_edit_open(path, NULL, &e, err));
+        OK(cip_change_open(path, NULL, &e, err));
         OK(change(e, k, err));
         new[k] = edit_bytes(path, &nnew[k]);
         assert_int_equal(unlink(path), 0);
@@ -479,10 +480,10 @@ static void updates_make_the_bytes_of_an_updated_file(void **state)
     for (int k = 0; k < KINDS; k++) {
         test_store s = { .calls = 0 };
         test_file *f = test_store_put(&s, "out.asdf", old[k], nold[k]);
-        cip_edit *e;
+        cip_change *e;
         cip_memory *m;
         size_t n;
-        OK(cip_edit_open_io(&reads, &writes, f, NULL, &e, err));
+        OK(cip_change_open_io(&reads, &writes, f, NULL, &e, err));
         assert_memory_equal(f->bytes, old[k], nold[k]);
         OK(change(e, k, err));
         assert_int_equal(f->n, nnew[k]);
@@ -491,7 +492,7 @@ static void updates_make_the_bytes_of_an_updated_file(void **state)
         assert_int_equal(f->complete, k != NOTHING);
         test_store_clear(&s);
         OK(cip_memory_new(old[k], nold[k], &m, err));
-        OK(cip_edit_open_memory(m, NULL, &e, err));
+        OK(cip_change_open_memory(m, NULL, &e, err));
         OK(change(e, k, err));
         const void *bytes = cip_memory_bytes(m, &n);
         assert_int_equal(n, nnew[k]);
@@ -508,9 +509,9 @@ static void an_update_whose_call_fails_is_undone(void **state)
         for (int n = 1;; n++) {
             test_store s = { .fail_at = n, .status = CIP_ERR_BUSY };
             test_file *f = test_store_put(&s, "out.asdf", old[k], nold[k]);
-            cip_edit *e;
+            cip_change *e;
             cip_err e2 = CIP_ERR_INIT;
-            cip_status st = cip_edit_open_io(&reads, &writes, f, NULL, &e, &e2);
+            cip_status st = cip_change_open_io(&reads, &writes, f, NULL, &e, &e2);
             if (st == CIP_OK)
                 st = change(e, k, &e2);
             assert_int_equal(f->closed, 1);
@@ -538,9 +539,9 @@ static void an_update_that_cannot_be_undone_is_told(void **state)
         for (int n = 1;; n++) {
             test_store s = { .fail_from = n };
             test_file *f = test_store_put(&s, "out.asdf", old[k], nold[k]);
-            cip_edit *e;
+            cip_change *e;
             cip_err e2 = CIP_ERR_INIT;
-            cip_status st = cip_edit_open_io(&reads, &writes, f, NULL, &e, &e2);
+            cip_status st = cip_change_open_io(&reads, &writes, f, NULL, &e, &e2);
             if (st == CIP_OK)
                 st = change(e, k, &e2);
             bool same = f->n == nold[k] && memcmp(f->bytes, old[k], f->n) == 0;
@@ -563,25 +564,25 @@ static void temporary_files_of_an_update_lie_where_temporary_files_lie(void **st
     static const float values[2000 * 700];
     char *was = getenv("TMPDIR") != NULL ? strdup(getenv("TMPDIR")) : NULL;
     cip_memory *m;
-    cip_edit *e;
+    cip_change *e;
     (void)state;
     size_t n;
     char *bytes = edit_bytes(edit_file(&dir, "plain.asdf", false), &n);
     OK(cip_memory_new(bytes, n, &m, err));
     free(bytes);
     assert_int_equal(setenv("TMPDIR", "/no such folder", 1), 0);
-    OK(cip_edit_open_memory(m, NULL, &e, err));
+    OK(cip_change_open_memory(m, NULL, &e, err));
     FAILS(CIP_ERR_NOT_FOUND, "/no such folder",
-          cip_edit_put(e, "large", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
-    cip_edit_abort(e);
+          cip_change_put(e, "large", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
+    cip_change_abort(&e);
     if (was != NULL)
         setenv("TMPDIR", was, 1);
     else
         unsetenv("TMPDIR");
     free(was);
-    OK(cip_edit_open_memory(m, NULL, &e, err));
-    OK(cip_edit_put(e, "large", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_open_memory(m, NULL, &e, err));
+    OK(cip_change_put(e, "large", cip_dtype_of(CIP_F32), 2, shape, values, NULL, err));
+    OK(cip_change_commit(&e, err));
     cip_memory_free(m);
 }
 
@@ -592,31 +593,31 @@ static void what_cannot_be_updated_is_refused(void **state)
     cip_io_methods bad = reads;
     cip_io_write_methods bad_writes = writes;
     cip_memory *m;
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     (void)state;
-    FAILS(CIP_ERR_ARG, "found NULL", cip_edit_open_io(NULL, &writes, f, NULL, &e, err));
-    FAILS(CIP_ERR_ARG, "found NULL", cip_edit_open_io(&reads, NULL, f, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "found NULL", cip_change_open_io(NULL, &writes, f, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "found NULL", cip_change_open_io(&reads, NULL, f, NULL, &e, err));
     bad_writes.resize = NULL;
-    FAILS(CIP_ERR_ARG, "resize", cip_edit_open_io(&reads, &bad_writes, f, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "resize", cip_change_open_io(&reads, &bad_writes, f, NULL, &e, err));
     assert_int_equal(f->closed, 2);
     bad.struct_size = 3;
-    FAILS(CIP_ERR_ARG, "struct_size", cip_edit_open_io(&bad, &writes, f, NULL, &e, err));
-    const cip_edit_options no_size = { .size = 0 };
-    FAILS(CIP_ERR_ARG, "size", cip_edit_open_io(&reads, &writes, f, &no_size, &e, err));
+    FAILS(CIP_ERR_ARG, "struct_size", cip_change_open_io(&bad, &writes, f, NULL, &e, err));
+    const cip_change_options no_size = { .size = 0 };
+    FAILS(CIP_ERR_ARG, "size", cip_change_open_io(&reads, &writes, f, &no_size, &e, err));
     assert_int_equal(f->closed, 4);
     f->n = 3;
-    FAILS(CIP_ERR_FORMAT, "", cip_edit_open_io(&reads, &writes, f, NULL, &e, err));
+    FAILS(CIP_ERR_FORMAT, "", cip_change_open_io(&reads, &writes, f, NULL, &e, err));
     assert_int_equal(f->closed, 5);
     assert_null(e);
     OK(cip_create_memory("asdf", NULL, &m, &w, err));
-    FAILS(CIP_ERR_ARG, "complete", cip_edit_open_memory(m, NULL, &e, err));
-    cip_writer_abort(w);
+    FAILS(CIP_ERR_ARG, "complete", cip_change_open_memory(m, NULL, &e, err));
+    cip_change_abort(&w);
     cip_memory_free(m);
-    FAILS(CIP_ERR_ARG, "complete", cip_edit_open_memory(NULL, NULL, &e, err));
+    FAILS(CIP_ERR_ARG, "complete", cip_change_open_memory(NULL, NULL, &e, err));
     FAILS(CIP_ERR_ARG, "found NULL", cip_memory_new(NULL, 3, &m, err));
     OK(cip_memory_new(NULL, 0, &m, err));
-    FAILS(CIP_ERR_FORMAT, "empty", cip_edit_open_memory(m, NULL, &e, err));
+    FAILS(CIP_ERR_FORMAT, "empty", cip_change_open_memory(m, NULL, &e, err));
     cip_memory_free(m);
     test_store_clear(&s);
 }

@@ -34,12 +34,10 @@ static const char *shown(const char *file, const char *path)
 }
 
 /* Sets one of every kind, below v; and a list by its items. */
-static void set_all(cip_writer *w, cip_edit *e, const cip_file *from)
+static void set_all(cip_change *w, const cip_file *from)
 {
     const cip_node *node = cip_tree_get(cip_file_tree(from), "top", NULL);
-#define SET(kind, ...)                                                                             \
-    OK(w != NULL ? cip_writer_set_##kind(w, __VA_ARGS__, err)                                      \
-                 : cip_edit_set_##kind(e, __VA_ARGS__, err))
+#define SET(kind, ...) OK(cip_change_set_##kind(w, __VA_ARGS__, err))
     SET(string, "v/string", "1");
     SET(int, "v/int", -INT64_MAX);
     SET(uint, "v/uint", INT64_MAX);
@@ -72,21 +70,21 @@ static void writers_and_edits_set_the_same(void **state)
 {
     (void)state;
     char *mem;
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     cip_file *from = test_open_asdf(other, &mem);
     const char *new = scratch_path(&s, "new.asdf");
     OK(cip_create(new, NULL, &w, err));
-    set_all(w, NULL, from);
-    OK(cip_writer_commit(w, err));
+    set_all(w, from);
+    OK(cip_change_commit(&w, err));
     assert_string_equal(shown(new, "v"), all);
     edit_verify(new);
     const char *old = edit_file(&s, "old.asdf", false);
-    OK(cip_edit_open(old, NULL, &e, err));
-    set_all(NULL, e, from);
+    OK(cip_change_open(old, NULL, &e, err));
+    set_all(e, from);
     cip_file_close(from); /* it was copied */
     free(mem);
-    OK(cip_edit_commit(e, err));
+    OK(cip_change_commit(&e, err));
     assert_string_equal(shown(old, "v"), all);
     cip_file *f;
     OK(cip_open(old, NULL, &f, err));
@@ -102,17 +100,18 @@ static void arrays_that_lie_in_blocks_do_not_go_with_a_node(void **state)
     (void)state;
     const char *path = edit_file(&s, "a.asdf", false);
     cip_file *from;
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     OK(cip_open(path, NULL, &from, err));
     OK(cip_create(scratch_path(&s, "b.asdf"), NULL, &w, err));
     FAILS(CIP_ERR_UNSUPPORTED, "'image'",
-          cip_writer_set_node(w, "copy", from, cip_file_tree(from), err));
-    cip_writer_abort(w);
-    OK(cip_edit_open(edit_file(&s, "c.asdf", false), NULL, &e, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "'packed'",
-          cip_edit_set_node(e, "copy", from, cip_array_node(cip_find(from, "packed", NULL)), err));
-    FAILS(CIP_ERR_UNSUPPORTED, "'packed'", cip_edit_commit(e, err));
+          cip_change_set_node(w, "copy", from, cip_file_tree(from), err));
+    cip_change_abort(&w);
+    OK(cip_change_open(edit_file(&s, "c.asdf", false), NULL, &e, err));
+    FAILS(
+        CIP_ERR_UNSUPPORTED, "'packed'",
+        cip_change_set_node(e, "copy", from, cip_array_node(cip_find(from, "packed", NULL)), err));
+    FAILS(CIP_ERR_UNSUPPORTED, "'packed'", cip_change_commit(&e, err));
     cip_file_close(from);
 }
 
@@ -125,15 +124,15 @@ static void what_is_not_given_is_refused(void **state)
     cip_file *from;
     OK(cip_open(path, NULL, &from, err));
     for (int i = 0; i < 8; i++) {
-        cip_writer *w;
-        cip_edit *e;
+        cip_change *w;
+        cip_change *e;
         OK(cip_create(scratch_path(&s, "e.asdf"), NULL, &w, err));
-        OK(cip_edit_open(path, NULL, &e, err));
+        OK(cip_change_open(path, NULL, &e, err));
         cip_status st = CIP_OK, too = CIP_OK;
 #define BOTH(kind, ...)                                                                            \
     do {                                                                                           \
-        st = cip_writer_set_##kind(w, __VA_ARGS__, NULL);                                          \
-        too = cip_edit_set_##kind(e, __VA_ARGS__, NULL);                                           \
+        st = cip_change_set_##kind(w, __VA_ARGS__, NULL);                                          \
+        too = cip_change_set_##kind(e, __VA_ARGS__, NULL);                                         \
     } while (0)
         switch (i) {
         case 0:
@@ -163,13 +162,13 @@ static void what_is_not_given_is_refused(void **state)
 #undef BOTH
         assert_int_equal(st, CIP_ERR_ARG);
         assert_int_equal(too, CIP_ERR_ARG);
-        cip_writer_abort(w);
-        cip_edit_abort(e);
+        cip_change_abort(&w);
+        cip_change_abort(&e);
     }
-    assert_int_equal(cip_edit_set_uint(NULL, "a", 1, NULL), CIP_ERR_ARG);
-    assert_int_equal(cip_edit_set_null(NULL, "a", NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_change_set_uint(NULL, "a", 1, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_change_set_null(NULL, "a", NULL), CIP_ERR_ARG);
     assert_null(cip_tree_get(cip_file_tree(from), "none", &held));
-    assert_int_equal(cip_edit_set_node(NULL, "a", from, NULL, &held), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_change_set_node(NULL, "a", from, NULL, &held), CIP_ERR_NOT_FOUND);
     cip_file_close(from);
 }
 
@@ -178,27 +177,27 @@ static void items_beyond_the_next_are_not_there(void **state)
     (void)state;
     char path[512];
     snprintf(path, sizeof path, "%s", scratch_path(&s, "f.asdf"));
-    cip_writer *w;
-    cip_edit *e;
+    cip_change *w;
+    cip_change *e;
     OK(cip_create(path, NULL, &w, err));
-    OK(cip_writer_set_yaml(w, "l", "[1]", err));
-    OK(cip_writer_set_yaml(w, "m", "{}", err));
-    OK(cip_writer_set_int(w, "m/0", 1, err)); /* a mapping stays one */
-    OK(cip_writer_set_int(w, "n/1", 1, err));
-    OK(cip_writer_commit(w, err));
+    OK(cip_change_set_yaml(w, "l", "[1]", err));
+    OK(cip_change_set_yaml(w, "m", "{}", err));
+    OK(cip_change_set_int(w, "m/0", 1, err)); /* a mapping stays one */
+    OK(cip_change_set_int(w, "n/1", 1, err));
+    OK(cip_change_commit(&w, err));
     cip_file *f;
     OK(cip_open(path, NULL, &f, err));
     assert_int_equal(cip_node_kind(cip_tree_get(cip_file_tree(f), "m", NULL)), CIP_NODE_MAP);
     assert_int_equal(cip_node_kind(cip_tree_get(cip_file_tree(f), "n", NULL)), CIP_NODE_MAP);
     cip_file_close(f);
     OK(cip_create(scratch_path(&s, "g.asdf"), NULL, &w, err));
-    OK(cip_writer_set_yaml(w, "l", "[1]", err));
-    FAILS(CIP_ERR_NOT_FOUND, "'2'", cip_writer_set_int(w, "l/2", 1, err));
-    cip_writer_abort(w);
-    OK(cip_edit_open(path, NULL, &e, err));
-    OK(cip_edit_set_int(e, "l/1", 2, err));
-    FAILS(CIP_ERR_NOT_FOUND, "'4'", cip_edit_set_int(e, "l/4", 1, err));
-    cip_edit_abort(e);
+    OK(cip_change_set_yaml(w, "l", "[1]", err));
+    FAILS(CIP_ERR_NOT_FOUND, "'2'", cip_change_set_int(w, "l/2", 1, err));
+    cip_change_abort(&w);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_set_int(e, "l/1", 2, err));
+    FAILS(CIP_ERR_NOT_FOUND, "'4'", cip_change_set_int(e, "l/4", 1, err));
+    cip_change_abort(&e);
 }
 
 int main(void)

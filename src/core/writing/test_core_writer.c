@@ -58,9 +58,9 @@ static int remove_dir(void **state)
             fail_msg("%s: %s: %s", #x, err.part, err.text);                                        \
     } while (0)
 
-static cip_writer *create(const char *name, const cip_write_options *o)
+static cip_change *create(const char *name, const cip_change_options *o)
 {
-    cip_writer *w = NULL;
+    cip_change *w = NULL;
     snprintf(path, sizeof path, "%s/%s", dir, name);
     OK(cip_create(path, o, &w, &err));
     return w;
@@ -94,25 +94,25 @@ static const int32_t twelve[12] = { 0, 1, -2, 3, 4, 5, 6, 70000, 8, 9, 10, 11 };
 static void tree_and_arrays_come_out_again(void **state)
 {
     (void)state;
-    cip_writer *w = create("all.asdf", NULL);
+    cip_change *w = create("all.asdf", NULL);
     double d = 0;
     int64_t i = 0;
     const char *text;
-    OK(cip_writer_set_string(w, "instrument/name", "WFI", &err));
-    OK(cip_put(w, "image", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
-    OK(cip_writer_set_int(w, "instrument/n", -5, &err));
-    OK(cip_writer_set_uint(w, "instrument/u", INT64_MAX, &err));
-    OK(cip_writer_set_double(w, "instrument/x", 1.5, &err));
-    OK(cip_writer_set_bool(w, "instrument/b", true, &err));
-    OK(cip_writer_set_null(w, "instrument/nothing", &err));
-    OK(cip_writer_set_yaml(w, "instrument/list", "[1, {a: two}]", &err));
-    OK(cip_writer_set_string(w, "instrument/list/2", "third", &err));
-    OK(cip_put(w, "deep/er/packed", cip_dtype_of(CIP_I32), 2, shape34, twelve,
-               CIP_ARRAY_OPTIONS(.codec = "zlib:9"), &err));
-    OK(cip_put(w, "listed", cip_dtype_of(CIP_I32), 2, shape34, twelve,
-               CIP_ARRAY_OPTIONS(.storage = "inline"), &err));
+    OK(cip_change_set_string(w, "instrument/name", "WFI", &err));
+    OK(cip_change_put(w, "image", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
+    OK(cip_change_set_int(w, "instrument/n", -5, &err));
+    OK(cip_change_set_uint(w, "instrument/u", INT64_MAX, &err));
+    OK(cip_change_set_double(w, "instrument/x", 1.5, &err));
+    OK(cip_change_set_bool(w, "instrument/b", true, &err));
+    OK(cip_change_set_null(w, "instrument/nothing", &err));
+    OK(cip_change_set_yaml(w, "instrument/list", "[1, {a: two}]", &err));
+    OK(cip_change_set_string(w, "instrument/list/2", "third", &err));
+    OK(cip_change_put(w, "deep/er/packed", cip_dtype_of(CIP_I32), 2, shape34, twelve,
+                      CIP_ARRAY_OPTIONS(.codec = "zlib:9"), &err));
+    OK(cip_change_put(w, "listed", cip_dtype_of(CIP_I32), 2, shape34, twelve,
+                      CIP_ARRAY_OPTIONS(.storage = "inline"), &err));
     assert_int_not_equal(access(path, F_OK), 0); /* nothing before the commit */
-    OK(cip_writer_commit(w, &err));
+    OK(cip_change_commit(&w, &err));
     cip_file *f = open_it();
     const cip_node *tree = cip_file_tree(f);
     check_array(f, "image", "int32", twelve, sizeof twelve);
@@ -134,14 +134,14 @@ static void one_array_formats_take_any_name(void **state)
     (void)state;
     const char *const names[] = { "one.npy", "one.ra" };
     for (int i = 0; i < 2; i++) {
-        cip_writer *w = create(names[i], NULL);
+        cip_change *w = create(names[i], NULL);
         cip_slab *s;
-        OK(cip_declare(w, "data", cip_dtype_of(CIP_I32), 2, shape34, NULL, &s, &err));
+        OK(cip_change_declare(w, "data", cip_dtype_of(CIP_I32), 2, shape34, NULL, &s, &err));
         OK(cip_slab_write(s, CIP_BOX({ 0, 0 }, { 3, 2 }), ((int32_t[]){ 0, 1, 4, 5, 8, 9 }), 24,
                           &err));
         OK(cip_slab_write(s, CIP_BOX({ 0, 2 }, { 3, 4 }), ((int32_t[]){ -2, 3, 6, 70000, 10, 11 }),
                           24, &err));
-        OK(cip_writer_commit(w, &err));
+        OK(cip_change_commit(&w, &err));
         cip_file *f = open_it();
         check_array(f, "", "int32", twelve, sizeof twelve);
         cip_file_close(f);
@@ -154,65 +154,65 @@ static void losses_are_refused(void **state)
 {
     (void)state;
     const uint8_t mask[12] = { 1 };
-    cip_writer *w = create("one.npy", NULL);
-    OK(cip_writer_set_int(w, "n", 1, &err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
-    assert_int_equal(cip_writer_commit(w, NULL), CIP_ERR_UNSUPPORTED);
+    cip_change *w = create("one.npy", NULL);
+    OK(cip_change_set_int(w, "n", 1, &err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
+    assert_int_equal(cip_change_commit(&w, NULL), CIP_ERR_UNSUPPORTED);
     w = create("one.npy", NULL);
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
-    assert_int_equal(cip_put(w, "b", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, NULL),
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, &err));
+    assert_int_equal(cip_change_put(w, "b", cip_dtype_of(CIP_I32), 2, shape34, twelve, NULL, NULL),
                      CIP_ERR_UNSUPPORTED);
-    cip_writer_abort(w);
+    cip_change_abort(&w);
     w = create("one.npy", NULL);
-    assert_int_equal(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape34, twelve,
-                             CIP_ARRAY_OPTIONS(.mask = mask), NULL),
+    assert_int_equal(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 2, shape34, twelve,
+                                    CIP_ARRAY_OPTIONS(.mask = mask), NULL),
                      CIP_ERR_UNSUPPORTED);
-    cip_writer_abort(w);
+    cip_change_abort(&w);
     w = create("one.npy", NULL);
-    assert_int_equal(cip_put(w, "a", cip_dtype_of(CIP_I32), 2, shape34, twelve,
-                             CIP_ARRAY_OPTIONS(.storage = "inline"), NULL),
+    assert_int_equal(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 2, shape34, twelve,
+                                    CIP_ARRAY_OPTIONS(.storage = "inline"), NULL),
                      CIP_ERR_UNSUPPORTED);
-    cip_writer_abort(w);
+    cip_change_abort(&w);
     w = create("one.npy", NULL); /* none at all */
-    assert_int_equal(cip_writer_commit(w, NULL), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(cip_change_commit(&w, NULL), CIP_ERR_UNSUPPORTED);
     assert_int_equal(empty_dir(), 0);
 }
 
 static void options_are_checked(void **state)
 {
-    cip_writer *w = (cip_writer *)dir;
+    cip_change *w = (cip_change *)dir;
     (void)state;
     snprintf(path, sizeof path, "%s/x.asdf", dir);
     assert_int_equal(cip_create(NULL, NULL, &w, NULL), CIP_ERR_ARG);
     assert_null(w);
     assert_int_equal(cip_create("-", NULL, &w, NULL), CIP_ERR_ARG);
     assert_int_equal(cip_create("name.unknown", NULL, &w, NULL), CIP_ERR_ARG);
-    assert_int_equal(cip_create(path, CIP_WRITE_OPTIONS(.format = "nope"), &w, NULL), CIP_ERR_ARG);
-    assert_int_equal(cip_create(path, CIP_WRITE_OPTIONS(.byteorder = "middle"), &w, NULL),
+    assert_int_equal(cip_create(path, CIP_CHANGE_OPTIONS(.format = "nope"), &w, NULL), CIP_ERR_ARG);
+    assert_int_equal(cip_create(path, CIP_CHANGE_OPTIONS(.byteorder = "middle"), &w, NULL),
                      CIP_ERR_ARG);
-    assert_int_equal(cip_create(path, CIP_WRITE_OPTIONS(.codec = "lz4:x"), &w, NULL), CIP_ERR_ARG);
-    assert_int_not_equal(cip_create(path, CIP_WRITE_OPTIONS(.codec = ":3"), &w, NULL), CIP_OK);
-    assert_int_equal(cip_create(path, CIP_WRITE_OPTIONS(.codec = "lz4:101"), &w, NULL),
+    assert_int_equal(cip_create(path, CIP_CHANGE_OPTIONS(.codec = "lz4:x"), &w, NULL), CIP_ERR_ARG);
+    assert_int_not_equal(cip_create(path, CIP_CHANGE_OPTIONS(.codec = ":3"), &w, NULL), CIP_OK);
+    assert_int_equal(cip_create(path, CIP_CHANGE_OPTIONS(.codec = "lz4:101"), &w, NULL),
                      CIP_ERR_ARG);
-    assert_int_not_equal(cip_create(path, CIP_WRITE_OPTIONS(.codec = "rot13"), &w, NULL), CIP_OK);
-    assert_int_not_equal(cip_create(path, CIP_WRITE_OPTIONS(.checksum = "crc"), &w, NULL), CIP_OK);
-    assert_int_not_equal(cip_create(path, CIP_WRITE_OPTIONS(.version = "9.9"), &w, NULL), CIP_OK);
-    cip_write_options o = { 0 };
+    assert_int_not_equal(cip_create(path, CIP_CHANGE_OPTIONS(.codec = "rot13"), &w, NULL), CIP_OK);
+    assert_int_not_equal(cip_create(path, CIP_CHANGE_OPTIONS(.checksum = "crc"), &w, NULL), CIP_OK);
+    assert_int_not_equal(cip_create(path, CIP_CHANGE_OPTIONS(.version = "9.9"), &w, NULL), CIP_OK);
+    cip_change_options o = { 0 };
     assert_int_equal(cip_create(path, &o, &w, NULL), CIP_ERR_ARG);
     o.size = SIZE_MAX;
     assert_int_equal(cip_create(path, &o, &w, NULL), CIP_ERR_ARG);
     snprintf(path, sizeof path, "%s/x.npy", dir);
-    assert_int_equal(cip_create(path, CIP_WRITE_OPTIONS(.checksum = "md5"), &w, NULL),
+    assert_int_equal(cip_create(path, CIP_CHANGE_OPTIONS(.checksum = "md5"), &w, NULL),
                      CIP_ERR_UNSUPPORTED);
-    assert_int_equal(cip_create(path, CIP_WRITE_OPTIONS(.align = 64), &w, NULL),
+    assert_int_equal(cip_create(path, CIP_CHANGE_OPTIONS(.align = 64), &w, NULL),
                      CIP_ERR_UNSUPPORTED);
     assert_null(w);
     assert_int_equal(empty_dir(), 0);
 }
 
-static cip_status put12(cip_writer *w, const char *name, const cip_array_options *o)
+static cip_status put12(cip_change *w, const char *name, const cip_array_options *o)
 {
-    return cip_put(w, name, cip_dtype_of(CIP_I32), 2, shape34, twelve, o, NULL);
+    return cip_change_put(w, name, cip_dtype_of(CIP_I32), 2, shape34, twelve, o, NULL);
 }
 
 /* Each in a writer of its own, whose commit then fails with the same. */
@@ -220,7 +220,7 @@ static void wrong_calls_fail_and_so_does_the_commit(void **state)
 {
     (void)state;
     for (int i = 0;; i++) {
-        cip_writer *w = create("wrong.asdf", NULL);
+        cip_change *w = create("wrong.asdf", NULL);
         cip_slab *s = NULL;
         cip_status st = CIP_OK, expected = CIP_ERR_ARG;
         const int64_t negative[] = { -1 }, huge[] = { INT64_MAX, INT64_MAX };
@@ -238,13 +238,13 @@ static void wrong_calls_fail_and_so_does_the_commit(void **state)
             st = put12(w, "a", NULL);
             break; /* over one */
         case 3:
-            st = cip_writer_set_int(w, "a/b", 1, NULL);
+            st = cip_change_set_int(w, "a/b", 1, NULL);
             break;
         case 4:
-            st = cip_writer_set_int(w, "a", 1, NULL);
+            st = cip_change_set_int(w, "a", 1, NULL);
             break;
         case 5:
-            st = cip_writer_set_yaml(w, "", "{}", NULL);
+            st = cip_change_set_yaml(w, "", "{}", NULL);
             break;
         case 6:
             st = put12(w, "", NULL);
@@ -265,51 +265,51 @@ static void wrong_calls_fail_and_so_does_the_commit(void **state)
             st = put12(w, "c", CIP_ARRAY_OPTIONS(.codec = "x:y:z"));
             break;
         case 12:
-            st = cip_put(w, "c", NULL, 2, shape34, twelve, NULL, NULL);
+            st = cip_change_put(w, "c", NULL, 2, shape34, twelve, NULL, NULL);
             break;
         case 13:
-            st = cip_put(w, "c", cip_dtype_of(CIP_I8), 2, shape34, NULL, NULL, NULL);
+            st = cip_change_put(w, "c", cip_dtype_of(CIP_I8), 2, shape34, NULL, NULL, NULL);
             break;
         case 14:
-            st = cip_put(w, "c", cip_dtype_of(CIP_I8), 65, shape34, twelve, NULL, NULL);
+            st = cip_change_put(w, "c", cip_dtype_of(CIP_I8), 65, shape34, twelve, NULL, NULL);
             break;
         case 15:
-            st = cip_put(w, "c", cip_dtype_of(CIP_I8), -1, shape34, twelve, NULL, NULL);
+            st = cip_change_put(w, "c", cip_dtype_of(CIP_I8), -1, shape34, twelve, NULL, NULL);
             break;
         case 16:
-            st = cip_put(w, "c", cip_dtype_of(CIP_I8), 1, negative, twelve, NULL, NULL);
+            st = cip_change_put(w, "c", cip_dtype_of(CIP_I8), 1, negative, twelve, NULL, NULL);
             expected = CIP_ERR_RANGE;
             break;
         case 17:
-            st = cip_put(w, "c", cip_dtype_of(CIP_I8), 2, huge, twelve, NULL, NULL);
+            st = cip_change_put(w, "c", cip_dtype_of(CIP_I8), 2, huge, twelve, NULL, NULL);
             expected = CIP_ERR_CORRUPT;
             break;
         case 18:
-            st = cip_writer_set_string(w, "t", "\xff", NULL);
+            st = cip_change_set_string(w, "t", "\xff", NULL);
             break;
         case 19:
-            st = cip_writer_set_string(w, "t", NULL, NULL);
+            st = cip_change_set_string(w, "t", NULL, NULL);
             break;
         case 20:
-            st = cip_writer_set_yaml(w, "t", "[", NULL);
+            st = cip_change_set_yaml(w, "t", "[", NULL);
             expected = CIP_ERR_CORRUPT;
             break;
         case 21:
-            st = cip_put_view(w, "v", "a/c", NULL, NULL);
+            st = cip_change_put_view(w, "v", "a/c", NULL, NULL);
             expected = CIP_ERR_NOT_FOUND;
             break;
         case 22:
-            st = cip_put_view(w, "v", "a/b", "[7]", NULL);
+            st = cip_change_put_view(w, "v", "a/b", "[7]", NULL);
             expected = CIP_ERR_RANGE;
             break;
         case 23:
-            st = cip_put_view(w, "a/b", "a/b", "[1]", NULL);
+            st = cip_change_put_view(w, "a/b", "a/b", "[1]", NULL);
             break;
         case 24:
-            st = cip_writer_set_node(w, "n", NULL, NULL, NULL);
+            st = cip_change_set_node(w, "n", NULL, NULL, NULL);
             break;
         case 25:
-            st = cip_put_array(w, "n", NULL, NULL, NULL, NULL);
+            st = cip_change_put_array(w, "n", NULL, NULL, NULL, NULL);
             break;
         case 26:
             assert_int_equal(put12(w, "s", CIP_ARRAY_OPTIONS(.storage = "streamed")), CIP_OK);
@@ -318,31 +318,33 @@ static void wrong_calls_fail_and_so_does_the_commit(void **state)
             break;
         case 27:
             assert_int_equal(put12(w, "s", CIP_ARRAY_OPTIONS(.storage = "streamed")), CIP_OK);
-            st = cip_put_view(w, "v", "s", NULL, NULL);
+            st = cip_change_put_view(w, "v", "s", NULL, NULL);
             expected = CIP_ERR_UNSUPPORTED;
             break;
         case 28:
-            assert_int_equal(cip_declare(w, "s", cip_dtype_of(CIP_I8), 2, shape34, NULL, &s, NULL),
-                             CIP_OK);
+            assert_int_equal(
+                cip_change_declare(w, "s", cip_dtype_of(CIP_I8), 2, shape34, NULL, &s, NULL),
+                CIP_OK);
             st = cip_slab_write(s, CIP_BOX({ 0, 0 }, { 3, 5 }), twelve, 15, NULL);
             expected = CIP_ERR_RANGE;
             break;
         case 29:
-            assert_int_equal(cip_declare(w, "s", cip_dtype_of(CIP_I8), 2, shape34, NULL, &s, NULL),
-                             CIP_OK);
+            assert_int_equal(
+                cip_change_declare(w, "s", cip_dtype_of(CIP_I8), 2, shape34, NULL, &s, NULL),
+                CIP_OK);
             st = cip_slab_write(s, CIP_BOX({ 0, 0 }, { 3, 4 }), twelve, 11, NULL);
             expected = CIP_ERR_RANGE;
             break;
         default:
-            cip_writer_abort(w);
+            cip_change_abort(&w);
             assert_int_equal(empty_dir(), 0);
             return;
         }
         if (st != expected)
             fail_msg("case %d: %s instead of %s", i, cip_status_name(st),
                      cip_status_name(expected));
-        assert_int_equal(cip_writer_set_int(w, "later", 1, NULL), expected);
-        assert_int_equal(cip_writer_commit(w, NULL), expected);
+        assert_int_equal(cip_change_set_int(w, "later", 1, NULL), expected);
+        assert_int_equal(cip_change_commit(&w, NULL), expected);
         assert_int_equal(empty_dir(), 0);
     }
 }
@@ -350,40 +352,40 @@ static void wrong_calls_fail_and_so_does_the_commit(void **state)
 static void getters_failures_are_passed_on(void **state)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_writer *w = create("x.asdf", NULL);
+    cip_change *w = create("x.asdf", NULL);
     (void)state;
     err.code = CIP_ERR_NOT_FOUND;
-    assert_int_equal(cip_writer_set_int(NULL, "a", 1, &err), CIP_ERR_NOT_FOUND);
-    assert_int_equal(cip_put_array(w, "a", NULL, NULL, NULL, &err), CIP_ERR_NOT_FOUND);
-    assert_int_equal(cip_writer_set_node(w, "a", NULL, NULL, &err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_change_set_int(NULL, "a", 1, &err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_change_put_array(w, "a", NULL, NULL, NULL, &err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_change_set_node(w, "a", NULL, NULL, &err), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_slab_write(NULL, NULL, NULL, 0, &err), CIP_ERR_NOT_FOUND);
     assert_int_equal(cip_slab_write(NULL, NULL, NULL, 0, NULL), CIP_ERR_ARG);
-    assert_int_equal(cip_writer_commit(NULL, &err), CIP_ERR_NOT_FOUND);
-    assert_int_equal(cip_writer_commit(NULL, NULL), CIP_ERR_ARG);
-    cip_writer_abort(NULL);
-    cip_writer_abort(w);
+    assert_int_equal(cip_change_commit(NULL, &err), CIP_ERR_NOT_FOUND);
+    assert_int_equal(cip_change_commit(NULL, NULL), CIP_ERR_ARG);
+    cip_change_abort(NULL);
+    cip_change_abort(&w);
     assert_int_equal(empty_dir(), 0);
 }
 
 static void existing_files_are_kept_unless_told(void **state)
 {
     (void)state;
-    cip_writer *w = create("old.asdf", NULL), *late = NULL;
+    cip_change *w = create("old.asdf", NULL), *late = NULL;
     assert_int_equal(put12(w, "a", NULL), CIP_OK);
     OK(cip_create(path, NULL, &late, &err)); /* not there yet: told at the commit */
-    OK(cip_writer_commit(w, &err));
+    OK(cip_change_commit(&w, &err));
     assert_int_equal(put12(late, "b", NULL), CIP_OK);
-    assert_int_equal(cip_writer_commit(late, NULL), CIP_ERR_EXISTS);
+    assert_int_equal(cip_change_commit(&late, NULL), CIP_ERR_EXISTS);
     assert_int_equal(cip_create(path, NULL, &w, NULL), CIP_ERR_EXISTS);
-    w = create("old.asdf", CIP_WRITE_OPTIONS(.overwrite = true));
+    w = create("old.asdf", CIP_CHANGE_OPTIONS(.overwrite = true));
     assert_int_equal(put12(w, "c", NULL), CIP_OK);
-    cip_writer_abort(w);
+    cip_change_abort(&w);
     cip_file *f = open_it();
     check_array(f, "a", "int32", twelve, sizeof twelve);
     cip_file_close(f);
-    w = create("old.asdf", CIP_WRITE_OPTIONS(.overwrite = true, .level = CIP_LEVEL_PROCESS));
+    w = create("old.asdf", CIP_CHANGE_OPTIONS(.overwrite = true, .level = CIP_LEVEL_PROCESS));
     assert_int_equal(put12(w, "c", NULL), CIP_OK);
-    OK(cip_writer_commit(w, &err));
+    OK(cip_change_commit(&w, &err));
     f = open_it();
     check_array(f, "c", "int32", twelve, sizeof twelve);
     assert_int_equal(cip_file_narray(f), 1);
@@ -408,10 +410,10 @@ static void a_mask_is_lost_by_consent(void **state)
     const int32_t data[12] = { 5, 6 };
     const uint8_t mask[12] = { 1 };
     for (size_t i = 0; i < 3; i++) {
-        cip_writer *w = create(names[i], CIP_WRITE_OPTIONS(.accept_loss = true));
-        OK(cip_put(w, "x", cip_dtype_of(CIP_I32), 2, shape34, data, CIP_ARRAY_OPTIONS(.mask = mask),
-                   &err));
-        OK(cip_writer_commit(w, &err));
+        cip_change *w = create(names[i], CIP_CHANGE_OPTIONS(.accept_loss = true));
+        OK(cip_change_put(w, "x", cip_dtype_of(CIP_I32), 2, shape34, data,
+                          CIP_ARRAY_OPTIONS(.mask = mask), &err));
+        OK(cip_change_commit(&w, &err));
         cip_file *f = open_it();
         assert_int_equal(cip_file_narray(f), 1);
         cip_file_close(f);
@@ -426,14 +428,14 @@ static void masks_go_along_wherever_data_lie(void **state)
     const uint8_t mask[12] = { 0, 1, 0, 255, 0, 0, 0, 0, 0, 0, 0, 2 };
     const char *const where[] = { "internal", "inline", "external", "streamed" };
     cip_slab *s;
-    cip_writer *w = create("masked.asdf", NULL);
+    cip_change *w = create("masked.asdf", NULL);
     for (int i = 0; i < 4; i++)
-        OK(cip_put(w, where[i], cip_dtype_of(CIP_I32), 2, shape34, twelve,
-                   CIP_ARRAY_OPTIONS(.storage = where[i], .mask = mask), &err));
-    OK(cip_declare(w, "slab", cip_dtype_of(CIP_I32), 2, shape34, CIP_ARRAY_OPTIONS(.mask = mask),
-                   &s, &err));
+        OK(cip_change_put(w, where[i], cip_dtype_of(CIP_I32), 2, shape34, twelve,
+                          CIP_ARRAY_OPTIONS(.storage = where[i], .mask = mask), &err));
+    OK(cip_change_declare(w, "slab", cip_dtype_of(CIP_I32), 2, shape34,
+                          CIP_ARRAY_OPTIONS(.mask = mask), &s, &err));
     OK(cip_slab_write(s, CIP_BOX({ 0, 0 }, { 3, 4 }), twelve, sizeof twelve, &err));
-    OK(cip_writer_commit(w, &err));
+    OK(cip_change_commit(&w, &err));
     cip_file *f = open_it();
     assert_int_equal(cip_file_narray(f), 5);
     for (int i = 0; i < 4; i++)
@@ -446,11 +448,11 @@ static void masks_go_along_wherever_data_lie(void **state)
 
     char from[300]; /* and from file to file */
     snprintf(from, sizeof from, "%s", path);
-    w = create("again.asdf", CIP_WRITE_OPTIONS(.codec = "lz4", .byteorder = "big"));
+    w = create("again.asdf", CIP_CHANGE_OPTIONS(.codec = "lz4", .byteorder = "big"));
     for (int i = 0; i < 4; i++)
-        OK(cip_put_array(w, where[i], cip_find(f, where[i], &err), NULL,
-                         CIP_ARRAY_OPTIONS(.storage = where[i]), &err));
-    OK(cip_writer_commit(w, &err));
+        OK(cip_change_put_array(w, where[i], cip_find(f, where[i], &err), NULL,
+                                CIP_ARRAY_OPTIONS(.storage = where[i]), &err));
+    OK(cip_change_commit(&w, &err));
     cip_file_close(f);
     f = open_it();
     for (int i = 0; i < 4; i++)
@@ -466,14 +468,14 @@ static void views_share_the_data_of_one_array(void **state)
     (void)state;
     const int32_t column[3] = { 3, 70000, 11 }, last[1] = { 11 }, row[4] = { 8, 9, 10, 11 };
     cip_slab *s;
-    cip_writer *w = create("views.asdf", NULL);
+    cip_change *w = create("views.asdf", NULL);
     assert_int_equal(put12(w, "all", NULL), CIP_OK);
-    OK(cip_put_view(w, "column", "all", "[:, 3]", &err));
-    OK(cip_put_view(w, "last", "column", "[2:]", &err));
-    OK(cip_declare(w, "slab", cip_dtype_of(CIP_I32), 2, shape34, NULL, &s, &err));
-    OK(cip_put_view(w, "row", "slab", "[-1]", &err));
+    OK(cip_change_put_view(w, "column", "all", "[:, 3]", &err));
+    OK(cip_change_put_view(w, "last", "column", "[2:]", &err));
+    OK(cip_change_declare(w, "slab", cip_dtype_of(CIP_I32), 2, shape34, NULL, &s, &err));
+    OK(cip_change_put_view(w, "row", "slab", "[-1]", &err));
     OK(cip_slab_write(s, CIP_BOX({ 0, 0 }, { 3, 4 }), twelve, sizeof twelve, &err));
-    OK(cip_writer_commit(w, &err));
+    OK(cip_change_commit(&w, &err));
     cip_file *f = open_it();
     assert_int_equal(cip_file_nblock(f), 2);
     check_array(f, "column", "int32", column, sizeof column);
@@ -519,15 +521,15 @@ static void slabs_are_filled_from_threads(void **state)
         pthread_t t[3];
         cip_slab *s;
         const int64_t shape[] = { 2, SIDE, SIDE };
-        cip_writer *w = create("slab.asdf", CIP_WRITE_OPTIONS(.threads = 2, .codec = codec[c]));
-        OK(cip_declare(w, "cube", cip_dtype_of(CIP_U16), 3, shape, NULL, &s, &err));
+        cip_change *w = create("slab.asdf", CIP_CHANGE_OPTIONS(.threads = 2, .codec = codec[c]));
+        OK(cip_change_declare(w, "cube", cip_dtype_of(CIP_U16), 3, shape, NULL, &s, &err));
         for (int i = 0; i < 3; i++) {
             f[i] = (filler){ s, i, 3, SIDE };
             assert_int_equal(pthread_create(&t[i], NULL, fill, &f[i]), 0);
         }
         for (int i = 0; i < 3; i++)
             pthread_join(t[i], NULL);
-        OK(cip_writer_commit(w, &err));
+        OK(cip_change_commit(&w, &err));
         uint16_t *all = malloc(2 * 2 * SIDE * SIDE);
         cip_file *file = open_it();
         OK(cip_read(cip_find(file, "cube", &err), NULL, cip_dtype_as_stored(), all,
@@ -560,10 +562,10 @@ static void boxes_fill_any_part(void **state)
                 for (int64_t x = b.start[2]; x < b.stop[2]; x++, n++)
                     expected[12 * z + 4 * y + x] = data[n] = (uint8_t)(n + 1);
         cip_slab *s;
-        cip_writer *w = create("part.npy", CIP_WRITE_OPTIONS(.level = CIP_LEVEL_PROCESS));
-        OK(cip_declare(w, "", cip_dtype_of(CIP_U8), 3, shape, NULL, &s, &err));
+        cip_change *w = create("part.npy", CIP_CHANGE_OPTIONS(.level = CIP_LEVEL_PROCESS));
+        OK(cip_change_declare(w, "", cip_dtype_of(CIP_U8), 3, shape, NULL, &s, &err));
         OK(cip_slab_write(s, &b, data, n, &err));
-        OK(cip_writer_commit(w, &err));
+        OK(cip_change_commit(&w, &err));
         cip_file *f = open_it();
         check_array(f, "", "uint8", expected, 24);
         cip_file_close(f);
@@ -582,14 +584,14 @@ static void slabs_may_be_larger_than_memory(void **state)
     uint8_t *row = malloc(ROW), *found = malloc(ROW);
     for (int c = 0; c < 3; c++) {
         cip_slab *s;
-        cip_writer *w = create(
-            "large.asdf", CIP_WRITE_OPTIONS(.limits = &limits, .threads = 2, .codec = codec[c]));
-        OK(cip_declare(w, "a", cip_dtype_of(CIP_U8), 2, shape, NULL, &s, &err));
+        cip_change *w = create(
+            "large.asdf", CIP_CHANGE_OPTIONS(.limits = &limits, .threads = 2, .codec = codec[c]));
+        OK(cip_change_declare(w, "a", cip_dtype_of(CIP_U8), 2, shape, NULL, &s, &err));
         for (int i = ROWS - 1; i >= 0; i--) {
             memset(row, i, ROW);
             OK(cip_slab_write(s, CIP_BOX({ i, 0 }, { i + 1, ROW }), row, ROW, &err));
         }
-        OK(cip_writer_commit(w, &err));
+        OK(cip_change_commit(&w, &err));
         cip_file *f = open_it();
         for (int i = 0; i < ROWS; i += 13) {
             char text[32];
@@ -633,12 +635,12 @@ static void threads_do_not_show_in_the_file(void **state)
         char *bytes[2];
         size_t n[2];
         for (int t = 0; t < 2; t++) {
-            cip_writer *w =
-                create("threads.asdf",
-                       CIP_WRITE_OPTIONS(.threads = t ? 8 : 1, .codec = codec[c], .checksum = "md5",
-                                         .overwrite = true, .level = CIP_LEVEL_PROCESS));
-            OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, data, NULL, &err));
-            OK(cip_writer_commit(w, &err));
+            cip_change *w =
+                create("threads.asdf", CIP_CHANGE_OPTIONS(.threads = t ? 8 : 1, .codec = codec[c],
+                                                          .checksum = "md5", .overwrite = true,
+                                                          .level = CIP_LEVEL_PROCESS));
+            OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, data, NULL, &err));
+            OK(cip_change_commit(&w, &err));
             bytes[t] = contents(&n[t]);
         }
         assert_int_equal(n[0], n[1]);
@@ -664,11 +666,11 @@ static void nodes_are_copied_whole(void **state)
     cip_file *in = test_open_asdf("top: &x {a: [1, 2.5, true, ~, text], b: !mine {c: d}}\n"
                                   "again: *x\n",
                                   &mem);
-    cip_writer *w = create("copy.asdf", NULL);
-    OK(cip_writer_set_node(w, "copied", in, cip_file_tree(in), &err));
+    cip_change *w = create("copy.asdf", NULL);
+    OK(cip_change_set_node(w, "copied", in, cip_file_tree(in), &err));
     cip_file_close(in);
     free(mem);
-    OK(cip_writer_commit(w, &err));
+    OK(cip_change_commit(&w, &err));
     cip_file *f = open_it();
     const cip_node *tree = cip_file_tree(f);
     OK(cip_tree_get_string(tree, "copied/again/b/c", &text, &err));
@@ -685,19 +687,20 @@ static void nodes_are_copied_whole(void **state)
 
 static cip_status write_all(const cip_allocator *from)
 {
-    cip_writer *w = NULL;
+    cip_change *w = NULL;
     cip_slab *s = NULL;
     const uint8_t mask[12] = { 1 };
     cip_err err = CIP_ERR_INIT;
     snprintf(path, sizeof path, "%s/fail.asdf", dir);
-    cip_create(path, CIP_WRITE_OPTIONS(.allocator = from, .threads = 1, .level = CIP_LEVEL_PROCESS),
-               &w, &err);
-    cip_writer_set_yaml(w, "a", "[1, 2]", &err);
-    cip_put(w, "b", cip_dtype_of(CIP_I32), 2, shape34, twelve,
-            CIP_ARRAY_OPTIONS(.codec = "lz4", .mask = mask), &err);
-    cip_declare(w, "c", cip_dtype_of(CIP_I32), 2, shape34, NULL, &s, &err);
+    cip_create(path,
+               CIP_CHANGE_OPTIONS(.allocator = from, .threads = 1, .level = CIP_LEVEL_PROCESS), &w,
+               &err);
+    cip_change_set_yaml(w, "a", "[1, 2]", &err);
+    cip_change_put(w, "b", cip_dtype_of(CIP_I32), 2, shape34, twelve,
+                   CIP_ARRAY_OPTIONS(.codec = "lz4", .mask = mask), &err);
+    cip_change_declare(w, "c", cip_dtype_of(CIP_I32), 2, shape34, NULL, &s, &err);
     cip_slab_write(s, CIP_BOX({ 0, 0 }, { 3, 4 }), twelve, sizeof twelve, &err);
-    return cip_writer_commit(w, &err);
+    return cip_change_commit(&w, &err);
 }
 
 static void no_failing_allocation_leaves_anything(void **state)

@@ -33,7 +33,7 @@ static void take_slab_failure(cip_writer *w)
 cip_status cip_writer_enter(cip_writer *w, cip_err *err)
 {
     if (w == NULL)
-        return cip_fail_null(err, "a writer");
+        return cip_fail_null(err, "a change");
     err = cip_err_enter(err);
     CIP_TRY(cip_owned(w->owner, err));
     take_slab_failure(w);
@@ -74,10 +74,10 @@ cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, 
     return st;
 }
 
-cip_status cip_writer_forget_failure(cip_writer *w, cip_err *err)
+cip_status cip_writer_forget(cip_writer *w, cip_err *err)
 {
     if (w == NULL)
-        return cip_fail_null(err, "a writer");
+        return cip_fail_null(err, "a change");
     err = cip_err_enter(err);
     CIP_TRY(cip_owned(w->owner, err));
     take_slab_failure(w);
@@ -168,7 +168,7 @@ static cip_status copy_text(cip_writer *w, const char *text, const char **out, c
 static cip_status fill_spec(cip_writer *w, cip_err *err)
 {
     cip_spec *s = &w->spec;
-    const cip_write_options *o = &w->o;
+    const cip_change_options *o = &w->o;
     CIP_TRY(cip_spec_byteorder(o->byteorder, s, err));
     s->tree_slack = o->tree_slack;
     s->align = o->align;
@@ -185,11 +185,28 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
 
 /* --- creation --------------------------------------------------------------------------------- */
 
-static cip_status writer_new(const cip_write_options *o, cip_writer **out, cip_err *err)
+/* Fields of options that only a file that is there has. */
+static cip_status take_options(const cip_change_options *opts, cip_change_options *o, cip_err *err)
+{
+    CIP_TRY(CIP_SIZED_TAKE(cip_change_options, opts, o, err));
+    const char *field = o->open != NULL      ? "open"
+                        : o->history != NULL ? "history"
+                        : o->break_links     ? "break_links"
+                        : o->by_position     ? "by_position"
+                        : o->wait != 0       ? "wait"
+                                             : NULL;
+    if (field == NULL)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "cip_change_options.%s is of a file that is there, found for a new one", field);
+}
+
+static cip_status writer_new(const cip_change_options *o, cip_writer **out, cip_err *err)
 {
     cip_writer *w;
-    CIP_TRY(cip_sized_value("cip_write_options.level", o->level, CIP_LEVEL_PROCESS, err));
+    CIP_TRY(cip_sized_value("cip_change_options.level", o->level, CIP_LEVEL_PROCESS, err));
     CIP_TRY(cip_mem_handle(o->allocator, sizeof *w, (void **)&w, err));
+    w->change.is_new = true;
     w->o = *o;
     w->owner = getpid();
     cip_status st = cip_env_init(&w->env, o->limits, o->allocator, NULL, err);
@@ -286,7 +303,7 @@ static cip_status start(cip_writer *w, const destination *to, cip_err *err)
 }
 
 /* The target is the writer's, on failure too. */
-static cip_status create(const destination *to, const cip_write_options *o, cip_writer **writer,
+static cip_status create(const destination *to, const cip_change_options *o, cip_change **change,
                          cip_err *err)
 {
     cip_writer *w;
@@ -303,60 +320,63 @@ static cip_status create(const destination *to, const cip_write_options *o, cip_
     if (st != CIP_OK)
         cip_writer_abort(w);
     else
-        *writer = w;
+        *change = &w->change;
     return st;
 }
 
-cip_status cip_create(const char *path, const cip_write_options *opts, cip_writer **writer,
+cip_status cip_create(const char *path, const cip_change_options *opts, cip_change **change,
                       cip_err *err)
 {
     err = cip_err_enter(err);
-    cip_write_options o;
-    CIP_TRY(cip_arg_given(writer, "a place for the writer", err));
-    *writer = NULL;
+    cip_change_options o;
+    CIP_TRY(cip_arg_given(change, "a place for the change", err));
+    *change = NULL;
     if (path == NULL || strcmp(path, "-") == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the path of a file");
-    CIP_TRY(CIP_SIZED_TAKE(cip_write_options, opts, &o, err));
-    return create(&(destination){ .path = path }, &o, writer, err);
+    CIP_TRY(take_options(opts, &o, err));
+    return create(&(destination){ .path = path }, &o, change, err);
 }
 
-cip_status cip_writer_into(cip_coming *coming, const cip_write_options *o, cip_writer **writer,
+cip_status cip_writer_into(cip_coming *coming, const cip_change_options *o, cip_writer **writer,
                            cip_err *err)
 {
+    cip_change *c = NULL;
     *writer = NULL;
-    return create(&(destination){ .coming = coming }, o, writer, err);
+    CIP_TRY(create(&(destination){ .coming = coming }, o, &c, err));
+    *writer = (cip_writer *)(void *)c;
+    return CIP_OK;
 }
 
 cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
-                         const cip_write_options *opts, cip_writer **writer, cip_err *err)
+                         const cip_change_options *opts, cip_change **change, cip_err *err)
 {
     err = cip_err_enter(err);
-    cip_write_options o;
+    cip_change_options o;
     cip_target target;
-    if (writer != NULL)
-        *writer = NULL;
+    if (change != NULL)
+        *change = NULL;
     CIP_TRY(cip_target_take(&target, methods, user, err));
-    cip_status st = cip_arg_given(writer, "a place for the writer", err);
+    cip_status st = cip_arg_given(change, "a place for the change", err);
     if (st == CIP_OK)
-        st = CIP_SIZED_TAKE(cip_write_options, opts, &o, err);
+        st = take_options(opts, &o, err);
     if (st == CIP_OK)
-        return create(&(destination){ .target = &target }, &o, writer, err);
+        return create(&(destination){ .target = &target }, &o, change, err);
     cip_target_close(&target);
     return st;
 }
 
-cip_status cip_create_memory(const char *format, const cip_write_options *opts, cip_memory **out,
-                             cip_writer **writer, cip_err *err)
+cip_status cip_create_memory(const char *format, const cip_change_options *opts, cip_memory **out,
+                             cip_change **change, cip_err *err)
 {
     err = cip_err_enter(err);
-    cip_write_options o;
+    cip_change_options o;
     cip_memory *memory;
     if (out != NULL)
         *out = NULL;
-    CIP_TRY(cip_arg_given(writer, "a place for the writer", err));
-    *writer = NULL;
+    CIP_TRY(cip_arg_given(change, "a place for the change", err));
+    *change = NULL;
     CIP_TRY(cip_arg_given(out, "a place for the memory", err));
-    CIP_TRY(CIP_SIZED_TAKE(cip_write_options, opts, &o, err));
+    CIP_TRY(take_options(opts, &o, err));
     const char *name = format != NULL && strchr(format, '.') != NULL ? format : NULL;
     if (name != NULL && strchr(name, '/') != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -366,7 +386,7 @@ cip_status cip_create_memory(const char *format, const cip_write_options *opts, 
     CIP_TRY(cip_memory_make(o.allocator, &memory, err));
     cip_status st = name != NULL ? cip_memory_set_name(memory, name, err) : CIP_OK;
     if (st == CIP_OK)
-        st = create(&(destination){ .name = name, .memory = memory }, &o, writer, err);
+        st = create(&(destination){ .name = name, .memory = memory }, &o, change, err);
     if (st != CIP_OK)
         cip_memory_free(memory);
     else

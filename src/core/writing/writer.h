@@ -4,8 +4,9 @@
 #ifndef CIP_CORE_WRITER_H
 #define CIP_CORE_WRITER_H
 
-#include "cippus/write.h"
+#include "core/writing/change.h"
 #include "core/writing/engine.h"
+#include "core/writing/given.h"
 #include "core/writing/output.h"
 #include "io/temporary.h"
 #include "space/make/boxes.h"
@@ -42,9 +43,10 @@ typedef struct cip_writer_mark {
 } cip_writer_mark;
 
 struct cip_writer {
-    cip_env env; /* first, at a fixed address */
+    cip_change change; /* first */
+    cip_env env;       /* at a fixed address */
     cip_pool *own_pool;
-    cip_write_options o;
+    cip_change_options o;
     const cip_format *format;
     cip_arena arena;
     cip_spec spec;
@@ -81,10 +83,23 @@ static inline bool cip_writer_has_names(const cip_writer *w)
 /* A writer of what comes into a file by an update (CIP_STORE_ADDS): of one array, with a state of
  * its own, where the format has trees; else of all, by the state of the update, which goes on
  * without it. What it gave lives as long as it does. The options are whole and tell the format. */
-cip_status cip_writer_into(cip_coming *coming, const cip_write_options *o, cip_writer **writer,
+cip_status cip_writer_into(cip_coming *coming, const cip_change_options *o, cip_writer **writer,
                            cip_err *err);
 /* What waits goes to that state; one of its own ends. */
 cip_status cip_writer_settle(cip_writer *w, cip_err *err);
+/* The calls of cip_change. */
+cip_status cip_writer_set(cip_writer *w, const char *path, const cip_given *value, cip_err *err);
+cip_status cip_writer_put(cip_writer *w, const cip_new_array *a, cip_err *err);
+cip_status cip_writer_put_view(cip_writer *w, const char *path, const char *of,
+                               const char *selection, cip_err *err);
+/* Goes on without the calls and boxes that failed: OK where none failed. Where one failed halfway,
+ * so that a part of its array is stored, this gives its error again. */
+cip_status cip_writer_forget(cip_writer *w, cip_err *err);
+/* Frees the writer, whatever the result. */
+cip_status cip_writer_commit(cip_writer *w, cip_err *err);
+/* NULL is fine. */
+void cip_writer_abort(cip_writer *w);
+
 /* Begins a call: OK, or what an earlier failure (or the creation's, with w NULL) left. */
 cip_status cip_writer_enter(cip_writer *w, cip_err *err);
 /* Ends it: of a call that failed the failure is kept and nothing else, unless a part of its array
@@ -96,11 +111,13 @@ cip_status cip_writer_check(cip_writer *w, const cip_spec *spec, cip_err *err);
 /* ARG when an array lies at `path` or below it. */
 cip_status cip_writer_no_array(const cip_writer *w, const char *path, cip_err *err);
 
-/* A new array, checked, its place in the tree taken; not in the list yet. `opts` may be NULL. */
-cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
-                          const int64_t *shape, const cip_array_options *opts, cip_entry **out,
-                          cip_err *err);
+/* A new array, checked, its place in the tree taken; not in the list yet. */
+cip_status cip_writer_add(cip_writer *w, const cip_new_array *a, cip_entry **out, cip_err *err);
 void cip_writer_link(cip_writer *w, cip_entry *e);
+/* The mask of the options, if they have one, of an array that is not one of a file. */
+cip_status cip_writer_mask(cip_writer *w, const cip_new_array *a, cip_entry *e, cip_err *err);
+/* An array that is filled by boxes. */
+cip_status cip_writer_put_slab(cip_writer *w, const cip_new_array *a, cip_err *err);
 /* The mask of an entry, before the entry: its elements (nonzero: missing) are kept at once. Nothing
  * where the format has none. */
 cip_status cip_writer_add_mask(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);

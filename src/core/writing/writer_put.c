@@ -125,25 +125,24 @@ void cip_writer_link(cip_writer *w, cip_entry *e)
     w->narray += !e->spec.is_mask;
 }
 
-cip_status cip_writer_add(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
-                          const int64_t *shape, const cip_array_options *opts, cip_entry **out,
-                          cip_err *err)
+cip_status cip_writer_add(cip_writer *w, const cip_new_array *a, cip_entry **out, cip_err *err)
 {
     cip_entry *e;
     char *copy;
-    if (dtype == NULL)
+    if (a->dtype == NULL)
         return cip_fail_null(err, "a dtype");
-    if (path == NULL || dtype->kind == CIP_NONE)
+    if (a->path == NULL || a->dtype->kind == CIP_NONE)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and a dtype, found none");
     CIP_TRY(new_entry(w, &e, err));
-    CIP_TRY(cip_dtype_copy(&w->arena, dtype, &e->spec.dtype, err));
-    CIP_TRY(copy_shape(w, e, ndim, shape, err));
-    CIP_TRY(take_options(w, e, opts, err));
-    CIP_TRY(cip_arena_copy(&w->arena, path, cip_path_is_root(path) ? 0 : strlen(path), &copy, err));
+    CIP_TRY(cip_dtype_copy(&w->arena, a->dtype, &e->spec.dtype, err));
+    CIP_TRY(copy_shape(w, e, a->ndim, a->shape, err));
+    CIP_TRY(take_options(w, e, a->opts, err));
+    const size_t len = cip_path_is_root(a->path) ? 0 : strlen(a->path);
+    CIP_TRY(cip_arena_copy(&w->arena, a->path, len, &copy, err));
     e->spec.path = copy;
     CIP_TRY(check_alone(w, e, err));
     if (cip_writer_has_names(w))
-        CIP_TRY(take_place(w, path, e, err));
+        CIP_TRY(take_place(w, a->path, e, err));
     *out = e;
     return CIP_OK;
 }
@@ -287,65 +286,43 @@ static const uint8_t *mask_of(const cip_array_options *opts)
     return has ? opts->mask : NULL;
 }
 
-static cip_status put(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
-                      const int64_t *shape, const cip_source *data, const cip_array_options *opts,
-                      cip_err *err)
+cip_status cip_writer_mask(cip_writer *w, const cip_new_array *a, cip_entry *e, cip_err *err)
+{
+    cip_source mask = { .dtype = cip_dtype_of(CIP_BOOL), .mem = mask_of(a->opts) };
+    cip_shape_nelem(a->ndim, a->shape, &mask.nelem);
+    return mask.mem != NULL ? cip_writer_add_mask(w, e, &mask, err) : CIP_OK;
+}
+
+static cip_status put_memory(cip_writer *w, const cip_new_array *a, cip_err *err)
 {
     cip_entry *e;
-    cip_source from = *data, mask = { .dtype = cip_dtype_of(CIP_BOOL), .mem = mask_of(opts) };
-    CIP_TRY(cip_writer_add(w, path, dtype, ndim, shape, opts, &e, err));
-    cip_shape_nelem(ndim, shape, &from.nelem);
-    mask.nelem = from.nelem;
+    cip_source from = { .dtype = a->dtype, .mem = a->data };
+    CIP_TRY(cip_writer_add(w, a, &e, err));
+    cip_shape_nelem(a->ndim, a->shape, &from.nelem);
     if (from.mem == NULL && from.nelem != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected data, found NULL");
-    if (mask.mem != NULL)
-        CIP_TRY(cip_writer_add_mask(w, e, &mask, err));
+    CIP_TRY(cip_writer_mask(w, a, e, err));
     return take_data(w, e, &from, err);
 }
 
-cip_status cip_put(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
-                   const int64_t *shape, const void *data, const cip_array_options *opts,
-                   cip_err *err)
-{
-    cip_err e = cip_err_of(dtype, err);
-    cip_source from = { .dtype = dtype, .mem = data };
-    CIP_TRY(cip_writer_enter(w, err));
-    return cip_writer_leave(w, put(w, path, dtype, ndim, shape, &from, opts, &e), &e, err);
-}
-
 /* Nothing but the value waits. */
-static cip_status put_filled(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
-                             const int64_t *shape, const void *value, const cip_array_options *opts,
-                             cip_err *err)
+static cip_status put_value(cip_writer *w, const cip_new_array *a, cip_err *err)
 {
     cip_entry *e;
     uint8_t *copy;
-    CIP_TRY(cip_writer_add(w, path, dtype, ndim, shape, opts, &e, err));
+    CIP_TRY(cip_writer_add(w, a, &e, err));
     const size_t n = (size_t)e->spec.dtype->itemsize;
     CIP_TRY(cip_arena_get(&w->arena, n, (void **)&copy, err));
     memset(copy, 0, n);
-    if (value != NULL)
-        memcpy(copy, value, n);
+    if (a->data != NULL)
+        memcpy(copy, a->data, n);
     e->value = copy;
-    e->unset = value == NULL;
+    e->unset = a->data == NULL;
+    CIP_TRY(cip_writer_mask(w, a, e, err));
     const cip_source from = cip_writer_waited(e);
-    const cip_source mask = { .dtype = cip_dtype_of(CIP_BOOL),
-                              .nelem = from.nelem,
-                              .mem = mask_of(opts) };
-    if (mask.mem != NULL)
-        CIP_TRY(cip_writer_add_mask(w, e, &mask, err));
     cip_writer_link(w, e);
     w->engine.total += cip_source_nbytes(&from);
     return cip_writer_waits(w, e) ? CIP_OK : cip_writer_give(w, e, &from, err);
-}
-
-cip_status cip_put_filled(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
-                          const int64_t *shape, const void *value, const cip_array_options *opts,
-                          cip_err *err)
-{
-    cip_err e = cip_err_of(dtype, err);
-    CIP_TRY(cip_writer_enter(w, err));
-    return cip_writer_leave(w, put_filled(w, path, dtype, ndim, shape, value, opts, &e), &e, err);
 }
 
 /* What the caller's args say of where elements go means nothing here. */
@@ -359,14 +336,17 @@ static cip_status check_args(const cip_read_args *in, cip_read_args *args, cip_e
 }
 
 /* The source's own mask goes along. */
-static cip_status put_array(cip_writer *w, const char *path, const cip_array *a,
-                            const cip_read_args *in, const cip_array_options *opts, cip_err *err)
+static cip_status put_array(cip_writer *w, const cip_new_array *given, cip_err *err)
 {
+    const cip_array *a = given->array;
+    cip_new_array as = *given;
     cip_status st;
     cip_entry *e;
     cip_read_plan p, m;
     cip_read_args args, mask_args;
-    CIP_TRY(check_args(in, &args, err));
+    if (a == NULL)
+        return cip_fail_null(err, "an array");
+    CIP_TRY(check_args(given->args, &args, err));
     mask_args = args;
     mask_args.take_mask = true;
     mask_args.dtype = NULL;
@@ -374,8 +354,11 @@ static cip_status put_array(cip_writer *w, const char *path, const cip_array *a,
     CIP_TRY(cip_lack_check(a->layout->env, CIP_LACKS_ARRAY, a, w->o.accept_loss, &w->notes, err));
     CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_STORED, &p, err));
     CIP_GO(cip_read_plan_check_amount(&p, err));
-    CIP_GO(cip_writer_add(w, path, p.to, p.from.ndim, p.from.shape, opts, &e, err));
-    if (mask_of(opts) != NULL)
+    as.dtype = p.to;
+    as.ndim = p.from.ndim;
+    as.shape = p.from.shape;
+    CIP_GO(cip_writer_add(w, &as, &e, err));
+    if (mask_of(given->opts) != NULL)
         CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an array with the mask that it has in its own file"));
     if (!p.take_mask && (a->mask.kind != CIP_MASK_NONE || p.by_field)) {
@@ -393,14 +376,25 @@ done:
     return st;
 }
 
-cip_status cip_put_array(cip_writer *w, const char *path, const cip_array *from,
-                         const cip_read_args *args, const cip_array_options *opts, cip_err *err)
+static cip_status put(cip_writer *w, const cip_new_array *a, cip_err *err)
 {
-    cip_err e = cip_err_of(from, err);
+    switch (a->from) {
+    case CIP_NEW_OF_MEMORY:
+        return put_memory(w, a, err);
+    case CIP_NEW_OF_VALUE:
+        return put_value(w, a, err);
+    case CIP_NEW_OF_ARRAY:
+        return put_array(w, a, err);
+    default:
+        return cip_writer_put_slab(w, a, err);
+    }
+}
+
+cip_status cip_writer_put(cip_writer *w, const cip_new_array *a, cip_err *err)
+{
+    cip_err e = cip_err_of(cip_new_array_given(a), err);
     CIP_TRY(cip_writer_enter(w, err));
-    cip_status st =
-        from == NULL ? cip_fail_null(&e, "an array") : put_array(w, path, from, args, opts, &e);
-    return cip_writer_leave(w, st, &e, err);
+    return cip_writer_leave(w, put(w, a, &e), &e, err);
 }
 
 static cip_status find_base(const cip_writer *w, const char *of, cip_entry **out, cip_err *err)
@@ -436,7 +430,10 @@ static cip_status put_view(cip_writer *w, const char *path, const char *of, cons
         CIP_TRY(cip_view_c_order(base->spec.ndim, base->spec.shape, base->spec.dtype->itemsize,
                                  &whole, err));
     CIP_TRY(cip_view_select(&whole, &sel, &view, NULL, err));
-    CIP_TRY(cip_writer_add(w, path, base->spec.dtype, view.ndim, view.shape, NULL, &e, err));
+    const cip_new_array a = {
+        .path = path, .dtype = base->spec.dtype, .ndim = view.ndim, .shape = view.shape
+    };
+    CIP_TRY(cip_writer_add(w, &a, &e, err));
     e->spec.is_view = true;
     e->spec.view = view;
     e->spec.where = where;
@@ -445,8 +442,8 @@ static cip_status put_view(cip_writer *w, const char *path, const char *of, cons
     return cip_writer_waits(w, e) ? CIP_OK : cip_writer_give(w, e, NULL, err);
 }
 
-cip_status cip_put_view(cip_writer *w, const char *path, const char *of, const char *selection,
-                        cip_err *err)
+cip_status cip_writer_put_view(cip_writer *w, const char *path, const char *of,
+                               const char *selection, cip_err *err)
 {
     cip_err e = CIP_ERR_INIT;
     CIP_TRY(cip_writer_enter(w, err));

@@ -47,37 +47,20 @@ cip_status cip_writer_end_slab(cip_writer *w, cip_entry *e, cip_err *err)
     return cip_fail_in(err, st, "%s", e->spec.path);
 }
 
-static cip_status declare(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
-                          const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
-                          cip_err *err)
+cip_status cip_writer_put_slab(cip_writer *w, const cip_new_array *a, cip_err *err)
 {
     cip_entry *e;
     uint64_t n;
-    CIP_TRY(cip_writer_add(w, path, dtype, ndim, shape, opts, &e, err));
-    cip_shape_nelem(ndim, shape, &n);
-    if (e->spec.masked) {
-        cip_source mask = { .dtype = cip_dtype_of(CIP_BOOL), .nelem = n, .mem = opts->mask };
-        CIP_TRY(cip_writer_add_mask(w, e, &mask, err));
-    }
+    CIP_TRY(cip_writer_add(w, a, &e, err));
+    cip_shape_nelem(a->ndim, a->shape, &n);
+    CIP_TRY(cip_writer_mask(w, a, e, err));
     cip_writer_link(w, e);
     CIP_TRY(cip_writer_room(w, e, err));
     CIP_TRY(cip_temporary_resize(e->temporary, n * e->spec.dtype->itemsize, err));
     if ((w->format->store->caps & CIP_STORE_APART) != 0 && !cip_writer_waits(w, e))
         CIP_TRY(open_boxes(w, e, err));
-    *slab = &e->slab;
+    *a->slab = &e->slab;
     return CIP_OK;
-}
-
-cip_status cip_declare(cip_writer *w, const char *path, const cip_dtype *dtype, int ndim,
-                       const int64_t *shape, const cip_array_options *opts, cip_slab **slab,
-                       cip_err *err)
-{
-    cip_err e = cip_err_of(dtype, err);
-    CIP_TRY(cip_arg_given(slab, "a place for the slab", cip_err_enter(err)));
-    *slab = NULL;
-    CIP_TRY(cip_writer_enter(w, err));
-    cip_status st = declare(w, path, dtype, ndim, shape, opts, slab, &e);
-    return cip_writer_leave(w, st, &e, err);
 }
 
 static cip_status check_box(const cip_spec_array *s, const cip_box *box, size_t nbytes,

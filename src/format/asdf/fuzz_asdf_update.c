@@ -47,13 +47,13 @@ static uint8_t *read_all(const cip_array *a, size_t *nbytes)
     return NULL;
 }
 
-static cip_status change_data(cip_edit *e, const char *path, unsigned how)
+static cip_status change_data(cip_change *e, const char *path, unsigned how)
 {
     const cip_array *a;
     const cip_dtype *d;
     int64_t shape[CIP_MAX_NDIM];
     size_t all;
-    if (cip_edit_array(e, path, &a, NULL) != CIP_OK ||
+    if (cip_change_array(e, path, &a, NULL) != CIP_OK ||
         (d = cip_array_native_dtype(a, NULL)) == NULL || (all = count_bytes(a, d)) == SIZE_MAX)
         return CIP_ERR_UNSUPPORTED;
     const int ndim = cip_array_ndim(a);
@@ -61,41 +61,43 @@ static cip_status change_data(cip_edit *e, const char *path, unsigned how)
     const size_t row = ndim != 0 && shape[0] != 0 ? all / (size_t)shape[0] : 0;
     if (how % 3 == 2 && how != 14) {
         shape[0] = shape[0] / 2 + 1;
-        return cip_edit_resize(e, path, ndim, shape, NULL);
+        return cip_change_resize(e, path, ndim, shape, NULL);
     }
     if (how % 3 == 2)
-        return cip_edit_delete(e, path, 0, shape[0] / 3, (shape[0] + 1) / 2, NULL);
+        return cip_change_delete(e, path, 0, shape[0] / 3, (shape[0] + 1) / 2, NULL);
     void *zeros = calloc(6 * all + 1, 1);
     if (zeros == NULL)
         abort();
-    cip_status st = how % 3 == 0 ? cip_edit_write(e, path, NULL, zeros, all, NULL)
-                                 : cip_edit_append(e, path, zeros, row * (1 + how % 5), NULL);
+    cip_status st =
+        how % 3 == 0
+            ? cip_change_write(e, path, NULL, cip_dtype_as_stored(), zeros, all, NULL)
+            : cip_change_append(e, path, cip_dtype_as_stored(), zeros, row * (1 + how % 5), NULL);
     free(zeros);
     return st;
 }
 
-static cip_status change(cip_edit *e, const char *path, unsigned how)
+static cip_status change(cip_change *e, const char *path, unsigned how)
 {
     static const int64_t shape[] = { 3 };
     char text[] = "0123456789";
     text[how % 11] = '\0';
     if (how / 16 == 14)
-        return cip_edit_move(e, path != NULL ? path : "a", how % 2 ? "b" : "c/d", how / 2 % 2,
-                             NULL);
+        return cip_change_move(e, path != NULL ? path : "a", how % 2 ? "b" : "c/d", how / 2 % 2,
+                               NULL);
     if (how / 16 == 15)
-        return cip_edit_put(e, how % 2 ? "new" : "new/of/it", cip_dtype_of(CIP_U8), 1, shape, "abc",
-                            NULL, NULL);
+        return cip_change_put(e, how % 2 ? "new" : "new/of/it", cip_dtype_of(CIP_U8), 1, shape,
+                              "abc", NULL, NULL);
     switch (how / 16 % 5) {
     case 0:
-        return cip_edit_set_string(e, how % 2 ? "a/b" : "fuzz", text, NULL);
+        return cip_change_set_string(e, how % 2 ? "a/b" : "fuzz", text, NULL);
     case 1:
-        return path != NULL ? cip_edit_remove(e, path, NULL) : CIP_OK;
+        return path != NULL ? cip_change_remove(e, path, NULL) : CIP_OK;
     case 2:
         return path != NULL ? change_data(e, path, how % 16) : CIP_OK;
     case 3:
-        return cip_edit_freeze(e, NULL);
+        return cip_change_freeze(e, NULL);
     default:
-        return cip_edit_defrag(e, NULL, NULL, NULL);
+        return cip_change_defrag(e, NULL, NULL, NULL);
     }
 }
 
@@ -123,22 +125,22 @@ static void look(cip_memory *m, const char *path, bool sound, const uint8_t *ele
 static void update(cip_memory *m, const char *path, bool sound, unsigned how)
 {
     const cip_open_options open = { .size = sizeof open, .limits = fuzz_limits(), .threads = 1 };
-    const cip_edit_options o = { .size = sizeof o, .open = &open };
+    const cip_change_options o = { .size = sizeof o, .open = &open };
     const cip_array *a;
-    cip_edit *e;
+    cip_change *e;
     uint8_t *elems = NULL;
     size_t nbytes = 0;
-    if (cip_edit_open_memory(m, &o, &e, NULL) != CIP_OK)
+    if (cip_change_open_memory(m, &o, &e, NULL) != CIP_OK)
         return;
     const bool data = how / 16 % 5 == 2 && how / 16 < 14;
     cip_status st = change(e, path, how);
-    if (st == CIP_OK && data && path != NULL && cip_edit_array(e, path, &a, NULL) == CIP_OK)
+    if (st == CIP_OK && data && path != NULL && cip_change_array(e, path, &a, NULL) == CIP_OK)
         elems = read_all(a, &nbytes);
     const bool changed = st == CIP_OK;
     if (changed)
-        st = cip_edit_commit(e, NULL);
+        st = cip_change_commit(&e, NULL);
     if (!changed || st == CIP_ERR_BUSY)
-        cip_edit_abort(e);
+        cip_change_abort(&e);
     else if (st == CIP_OK)
         look(m, path, sound, elems, nbytes);
     free(elems);

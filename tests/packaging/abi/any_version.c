@@ -25,12 +25,12 @@ static void writes(const int32_t *values)
 {
     static const int64_t shape[] = { N };
     cip_array_options array = { .size = sizeof array, .codec = "zlib" };
-    cip_write_options how = { .size = sizeof how, .overwrite = true };
-    cip_writer *w;
+    cip_change_options how = { .size = sizeof how, .overwrite = true };
+    cip_change *w;
     OK(cip_create("a.asdf", &how, &w, &err));
-    OK(cip_writer_set_string(w, "name", "first", &err));
-    OK(cip_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, values, &array, &err));
-    OK(cip_writer_commit(w, &err));
+    OK(cip_change_set_string(w, "name", "first", &err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, values, &array, &err));
+    OK(cip_change_commit(&w, &err));
 }
 
 static void reads(const int32_t *values)
@@ -61,12 +61,12 @@ static void reads(const int32_t *values)
 
 static void changes(void)
 {
-    cip_edit_options how = { .size = sizeof how, .level = CIP_LEVEL_PROCESS };
+    cip_change_options how = { .size = sizeof how, .level = CIP_LEVEL_PROCESS };
     cip_recover_info info = { .size = sizeof info, .state = -1 };
-    cip_edit *e;
-    OK(cip_edit_open("a.asdf", &how, &e, &err));
-    OK(cip_edit_set_string(e, "name", "second", &err));
-    OK(cip_edit_commit(e, &err));
+    cip_change *e;
+    OK(cip_change_open("a.asdf", &how, &e, &err));
+    OK(cip_change_set_string(e, "name", "second", &err));
+    OK(cip_change_commit(&e, &err));
     OK(cip_recover("a.asdf", CIP_RECOVER_LOOK, &info, &err));
     need(info.state == 0, "recover");
 }

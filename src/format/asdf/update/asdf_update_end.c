@@ -77,7 +77,7 @@ cip_status cip_asdf_update_check_end(const asdf_update *u, cip_err *err)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, at,
                     "expected nothing but an index behind the last block, found other bytes, which "
-                    "this update would drop; cip_edit_defrag drops them");
+                    "this update would drop; cip_change_defrag drops them");
 }
 
 cip_status cip_asdf_update_find_front(const asdf_update *u, uint64_t end, uint64_t *at,

@@ -55,7 +55,7 @@ static inline void change(cip_revision *r, uint64_t off, const char *text)
     assert_int_equal(cip_patch_write(&r->patch, "", off, none, b, NULL), CIP_OK);
 }
 
-static inline cip_commit *begin(const cip_edit_options *o)
+static inline cip_commit *begin(const cip_change_options *o)
 {
     cip_commit *c;
     cip_err err = CIP_ERR_INIT;
@@ -102,7 +102,7 @@ static inline void run(cip_revision *r, const char *kind, uint8_t *want, size_t 
     char text[256];
     cip_io *after;
     write_old();
-    cip_commit *c = begin(CIP_EDIT_OPTIONS(.level = level));
+    cip_commit *c = begin(CIP_CHANGE_OPTIONS(.level = level));
     for (size_t i = 0; i < r->nsegment; i++)
         if (r->segment[i].io != NULL) /* of a commit before, or none yet */
             r->segment[i].io = cip_commit_io(c);

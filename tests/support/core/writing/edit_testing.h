@@ -24,12 +24,21 @@
             fail_msg("expected '%s' in '%s'", (words), fails_err.text);                            \
     } while (0)
 
-/* Commits, or gives up where it would have to be tried again. */
-static inline cip_status edit_end(cip_edit *e, cip_err *err)
+/* Reads elements of the array at the path, or of a field of it, as the change so far has them. */
+static inline cip_status read_now(cip_change *e, const char *path, const cip_read_args *args,
+                                  cip_err *err)
 {
-    const cip_status st = cip_edit_commit(e, err);
+    const cip_array *a;
+    cip_status st = cip_change_array(e, path, &a, err);
+    return st == CIP_OK ? cip_read_into(a, args, err) : st;
+}
+
+/* Commits, or gives up where it would have to be tried again. */
+static inline cip_status edit_end(cip_change *e, cip_err *err)
+{
+    const cip_status st = cip_change_commit(&e, err);
     if (st == CIP_ERR_BUSY)
-        cip_edit_abort(e);
+        cip_change_abort(&e);
     return st;
 }
 
@@ -42,22 +51,22 @@ static inline const char *edit_file(scratch *s, const char *name, bool streamed)
     int16_t h[12];
     const int64_t q[] = { 10, 20, 30 };
     const char *path = scratch_path(s, name);
-    cip_writer *w;
+    cip_change *w;
     for (int i = 0; i < 24; i++)
         f[i] = (float)i;
     for (int i = 0; i < 12; i++)
         h[i] = (int16_t)i;
     OK(cip_create(path, NULL, &w, err));
-    OK(cip_writer_set_string(w, "meta/name", "first", err));
-    OK(cip_put(w, "image", cip_dtype_of(CIP_F32), 2, image, f, NULL, err));
-    OK(cip_put(w, "packed", cip_dtype_of(CIP_I16), 2, packed, h, CIP_ARRAY_OPTIONS(.codec = "zlib"),
-               err));
-    OK(cip_put(w, "few", cip_dtype_of(CIP_I64), 1, few, q, CIP_ARRAY_OPTIONS(.storage = "inline"),
-               err));
+    OK(cip_change_set_string(w, "meta/name", "first", err));
+    OK(cip_change_put(w, "image", cip_dtype_of(CIP_F32), 2, image, f, NULL, err));
+    OK(cip_change_put(w, "packed", cip_dtype_of(CIP_I16), 2, packed, h,
+                      CIP_ARRAY_OPTIONS(.codec = "zlib"), err));
+    OK(cip_change_put(w, "few", cip_dtype_of(CIP_I64), 1, few, q,
+                      CIP_ARRAY_OPTIONS(.storage = "inline"), err));
     if (streamed)
-        OK(cip_put(w, "rows", cip_dtype_of(CIP_F64), 2, rows, NULL,
-                   CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
-    OK(cip_writer_commit(w, err));
+        OK(cip_change_put(w, "rows", cip_dtype_of(CIP_F64), 2, rows, NULL,
+                          CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    OK(cip_change_commit(&w, err));
     return path;
 }
 

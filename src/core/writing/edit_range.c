@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Rows that go from the midst of an array, and which rows a slice means. */
+ * Which rows of an array a slice means. */
 #include "core/writing/edit_impl.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/num.h"
-
-static cip_status delete_range(cip_edit *e, const char *path, const cip_splice *s, cip_err *err)
-{
-    const cip_array *now;
-    CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "removing rows", err));
-    CIP_TRY(cip_edit_find(e, path, NULL, &now, err));
-    return cip_fail_in(err, cip_edit_splice(e, now, s, err), "%s", now->path);
-}
-
-cip_status cip_edit_delete(cip_edit *e, const char *path, int axis, int64_t start, int64_t count,
-                           cip_err *err)
-{
-    const cip_splice s = { .axis = axis, .start = start, .removed = count };
-    CIP_EDIT_CHANGE(e, err, delete_range(e, path, &s, why));
-}
-
-/* --- slices ----------------------------------------------------------------------------------- */
 
 /* The axis that a selection takes a part of: that of the only item that is not `:`, or of the only
  * item. */
