@@ -8,6 +8,20 @@
 #include "core/reading/read_plan.h"
 #include "space/sequential/checkpoints.h"
 
+/* The file whose bytes they are. */
+static const cip_file *in_bytes(const cip_file *f)
+{
+    return f != NULL && f->of != NULL ? f->of : f;
+}
+
+cip_status cip_file_has_bytes(const cip_file *f, cip_err *err)
+{
+    if (f->of == NULL)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected a file, found what a change has made of one; commit it first");
+}
+
 const char *cip_file_format(const cip_file *f)
 {
     return f == NULL ? "" : f->format->name;
@@ -20,11 +34,13 @@ const char *cip_file_version(const cip_file *f)
 
 uint64_t cip_file_nbytes(const cip_file *f)
 {
+    f = in_bytes(f);
     return f == NULL ? 0 : f->layout->io->size + f->layout->beside;
 }
 
 uint64_t cip_file_checkpoints_nbytes(const cip_file *f)
 {
+    f = in_bytes(f);
     return f == NULL ? 0 : cip_checkpoints_nbytes(f->layout->checkpoints);
 }
 
@@ -45,6 +61,7 @@ const cip_node *cip_file_tree(const cip_file *f)
 
 bool cip_file_fact(const cip_file *f, size_t i, const char **key, const char **value)
 {
+    f = in_bytes(f);
     if (f == NULL || i >= f->layout->nfact)
         return false;
     if (key != NULL)
@@ -56,6 +73,7 @@ bool cip_file_fact(const cip_file *f, size_t i, const char **key, const char **v
 
 const cip_finding *cip_file_finding(const cip_file *f, size_t i)
 {
+    f = in_bytes(f);
     /* The list has a lock of its own, so looking at it changes nothing that a reader could see. */
     return f == NULL ? NULL : cip_report_get((cip_report *)&f->env.warnings, i);
 }
@@ -75,6 +93,7 @@ static void list_blocks(cip_layout *l)
 
 size_t cip_file_nblock(const cip_file *f)
 {
+    f = in_bytes(f);
     if (f == NULL)
         return 0;
     cip_layout *l = f->layout;
@@ -85,12 +104,14 @@ size_t cip_file_nblock(const cip_file *f)
 
 const cip_block_info *cip_file_block(const cip_file *f, size_t i)
 {
+    f = in_bytes(f);
     return i < cip_file_nblock(f) ? &f->layout->block[i].info : NULL;
 }
 
 cip_status cip_block_read(const cip_file *f, size_t i, bool stored, uint64_t offset, void *dst,
                           size_t n, cip_err *err)
 {
+    f = in_bytes(f);
     err = cip_err_enter(err);
     CIP_TRY(cip_arg_given(f, "a file", err));
     if (n != 0)

@@ -44,8 +44,9 @@ struct cip_file {
     uint64_t offset;                /* where the file begins in what was opened */
     const char **root;              /* nroot other folders that parts of it lie in */
     size_t nroot;
-    bool updated;           /* cip_append changed the file under this handle, and, if not -1, */
-    int became;             /* replaced it by this one */
+    bool updated;              /* cip_append changed the file under this handle, and, if not -1, */
+    int became;                /* replaced it by this one */
+    const struct cip_file *of; /* what an update has made of this one is shown; or NULL */
     bool edited;            /* an update of it began, which may make members that were not there */
     char *checkpoints_path; /* where checkpoints are kept beside, or NULL */
     cip_codec_methods *codec; /* env.ncodec of them */
@@ -68,6 +69,10 @@ cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err);
 cip_status cip_file_open_over(cip_file *f, cip_io *io, const char *format, cip_err *err);
 /* Opens it by its path. */
 cip_status cip_file_open_path(cip_file *f, const char *path, const char *format, cip_err *err);
+/* Its arrays can be found, by paths and nodes. */
+cip_status cip_file_index_arrays(cip_file *f, cip_err *err);
+/* UNSUPPORTED for what an update has made of a file, which has no bytes yet. */
+cip_status cip_file_has_bytes(const cip_file *f, cip_err *err);
 /* Closes what f shows, or showed: it is as before it was opened. */
 void cip_file_shut(cip_file *f);
 

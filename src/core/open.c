@@ -188,7 +188,7 @@ static int by_address(const void *a, const void *b)
     return x->array < y->array ? -1 : x->array > y->array;
 }
 
-static cip_status index_arrays(cip_file *f, cip_err *err)
+cip_status cip_file_index_arrays(cip_file *f, cip_err *err)
 {
     size_t n = f->layout->narray;
     CIP_TRY(CIP_NEW(&f->env.mem, &f->by_node, n, err));
@@ -232,7 +232,7 @@ static cip_status open_layout(cip_file *f, cip_err *err)
                         "expected an array of BLZ in superchunks for other folders (shards), found "
                         "%s",
                         f->format->title);
-    return index_arrays(f, err);
+    return cip_file_index_arrays(f, err);
 }
 
 /* The patch, whose bytes are f's from then on, over the file. */

@@ -126,6 +126,14 @@ static void expect_elements(const model *m, cip_change *e)
         fail_at(m, "cip_read_into", &err);
     if (memcmp(got, m->v, count(m) * sizeof *got) != 0)
         fail_at(m, "other elements within the update", &err);
+    const cip_file *now = cip_change_file(e, &err);
+    a = cip_find(now, m->k->array, &err);
+    if (a == NULL || cip_array_shape(a)[0] != m->shape[0] || cip_array_shape(a)[1] != m->shape[1])
+        fail_at(m, "cip_change_file", &err);
+    memset(got, 0, sizeof got);
+    if (cip_read(a, NULL, cip_dtype_as_stored(), got, count(m) * sizeof *got, &err) != CIP_OK ||
+        memcmp(got, m->v, count(m) * sizeof *got) != 0)
+        fail_at(m, "other elements in the file of the update", &err);
 }
 
 static void expect_file(const model *m, cip_memory *memory)

@@ -202,7 +202,8 @@ static PyObject *change_set(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "ssp", &path, &text, &yaml) || !cippy_change_begin(c))
         return NULL;
     note_change(c, true);
-    return cippy_change_end(c, (yaml ? set_yaml : set_string)(c, path, text, &err), &err);
+    return cippy_change_end(
+        c, (yaml ? cip_change_set_yaml : cip_change_set_string)(c->change, path, text, &err), &err);
 }
 
 static PyObject *change_remove(PyObject *self, PyObject *args)
@@ -377,19 +378,24 @@ static PyObject *change_write(PyObject *self, PyObject *args)
     return done;
 }
 
-static cip_status read_now(cip_change *e, const char *path, const char *selection,
+/* The path may name a field of an array that the file has. */
+static cip_status read_now(cippy_change *c, const char *path, const char *selection,
                            const Py_buffer *out, cip_err *err)
 {
     static char nothing;
+    const char *field = NULL;
+    const cip_array *now, *was = cip_find_field(c->file->file, path, &field, NULL);
     const cip_read_args args = {
         .size = sizeof args,
         .selection = selection,
+        .field = was != NULL ? field : NULL,
         .dst = out->len != 0 ? out->buf : &nothing,
         .dst_nbytes = (size_t)out->len,
     };
-    const cip_array *a;
-    cip_status status = cip_change_array(e, path, &a, err);
-    return status == CIP_OK ? cip_read_into(a, &args, err) : status;
+    const bool of_field = was != NULL && *field != '\0';
+    cip_status status =
+        cip_change_array(c->change, of_field ? cip_array_path(was) : path, &now, err);
+    return status == CIP_OK ? cip_read_into(now, &args, err) : status;
 }
 
 /* read(path, selection, out): as the changes so far have them, packed, of the array's dtype */
@@ -404,7 +410,7 @@ static PyObject *change_read(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "ssw*", &path, &selection, &out))
         return NULL;
     if (begin_edit(c)) {
-        CIPPY_BEGIN_STOPPABLE(&c->calls) status = read_now(c->change, path, selection, &out, &err);
+        CIPPY_BEGIN_STOPPABLE(&c->calls) status = read_now(c, path, selection, &out, &err);
         CIPPY_END_STOPPABLE done = cippy_change_end(c, status, &err);
     }
     PyBuffer_Release(&out);

@@ -370,8 +370,10 @@ cip_status cip_differ_arrays(cip_differ *d, const char *path, cip_diff_side a, c
     st = outline_of(b, &of_b, &why);
     if (st != CIP_OK)
         return unreadable(d, path, OF_SECOND, st, &why, err);
-    CIP_TRY(cip_differ_lacks(d, path, CIP_LACKS_ARRAY, a.array, b.array, err));
-    CIP_TRY(cip_differ_lacks(d, path, CIP_LACKS_NODE, a.array, b.array, err));
+    CIP_TRY(cip_differ_lacks(d, path, CIP_LACKS_ARRAY, cip_array_listed(a.array),
+                             cip_array_listed(b.array), err));
+    CIP_TRY(cip_differ_lacks(d, path, CIP_LACKS_NODE, cip_array_listed(a.array),
+                             cip_array_listed(b.array), err));
     d->array = of_a.nbytes;
     CIP_TRY(compare_outlines(d, path, &of_a, &of_b, err));
     const cip_dtype *const types[2] = { of_a.dtype, of_b.dtype };

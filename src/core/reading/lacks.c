@@ -34,8 +34,9 @@ const cip_finding *cip_lack_of(const cip_env *env, cip_lacking what, const void 
 
 void cip_lacks_tell(const cip_file *f, bool tree, cip_report *loss)
 {
-    cip_report *r = (cip_report *)&f->env.warnings;
-    cip_report_item *at = f->warned;
+    const cip_file *own = f->of != NULL ? f->of : f;
+    cip_report *r = (cip_report *)&own->env.warnings;
+    cip_report_item *at = own->warned;
     const cip_finding *found;
     cip_lacking what;
     const void *of;
@@ -50,7 +51,7 @@ void cip_array_lacks_tell(const cip_array *a, cip_report *loss)
 {
     static const cip_lacking what[] = { CIP_LACKS_ARRAY, CIP_LACKS_NODE };
     for (size_t i = 0; i < sizeof what / sizeof what[0]; i++) {
-        const cip_finding *f = cip_lack_of(a->layout->env, what[i], a);
+        const cip_finding *f = cip_lack_of(a->layout->env, what[i], cip_array_listed(a));
         if (f != NULL)
             tell(loss, f);
     }
@@ -110,10 +111,17 @@ cip_status cip_lack_check(const cip_env *env, cip_lacking what, const void *of, 
     return f == NULL ? CIP_OK : settle(f, accepted, notes, err);
 }
 
+cip_status cip_array_lack_check(const cip_array *a, bool accepted, cip_report *notes, cip_err *err)
+{
+    return cip_lack_check(a->layout->env, CIP_LACKS_ARRAY, cip_array_listed(a), accepted, notes,
+                          err);
+}
+
 cip_status cip_lost_bytes_check(const cip_file *f, bool accepted, cip_report *notes, cip_err *err)
 {
-    cip_report *r = (cip_report *)&f->env.warnings;
-    cip_report_item *at = f->warned;
+    const cip_file *own = f->of != NULL ? f->of : f;
+    cip_report *r = (cip_report *)&own->env.warnings;
+    cip_report_item *at = own->warned;
     const cip_finding *found;
     cip_lacking what;
     const void *of;

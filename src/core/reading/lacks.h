@@ -21,6 +21,7 @@ cip_status cip_lacks_prune(const cip_env *env, cip_arena *a, const cip_node *nod
 /* UNSUPPORTED where the array or node lacks something, unless that is accepted: then it is told. */
 cip_status cip_lack_check(const cip_env *env, cip_lacking what, const void *of, bool accepted,
                           cip_report *notes, cip_err *err);
+cip_status cip_array_lack_check(const cip_array *a, bool accepted, cip_report *notes, cip_err *err);
 
 /* The same of bytes that nothing of the file shows, which stay behind where all else goes along. */
 cip_status cip_lost_bytes_check(const cip_file *f, bool accepted, cip_report *notes, cip_err *err);

@@ -418,6 +418,7 @@ cip_status cip_refs_write(const cip_file *f, const cip_refs_options *opts, cip_w
     refs r = { .file = f, .env = f->layout->env, .fn = fn, .user = user };
     CIP_TRY(CIP_SIZED_TAKE(cip_refs_options, opts, &r.opt, err));
     CIP_TRY(cip_arg_given(r.opt.url, "the file's url", err));
+    CIP_TRY(cip_file_has_bytes(f, err));
     if (f->overlay != NULL)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "an update was cut off: what it changed is not in the file itself");

@@ -287,6 +287,13 @@ cip_status cip_change_array(cip_change *c, const char *path, const cip_array **a
     return cip_edit_array(e, path, array, err);
 }
 
+const cip_file *cip_change_file(cip_change *c, cip_err *err)
+{
+    const cip_file *file = NULL;
+    cip_edit *e;
+    return look(c, &e, err) == CIP_OK && cip_edit_file(e, &file, err) == CIP_OK ? file : NULL;
+}
+
 cip_status cip_change_tree(cip_change *c, const cip_node **root, cip_err *err)
 {
     cip_edit *e;

@@ -292,6 +292,7 @@ static cip_status convert_file(const cip_file *in, const char *out, const cip_co
     if (in == NULL || out == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an input and an output, found NULL");
+    CIP_TRY(cip_file_has_bytes(in, err));
     CIP_TRY(CIP_SIZED_TAKE(cip_convert_options, opts, &o, err));
     cip_arena arena = { .mem = &in->layout->env->mem };
     cip_sink_job job = { .env = in->layout->env, .progress = o.progress, .user = o.user };

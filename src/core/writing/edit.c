@@ -308,6 +308,7 @@ void cip_edit_abort(cip_edit *e)
     cip_file *f = e->file;
     if (e->state != NULL && e->ops->clear != NULL)
         e->ops->clear(e->state);
+    cip_file_close(e->seen.file);
     cip_edit_added_end(e);
     cip_edit_chunks_end(e);
     cip_revision_clear(&e->rev);
@@ -330,6 +331,7 @@ cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_
 {
     const bool tears = st != CIP_OK && e->halfway && !e->torn;
     e->halfway = false;
+    e->ncall++;
     if (st == CIP_OK)
         return CIP_OK;
     if (e->st == CIP_OK || tears) {

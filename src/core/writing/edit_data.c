@@ -200,8 +200,7 @@ static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from,
                               const cip_dtype *to, const uint8_t *value, cip_err *err)
 {
     cip_read_args args = { .size = sizeof args };
-    CIP_TRY(
-        cip_lack_check(from->layout->env, CIP_LACKS_ARRAY, from, e->o.accept_loss, &e->notes, err));
+    CIP_TRY(cip_array_lack_check(from, e->o.accept_loss, &e->notes, err));
     if (!e->o.by_position)
         CIP_TRY(cip_dtype_in_order_of(&e->arena, from->dtype, to,
                                       "; .by_position takes fields in order", &to, err));

@@ -77,6 +77,11 @@ struct cip_edit {
     struct cip_addition *added;       /* arrays that come, last one first */
     cip_edit_place *places;           /* where something came or went, last one first */
     cip_edit_looked *looked;
+    struct { /* what cip_change_file gave last, and at which call */
+        cip_file *file;
+        uint64_t ncall;
+    } seen;
+    uint64_t ncall; /* calls that may have changed something */
     int *became;    /* NULL, or told by the commit: cip_commit_became */
     int big;        /* order of elements in memory, or -1: the machine's */
     bool packed;    /* defrag was asked for */
@@ -145,6 +150,7 @@ cip_status cip_edit_freeze(cip_edit *e, cip_err *err);
 cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err);
 cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array, cip_err *err);
 cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err);
+cip_status cip_edit_file(cip_edit *e, const cip_file **file, cip_err *err);
 cip_status cip_edit_mark(cip_edit *e, cip_err *err);
 cip_status cip_edit_undo(cip_edit *e, cip_err *err);
 cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err);
@@ -248,6 +254,9 @@ void cip_edit_added_end(cip_edit *e);
 
 /* The array that came to the place, where it can be read; NULL: it cannot. */
 const cip_array *cip_edit_added_array(const cip_edit *e, const cip_edit_place *at);
+
+/* Whether `path` is that place or lies below it, both in one spelling. */
+bool cip_path_within(const char *path, const char *place);
 
 /* --- edit_look.c: what the update has made of arrays and the tree */
 

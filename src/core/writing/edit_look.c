@@ -10,8 +10,7 @@
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-/* Whether `path` is that place or lies below it. */
-static bool is_within(const char *path, const char *place)
+bool cip_path_within(const char *path, const char *place)
 {
     const size_t n = strlen(place);
     return n == 0 || (strncmp(path, place, n) == 0 && (path[n] == '/' || path[n] == '\0'));
@@ -84,7 +83,7 @@ cip_status cip_edit_did(cip_edit *e, cip_edit_place *before, cip_status st)
 static const cip_edit_place *reached(const cip_edit *e, const char *path)
 {
     const cip_edit_place *x = e->places;
-    while (x != NULL && !is_within(path, x->path))
+    while (x != NULL && !cip_path_within(path, x->path))
         x = x->next;
     return x;
 }
@@ -95,7 +94,7 @@ static bool fields_changed(const cip_edit *e, const cip_array *a, const char *pa
     if (a->dtype == NULL || a->dtype->nfield == 0)
         return false;
     for (const cip_edit_place *x = e->places; x != NULL; x = x->next) {
-        const bool below = is_within(x->path, path) && strcmp(x->path, path) != 0;
+        const bool below = cip_path_within(x->path, path) && strcmp(x->path, path) != 0;
         if (!below || x->deed == CIP_EDIT_SET)
             continue;
         if (x->deed == CIP_EDIT_PUT || x->deed == CIP_EDIT_MOVED ||
@@ -186,7 +185,7 @@ static cip_status find_origin(const cip_edit *e, cip_arena *mem, const char *pat
 {
     char *own;
     for (*x = e->places;; *x = (*x)->next->next) {
-        while (*x != NULL && !is_within(path, (*x)->path))
+        while (*x != NULL && !cip_path_within(path, (*x)->path))
             *x = (*x)->next;
         if (*x == NULL || (*x)->deed != CIP_EDIT_MOVED || (*x)->from == NULL || !is_sure(path))
             break;
@@ -254,6 +253,7 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
     }
     CIP_TRY(place_for(e, a, &x, err));
     x->seen = *cip_edit_now(e, a);
+    x->seen.was = a;
     *out = &x->seen;
     return CIP_OK;
 }

@@ -158,6 +158,7 @@ static cip_status take_node(const cip_given *g, const cip_maker *m, const cip_no
         return cip_fail_null(err, "a node");
     if (g->file == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the node's file, found NULL");
+    CIP_TRY(cip_file_has_bytes(g->file, err));
     cip_status st = cip_tree_walk(g->node, m->env, look, &l, err);
     if (l.found != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,

@@ -351,7 +351,7 @@ static cip_status put_array(cip_writer *w, const cip_new_array *given, cip_err *
     mask_args.take_mask = true;
     mask_args.dtype = NULL;
     m.array = NULL;
-    CIP_TRY(cip_lack_check(a->layout->env, CIP_LACKS_ARRAY, a, w->o.accept_loss, &w->notes, err));
+    CIP_TRY(cip_array_lack_check(a, w->o.accept_loss, &w->notes, err));
     CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_STORED, &p, err));
     CIP_GO(cip_read_plan_check_amount(&p, err));
     as.dtype = p.to;

@@ -250,10 +250,17 @@ struct cip_array {
     const cip_err *why;
     const cip_dtype
         *packed[2]; /* its dtype packed, little and big: made when asked for, under `lock` */
-    bool f_order;   /* stored first axis fastest: what --column-major shows reversed */
-    const cip_node *unwritten; /* what rows that come without values hold, as the format says it;
-                                  NULL: zeros */
+    const struct cip_array *was; /* the array as its file lists it, where an update has made this of
+                                    it; NULL: itself, or it came */
+    bool f_order;                /* stored first axis fastest: what --column-major shows reversed */
+    const cip_node *unwritten;   /* what rows that come without values hold, as the format says it;
+                                    NULL: zeros */
 };
+
+static inline const cip_array *cip_array_listed(const cip_array *a)
+{
+    return a->was != NULL ? a->was : a;
+}
 
 /* A block or chunk as it lies in the file: for `info --blocks`, `cat --block`, verify. */
 typedef struct cip_block {

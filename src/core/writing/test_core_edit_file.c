@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The file as a change has made it so far. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cippus/check.h"
+#include "cippus/convert.h"
+#include "cippus/ext/refs.h"
+#include "support/core/writing/edit_testing.h"
+#include "support/own_folder.h"
+
+static cip_change *begin(const char *path)
+{
+    cip_change *c = NULL;
+    OK(cip_change_open(path, NULL, &c, err));
+    return c;
+}
+
+/* "path shape elements" of each array, one below the other; or why it cannot be read. */
+typedef struct listing {
+    char text[4096];
+    size_t n;
+} listing;
+
+static int add(void *user, const void *bytes, size_t n)
+{
+    listing *l = user;
+    assert_true(l->n + n < sizeof l->text);
+    memcpy(l->text + l->n, bytes, n);
+    l->n += n;
+    return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(cip_array_path(*(const cip_array *const *)a),
+                  cip_array_path(*(const cip_array *const *)b));
+}
+
+static listing list_of(const cip_file *f)
+{
+    listing l = { .n = 0 };
+    const cip_array *all[8];
+    assert_non_null(f);
+    const size_t n = cip_file_narray(f);
+    assert_true(n <= 8);
+    for (size_t i = 0; i < n; i++)
+        all[i] = cip_file_array(f, i);
+    qsort(all, n, sizeof *all, by_path);
+    for (size_t i = 0; i < n; i++) {
+        const cip_array *a = all[i];
+        cip_err why = CIP_ERR_INIT;
+        add(&l, cip_array_path(a), strlen(cip_array_path(a)));
+        add(&l, " ", 1);
+        if (cip_array_state(a, &why) == CIP_OK)
+            OK(cip_export(a, NULL, "csv", add, &l, err));
+        else
+            add(&l, why.text, strlen(why.text));
+        add(&l, "\n", 1);
+        assert_ptr_equal(cip_find(f, cip_array_path(a), NULL), a);
+        if (cip_array_node(a) != NULL)
+            assert_ptr_equal(cip_array_of_node(f, cip_array_node(a)), a);
+    }
+    l.text[l.n] = '\0';
+    return l;
+}
+
+/* What it lists before the commit is what the file has afterwards. */
+static void expect_the_same(cip_change *c, const char *path)
+{
+    const listing now = list_of(cip_change_file(c, NULL));
+    cip_file *f;
+    OK(cip_change_commit(&c, err));
+    OK(cip_open(path, NULL, &f, err));
+    const listing then = list_of(f);
+    assert_string_equal(now.text, then.text);
+    cip_file_close(f);
+    edit_verify(path);
+}
+
+static void it_is_the_file_after_the_commit(void **state)
+{
+    (void)state;
+    static const int64_t two[] = { 2 }, shape[] = { 3, 6 };
+    const int16_t pair[] = { 1, 2 };
+    const int64_t nine = 9;
+    const char *path = edit_file(&s, "a.asdf", false);
+    cip_change *c = begin(path);
+    OK(cip_change_resize(c, "image", 2, shape, err));
+    OK(cip_change_write(c, "few", "[1]", cip_dtype_of(CIP_I64), &nine, sizeof nine, err));
+    OK(cip_change_remove(c, "packed", err));
+    OK(cip_change_put(c, "new/one", cip_dtype_of(CIP_I16), 1, two, pair, NULL, err));
+    expect_the_same(c, path);
+
+    c = begin(path);
+    OK(cip_change_move(c, "image", "few2", false, err));
+    OK(cip_change_move(c, "few2", "group/image", false, err));
+    OK(cip_change_remove(c, "new/one", err));
+    OK(cip_change_put(c, "new/one", cip_dtype_of(CIP_I16), 1, two, pair, NULL, err));
+    OK(cip_change_move(c, "new", "newer", false, err));
+    OK(cip_change_remove(c, "few", err));
+    OK(cip_change_set_int(c, "few", 4, err));
+    expect_the_same(c, path);
+}
+
+static void it_is_made_anew_after_a_change(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "b.asdf", false);
+    cip_change *c = begin(path);
+    const cip_file *f = cip_change_file(c, NULL);
+    assert_int_equal(cip_file_narray(f), 3);
+    assert_ptr_equal(cip_change_file(c, NULL), f);
+    OK(cip_change_set_string(c, "meta/name", "second", err));
+    f = cip_change_file(c, NULL);
+    const char *name;
+    OK(cip_tree_get_string(cip_file_tree(f), "meta/name", &name, err));
+    assert_string_equal(name, "second");
+    OK(cip_change_mark(c, err));
+    OK(cip_change_remove(c, "few", err));
+    assert_int_equal(cip_file_narray(cip_change_file(c, NULL)), 2);
+    OK(cip_change_undo(c, err));
+    assert_int_equal(cip_file_narray(cip_change_file(c, NULL)), 3);
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_change_remove(c, "nothing", err));
+    OK(cip_change_forget_failure(c, err));
+    assert_non_null(cip_find(cip_change_file(c, NULL), "few", NULL));
+    cip_change_abort(&c);
+}
+
+/* What the commit will do, as differences from the file as it is. */
+static void it_is_compared(void **state)
+{
+    (void)state;
+    const float one = 1.5F;
+    const char *path = edit_file(&s, "c.asdf", false);
+    cip_file *f;
+    cip_change *c;
+    uint64_t n = 9;
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_change_begin(f, NULL, &c, err));
+    OK(cip_diff(f, cip_change_file(c, NULL), NULL, &n, err));
+    assert_int_equal(n, 0);
+    OK(cip_change_write(c, "image", "[0, 0]", cip_dtype_of(CIP_F32), &one, sizeof one, err));
+    OK(cip_change_set_int(c, "meta/count", 1, err));
+    OK(cip_diff(f, cip_change_file(c, NULL), NULL, &n, err));
+    assert_int_equal(n, 2);
+    cip_change_abort(&c);
+    cip_file_close(f);
+}
+
+static void what_it_does_not_know_it_says(void **state)
+{
+    (void)state;
+    static const int64_t two[] = { 2 };
+    const int16_t pair[] = { 1, 2 };
+    const char *path = scratch_path(&s, "d.asdf");
+    cip_change *c;
+    cip_slab *slab;
+    cip_err why = CIP_ERR_INIT;
+    OK(cip_create(path, NULL, &c, err));
+    assert_null(cip_change_file(c, &why));
+    assert_int_equal(why.code, CIP_ERR_UNSUPPORTED);
+    OK(cip_change_put(c, "l/0", cip_dtype_of(CIP_I16), 1, two, pair, NULL, err));
+    OK(cip_change_put(c, "l/1", cip_dtype_of(CIP_I16), 1, two, pair, NULL, err));
+    OK(cip_change_put(c, "x", cip_dtype_of(CIP_I16), 1, two, pair, NULL, err));
+    OK(cip_change_commit(&c, err));
+    c = begin(path);
+    OK(cip_change_remove(c, "l/0", err));
+    const cip_file *f = cip_change_file(c, NULL);
+    assert_int_equal(cip_file_narray(f), 3);
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_array_state(cip_file_array(f, 1), err));
+    OK(cip_array_state(cip_find(f, "x", NULL), err));
+    FAILS(CIP_ERR_UNSUPPORTED, "commit it first",
+          cip_convert_file(f, scratch_path(&s, "no.asdf"), NULL, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "commit it first",
+          cip_refs_write(f, CIP_OPTIONS(cip_refs_options, .url = "u"), add, NULL, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "commit it first",
+          cip_change_set_node(c, "y", f, cip_file_tree(f), err));
+    assert_true(cip_file_nblock(f) >= 3);
+    cip_change_abort(&c);
+    c = begin(path);
+    OK(cip_change_declare(c, "later", cip_dtype_of(CIP_I16), 1, two, NULL, &slab, err));
+    assert_null(cip_change_file(c, &why));
+    assert_int_equal(why.code, CIP_ERR_UNSUPPORTED);
+    OK(cip_change_remove(c, "x", err));
+    OK(cip_change_commit(&c, err));
+    edit_expect(path, "later", "0 0\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_the_file_after_the_commit),
+        cmocka_unit_test(it_is_made_anew_after_a_change),
+        cmocka_unit_test(it_is_compared),
+        cmocka_unit_test(what_it_does_not_know_it_says),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
