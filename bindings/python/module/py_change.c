@@ -383,18 +383,21 @@ static cip_status read_now(cippy_change *c, const char *path, const char *select
                            const Py_buffer *out, cip_err *err)
 {
     static char nothing;
-    const char *field = NULL;
-    const cip_array *now, *was = cip_find_field(c->file->file, path, &field, NULL);
-    const cip_read_args args = {
+    const cip_array *now, *was;
+    cip_read_args args = {
         .size = sizeof args,
         .selection = selection,
-        .field = was != NULL ? field : NULL,
         .dst = out->len != 0 ? out->buf : &nothing,
         .dst_nbytes = (size_t)out->len,
     };
-    const bool of_field = was != NULL && *field != '\0';
-    cip_status status =
-        cip_change_array(c->change, of_field ? cip_array_path(was) : path, &now, err);
+    cip_status status = cip_change_array(c->change, path, &now, err);
+    if (status == CIP_ERR_ARG || status == CIP_ERR_NOT_FOUND) {
+        was = cip_find_field(c->file->file, path, &args.field, NULL);
+        if (was == NULL || *args.field == '\0')
+            return status;
+        cip_err_clear(err);
+        status = cip_change_array(c->change, cip_array_path(was), &now, err);
+    }
     return status == CIP_OK ? cip_read_into(now, &args, err) : status;
 }
 
