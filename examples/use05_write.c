@@ -11,17 +11,17 @@ static bool mask[256][256];
 int main(int argc, char **argv)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_change *w;
+    cip_change *c;
     cip_file *f;
     const int64_t shape[] = { 256, 256 };
     const char *path = argc > 1 ? argv[1] : "out.asdf";
     image[200][100] = 1.5F;
-    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &w, &err);
-    cip_change_set_string(w, "instrument/name", "WFI", &err); /* makes the parents */
-    cip_change_put(w, "image", cip_dtype_of(CIP_F32), 2, shape, image,
+    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &c, &err);
+    cip_change_set_string(c, "instrument/name", "WFI", &err); /* makes the parents */
+    cip_change_put(c, "image", cip_dtype_of(CIP_F32), 2, shape, image,
                    CIP_ARRAY_OPTIONS(.codec = "lz4"), &err);
-    cip_change_put(w, "mask", cip_dtype_of(CIP_BOOL), 2, shape, mask, NULL, &err);
-    cip_change_commit(&w, &err); /* nothing under the name before this */
+    cip_change_put(c, "mask", cip_dtype_of(CIP_BOOL), 2, shape, mask, NULL, &err);
+    cip_change_commit(&c, &err); /* nothing under the name before this */
 
     float pixel = 0;
     cip_open(path, NULL, &f, &err);

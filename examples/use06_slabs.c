@@ -17,17 +17,17 @@ static const void *plane(int64_t z)
 int main(int argc, char **argv)
 {
     cip_err err = CIP_ERR_INIT;
-    cip_change *w;
+    cip_change *c;
     cip_slab *s;
     cip_file *f;
     const int64_t shape[] = { 50, 128, 128 };
     const char *path = argc > 1 ? argv[1] : "cube.asdf";
-    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &w, &err);
-    cip_change_declare(w, "cube", cip_dtype_of(CIP_U16), 3, shape,
+    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &c, &err);
+    cip_change_declare(c, "cube", cip_dtype_of(CIP_U16), 3, shape,
                        CIP_ARRAY_OPTIONS(.codec = "zlib"), &s, &err);
     for (int64_t z = 0; z < 50; z++)
         cip_slab_write(s, CIP_BOX({ z, 0, 0 }, { z + 1, 128, 128 }), plane(z), sizeof buffer, &err);
-    cip_change_commit(&w, &err);
+    cip_change_commit(&c, &err);
 
     uint16_t corner[2] = { 0, 0 };
     cip_open(path, NULL, &f, &err);

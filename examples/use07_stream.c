@@ -8,13 +8,13 @@
 /* A file with an array of no rows yet, which grows at the end. */
 static void make_file(const char *path, cip_err *err)
 {
-    cip_change *w;
+    cip_change *c;
     const int64_t none[] = { 0, 3 };
-    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &w, err);
-    cip_change_set_string(w, "telescope", "north", err);
-    cip_change_put(w, "events", cip_dtype_of(CIP_F64), 2, none, NULL,
+    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &c, err);
+    cip_change_set_string(c, "telescope", "north", err);
+    cip_change_put(c, "events", cip_dtype_of(CIP_F64), 2, none, NULL,
                    CIP_ARRAY_OPTIONS(.storage = "streamed"), err);
-    cip_change_commit(&w, err);
+    cip_change_commit(&c, err);
 }
 
 int main(int argc, char **argv)

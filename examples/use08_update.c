@@ -9,12 +9,12 @@ static float image[64][64];
 
 static void make_file(const char *path, cip_err *err)
 {
-    cip_change *w;
+    cip_change *c;
     const int64_t shape[] = { 64, 64 };
-    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &w, err);
-    cip_change_set_string(w, "meta/quality", "not looked at", err);
-    cip_change_put(w, "image", cip_dtype_of(CIP_F32), 2, shape, image, NULL, err);
-    cip_change_commit(&w, err);
+    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &c, err);
+    cip_change_set_string(c, "meta/quality", "not looked at", err);
+    cip_change_put(c, "image", cip_dtype_of(CIP_F32), 2, shape, image, NULL, err);
+    cip_change_commit(&c, err);
 }
 
 int main(int argc, char **argv)
@@ -22,15 +22,15 @@ int main(int argc, char **argv)
     static const float fixed[10][64] = { { 1 }, { 2 } };
     cip_err err = CIP_ERR_INIT;
     cip_file *f;
-    cip_change *e;
+    cip_change *c;
     const char *path = argc > 1 ? argv[1] : "out.asdf";
     make_file(path, &err);
     cip_open(path, NULL, &f, &err);
-    cip_change_begin(f, NULL, &e, &err);
-    cip_change_set_string(e, "meta/quality", "good", &err);
-    cip_change_write(e, "image", "[0:10]", cip_dtype_as_stored(), fixed, sizeof fixed, &err);
-    if (cip_change_commit(&e, &err) == CIP_ERR_BUSY)
-        cip_change_abort(&e); /* or commit it again, when readers are gone */
+    cip_change_begin(f, NULL, &c, &err);
+    cip_change_set_string(c, "meta/quality", "good", &err);
+    cip_change_write(c, "image", "[0:10]", cip_dtype_of(CIP_F32), fixed, sizeof fixed, &err);
+    if (cip_change_commit(&c, &err) == CIP_ERR_BUSY)
+        cip_change_abort(&c); /* or commit it again, when readers are gone */
 
     const char *quality = "";
     float column[3] = { 0 };

@@ -66,24 +66,23 @@ int main(int argc, char **argv)
     const cip_io_write_methods to = { CIP_IO_WRITE_METHODS_INIT, .name = "mine.asdf",
                                       .write_at = my_write, .resize = my_resize,
                                       .complete = my_complete };
-    cip_change *w;
-    cip_create_io(&to, written, NULL, &w, &err);
-    cip_change_set_string(w, "from", cip_file_format(f), &err);
-    cip_change_put_array(w, "data", cip_file_array(f, 0), NULL, NULL, &err);
-    cip_change_commit(&w, &err); /* the first call of my methods */
+    cip_change *c;
+    cip_create_io(&to, written, NULL, &c, &err);
+    cip_change_set_string(c, "from", cip_file_format(f), &err);
+    cip_change_put_array(c, "data", cip_file_array(f, 0), NULL, NULL, &err);
+    cip_change_commit(&c, &err); /* the first call of my methods */
     cip_file_close(f);
 
     cip_memory *memory; /* the same without methods */
     size_t n;
-    cip_create_memory("asdf", NULL, &memory, &w, &err);
-    cip_change_set_int(w, "answer", 42, &err);
-    cip_change_commit(&w, &err);
-    cip_change *e; /* and changed as a file is */
+    cip_create_memory("asdf", NULL, &memory, &c, &err);
+    cip_change_set_int(c, "answer", 42, &err);
+    cip_change_commit(&c, &err);
     int64_t answer = 0;
     cip_memory_open(memory, NULL, &f, &err);
-    cip_change_begin(f, NULL, &e, &err);
-    cip_change_set_int(e, "answer", 43, &err);
-    cip_change_commit(&e, &err);
+    cip_change_begin(f, NULL, &c, &err); /* and changed as a file is */
+    cip_change_set_int(c, "answer", 43, &err);
+    cip_change_commit(&c, &err);
     cip_file_close(f);
     cip_memory_open(memory, NULL, &f, &err);
     cip_tree_get_int(cip_file_tree(f), "answer", &answer, &err);

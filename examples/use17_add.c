@@ -13,18 +13,17 @@ int main(int argc, char **argv)
     const int16_t three[] = { 1, 2, 3 };
     const char *path = argc > 1 ? argv[1] : "out17.asdf";
     cip_err err = CIP_ERR_INIT;
-    cip_change *w;
     cip_file *f;
-    cip_change *e;
-    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &w, &err);
-    cip_change_put(w, "counts", cip_dtype_of(CIP_I16), 1, few, three, NULL, &err);
-    cip_change_commit(&w, &err);
+    cip_change *c;
+    cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &c, &err);
+    cip_change_put(c, "counts", cip_dtype_of(CIP_I16), 1, few, three, NULL, &err);
+    cip_change_commit(&c, &err);
     dark[1][2] = 12;
-    cip_change_open(path, NULL, &e, &err);
-    cip_change_put(e, "dark/frame", cip_dtype_of(CIP_F32), 2, shape, dark,
+    cip_change_open(path, NULL, &c, &err);
+    cip_change_put(c, "dark/frame", cip_dtype_of(CIP_F32), 2, shape, dark,
                    CIP_ARRAY_OPTIONS(.codec = "zlib"), &err);
-    if (cip_change_commit(&e, &err) == CIP_ERR_BUSY) /* does nothing if a call failed before */
-        cip_change_abort(&e);
+    if (cip_change_commit(&c, &err) == CIP_ERR_BUSY) /* does nothing if a call failed before */
+        cip_change_abort(&c);
 
     float value = 0;
     cip_open(path, NULL, &f, &err);

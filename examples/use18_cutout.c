@@ -9,15 +9,15 @@ int main(int argc, char **argv)
 {
     cip_err err = CIP_ERR_INIT;
     cip_file *f, *cut;
-    cip_change *w;
+    cip_change *c;
     cip_memory *out;
     cip_open(argc > 1 ? argv[1] : "night.asdf", NULL, &f, &err);
-    cip_create_memory("asdf", NULL, &out, &w, &err);
-    cip_change_put_array(w, "cutout", cip_find(f, "image", &err),
+    cip_create_memory("asdf", NULL, &out, &c, &err);
+    cip_change_put_array(c, "cutout", cip_find(f, "image", &err),
                          CIP_READ_ARGS(.slices = CIP_SELECT(CIP_RANGE(0, 32), CIP_RANGE(0, 16)),
                                        .dtype = cip_dtype_of(CIP_F64)),
                          NULL, &err);
-    cip_change_commit(&w, &err);
+    cip_change_commit(&c, &err);
     cip_file_close(f);
 
     double first[2] = { 0 };
