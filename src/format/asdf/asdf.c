@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 #include "format/asdf/write/asdf_write.h"
 
 static int probe(cip_io *io, cip_bytes head)

@@ -1,38 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The store of ASDF: new files, and arrays that come into one, by write/; files that are there by
- * update/. */
-#include "format/asdf/update/asdf_update.h"
-#include "format/asdf/write/asdf_sink.h"
+ * The store of ASDF: one state, of a file that was there or of nothing. */
+#include "format/asdf/asdf_store.h"
+
+static void clear(void *state)
+{
+    asdf_state *s = state;
+    cip_asdf_blockw_clear(&s->block);
+    cip_asdf_part_clear(&s->main);
+    cip_asdf_part_clear(&s->beside);
+    for (size_t i = 0; i < s->ntarget; i++)
+        cip_buf_clear(&s->target[i]->data);
+    cip_mem_put(&s->env->mem, s->target);
+    cip_layout_free(s->seen);
+    cip_yaml_edit_free(s->tree);
+    if (s->mark != NULL)
+        cip_buf_clear(&s->mark->text);
+}
 
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
+    cip_out *out = b->out;
+    cip_status st = CIP_OK;
+    asdf_state *s;
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &s, 1, err));
+    *s = (asdf_state){ .env = b->env,
+                       .arena = b->arena,
+                       .spec = *b->spec,
+                       .l = b->old,
+                       .f = b->old != NULL ? cip_asdf_of(b->old) : NULL,
+                       .open = SIZE_MAX,
+                       .coming = b->coming,
+                       .temporary = b->temporary,
+                       .now = b->now,
+                       .now_user = b->now_user };
     if (b->coming != NULL)
-        return cip_asdf_coming_begin(b, state, err);
-    return b->old != NULL ? cip_asdf_update_begin(b, state, err)
-                          : cip_asdf_sink_begin(b, state, err);
-}
-
-/* The states begin with what they are. */
-static bool is_update(const void *state)
-{
-    return *(const bool *)state;
+        st = cip_asdf_coming_begin(s, &out, err);
+    if (st == CIP_OK)
+        st = s->f != NULL ? cip_asdf_update_begin(s, err)
+                          : cip_asdf_sink_begin(s, out, b->form, err);
+    if (st != CIP_OK)
+        clear(s);
+    else
+        *state = s;
+    return st;
 }
 
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
-    if (is_update(state))
-        return cip_asdf_update_finish(state, r, err);
-    CIP_TRY(cip_asdf_sink_finish(state, err));
-    return ((const asdf_writer *)state)->coming != NULL ? cip_asdf_coming_finish(state, err)
-                                                        : CIP_OK;
-}
-
-static void clear(void *state)
-{
-    if (is_update(state))
-        cip_asdf_update_clear(state);
-    else
-        cip_asdf_sink_clear(state);
+    asdf_state *s = state;
+    return s->f != NULL ? cip_asdf_update_finish(s, r, err) : cip_asdf_sink_finish(s, err);
 }
 
 const cip_array_store cip_asdf_store = {

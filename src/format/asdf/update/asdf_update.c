@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Updates: their beginning and end, and changes of the tree. The rest of a description of an array
  * follows from its data, so a path into one is refused. */
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const char early_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n-
 
 /* --- the text --------------------------------------------------------------------------------- */
 
-static cip_status new_text(asdf_update *u, cip_bytes text, cip_err *err)
+static cip_status new_text(asdf_state *u, cip_bytes text, cip_err *err)
 {
     const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
     cip_yaml_edit *e;
@@ -23,7 +23,7 @@ static cip_status new_text(asdf_update *u, cip_bytes text, cip_err *err)
 }
 
 /* The tree, to which changes may be queued. */
-static cip_status tree(asdf_update *u, cip_err *err)
+static cip_status tree(asdf_state *u, cip_err *err)
 {
     cip_bytes head, text;
     if (u->tree == NULL && u->f->has_tree) {
@@ -37,21 +37,21 @@ static cip_status tree(asdf_update *u, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_tree(asdf_update *u, cip_yaml_edit **out, cip_err *err)
+cip_status cip_asdf_update_tree(asdf_state *u, cip_yaml_edit **out, cip_err *err)
 {
     CIP_TRY(tree(u, err));
     *out = u->tree;
     return cip_yaml_edit_flush(u->tree, err);
 }
 
-cip_status cip_asdf_update_text(asdf_update *u, cip_bytes text, cip_err *err)
+cip_status cip_asdf_update_text(asdf_state *u, cip_bytes text, cip_err *err)
 {
     CIP_TRY(new_text(u, text, err));
     u->tree_changed = true;
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_save(asdf_update *u, asdf_before *b, cip_err *err)
+cip_status cip_asdf_update_save(asdf_state *u, asdf_before *b, cip_err *err)
 {
     cip_bytes text = { NULL, 0 };
     *b = (asdf_before){ .text = { .mem = &u->env->mem },
@@ -70,13 +70,13 @@ cip_status cip_asdf_update_save(asdf_update *u, asdf_before *b, cip_err *err)
     return CIP_OK;
 }
 
-static void drop_tree(asdf_update *u)
+static void drop_tree(asdf_state *u)
 {
     cip_yaml_edit_free(u->tree);
     u->tree = NULL;
 }
 
-cip_status cip_asdf_update_restore(asdf_update *u, const asdf_before *b, cip_err *err)
+cip_status cip_asdf_update_restore(asdf_state *u, const asdf_before *b, cip_err *err)
 {
     if (b->has_text)
         CIP_TRY(new_text(u, (cip_bytes){ b->text.ptr, b->text.len }, err));
@@ -92,7 +92,7 @@ cip_status cip_asdf_update_restore(asdf_update *u, const asdf_before *b, cip_err
 
 cip_status cip_asdf_update_mark(void *state, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     if (u->mark == NULL)
         CIP_TRY(CIP_ARENA_NEW(u->arena, &u->mark, 1, err));
     asdf_before now;
@@ -105,11 +105,11 @@ cip_status cip_asdf_update_mark(void *state, cip_err *err)
 
 cip_status cip_asdf_update_undo(void *state, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     return cip_asdf_update_restore(u, u->mark, err);
 }
 
-cip_status cip_asdf_update_end_of(asdf_update *u, asdf_before *b, cip_status st, cip_err *err)
+cip_status cip_asdf_update_end_of(asdf_state *u, asdf_before *b, cip_status st, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     if (st != CIP_OK && b->saved && cip_asdf_update_restore(u, b, &why) != CIP_OK) {
@@ -120,7 +120,7 @@ cip_status cip_asdf_update_end_of(asdf_update *u, asdf_before *b, cip_status st,
     return st;
 }
 
-cip_status cip_asdf_update_key(asdf_update *u, const cip_array *a, const char *step,
+cip_status cip_asdf_update_key(asdf_state *u, const cip_array *a, const char *step,
                                const cip_node *value, cip_err *err)
 {
     cip_yaml_edit *e;
@@ -140,7 +140,7 @@ static bool is_mask_value(const char *rest, const cip_node *value)
 }
 
 /* What lies in an ndarray's node describes its data. `value`: what it becomes; NULL: it goes. */
-cip_status cip_asdf_update_check_path(asdf_update *u, const char *path, const cip_node *value,
+cip_status cip_asdf_update_check_path(asdf_state *u, const char *path, const cip_node *value,
                                       cip_err *err)
 {
     char *outer;
@@ -164,7 +164,7 @@ cip_status cip_asdf_update_check_path(asdf_update *u, const char *path, const ci
 
 /* An ndarray that names a block, of those that there are. */
 typedef struct naming {
-    const asdf_update *u;
+    const asdf_state *u;
     cip_status st;
     cip_err *err;
 } naming;
@@ -183,7 +183,7 @@ static int check_named(void *user, const cip_visit *v)
     return 2;
 }
 
-static cip_status check_value(const asdf_update *u, const cip_node *value, cip_err *err)
+static cip_status check_value(const asdf_state *u, const cip_node *value, cip_err *err)
 {
     naming x = { u, CIP_OK, err };
     cip_err why = CIP_ERR_INIT;
@@ -195,7 +195,7 @@ static cip_status check_value(const asdf_update *u, const cip_node *value, cip_e
 
 cip_status cip_asdf_update_set(void *state, const char *path, const cip_node *value, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     CIP_TRY(cip_asdf_update_check_path(u, path, value, err));
     CIP_TRY(check_value(u, value, err));
     CIP_TRY(tree(u, err));
@@ -206,7 +206,7 @@ cip_status cip_asdf_update_set(void *state, const char *path, const cip_node *va
 
 cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     cip_yaml_edit *e;
     CIP_TRY(cip_asdf_update_check_path(u, path, NULL, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
@@ -215,7 +215,7 @@ cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err)
     return cip_asdf_update_went(u, path, err);
 }
 
-static cip_status move(asdf_update *u, const char *from, const char *to, bool replace, cip_err *err)
+static cip_status move(asdf_state *u, const char *from, const char *to, bool replace, cip_err *err)
 {
     cip_yaml_edit *e;
     CIP_TRY(cip_asdf_inline_finish(u, err));
@@ -232,7 +232,7 @@ static cip_status move(asdf_update *u, const char *from, const char *to, bool re
 cip_status cip_asdf_update_move(void *state, const char *from, const char *to, bool replace,
                                 cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     asdf_before before;
     cip_status st = cip_asdf_update_save(u, &before, err);
     if (st == CIP_OK)
@@ -260,7 +260,7 @@ static cip_status history_entry(cip_arena *a, const char *text, bool early, cip_
  * later. */
 cip_status cip_asdf_update_history(void *state, const char *text, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     cip_yaml_edit *e;
     cip_node *entry, *list;
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
@@ -281,7 +281,7 @@ cip_status cip_asdf_update_history(void *state, const char *text, cip_err *err)
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
-static cip_status look_at_blocks(asdf_update *u, cip_err *err)
+static cip_status look_at_blocks(asdf_state *u, cip_err *err)
 {
     const asdf_blocks *list = &u->f->blocks;
     CIP_TRY(CIP_ARENA_NEW(u->arena, &u->b, list->n + 1, err));
@@ -296,7 +296,7 @@ static cip_status look_at_blocks(asdf_update *u, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_check_last(const asdf_update *u, cip_err *err)
+cip_status cip_asdf_update_check_last(const asdf_state *u, cip_err *err)
 {
     if (u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, u->b[u->n - 1].head.offset,
@@ -304,7 +304,7 @@ cip_status cip_asdf_update_check_last(const asdf_update *u, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_room(asdf_update *u, asdf_ublock **out, cip_err *err)
+cip_status cip_asdf_update_room(asdf_state *u, asdf_ublock **out, cip_err *err)
 {
     bool changed = false;
     CIP_TRY(cip_asdf_update_check_last(u, err));
@@ -323,7 +323,7 @@ cip_status cip_asdf_update_room(asdf_update *u, asdf_ublock **out, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index, cip_err *err)
+cip_status cip_asdf_update_new_block(asdf_state *u, size_t like, size_t *index, cip_err *err)
 {
     asdf_ublock *b;
     CIP_TRY(cip_asdf_update_room(u, &b, err));
@@ -338,37 +338,16 @@ cip_status cip_asdf_update_new_block(asdf_update *u, size_t like, size_t *index,
     return CIP_OK;
 }
 
-cip_space *cip_asdf_update_data(const asdf_update *u, const asdf_ublock *b)
+cip_space *cip_asdf_update_data(const asdf_state *u, const asdf_ublock *b)
 {
     return b->c != NULL ? cip_chunk_changes_space(b->c) : u->l->block[b - u->b].data;
 }
 
-cip_status cip_asdf_update_begin(const cip_store_begin *b, void **state, cip_err *err)
+cip_status cip_asdf_update_begin(asdf_state *u, cip_err *err)
 {
-    asdf_update *u;
     asdf_sum sum;
-    CIP_TRY(cip_asdf_sum(b->spec->checksum, &sum, err)); /* whether it is one at all */
-    CIP_TRY(cip_asdf_check_numbers(cip_asdf_of(b->old), err));
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
-    *u = (asdf_update){ .is_update = true,
-                        .l = b->old,
-                        .f = cip_asdf_of(b->old),
-                        .env = b->env,
-                        .arena = b->arena,
-                        .temporary = b->temporary,
-                        .now = b->now,
-                        .now_user = b->now_user,
-                        .how = *b->spec };
+    CIP_TRY(cip_asdf_sum(u->spec.checksum, &sum, err)); /* whether it is one at all */
+    CIP_TRY(cip_asdf_check_numbers(u->f, err));
     CIP_TRY(look_at_blocks(u, err));
-    CIP_TRY(cip_asdf_update_take_chain(u, err));
-    *state = u;
-    return CIP_OK;
-}
-
-void cip_asdf_update_clear(void *state)
-{
-    asdf_update *u = state;
-    cip_yaml_edit_free(u->tree);
-    if (u->mark != NULL)
-        cip_buf_clear(&u->mark->text);
+    return cip_asdf_update_take_chain(u, err);
 }

@@ -4,16 +4,16 @@
  * stored, and the description goes into the tree. */
 #include <string.h>
 
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 
 /* The standard of the file, if it is one that we write; NULL: the default. */
-static const char *own_standard(const asdf_update *u)
+static const char *own_standard(const asdf_state *u)
 {
     const asdf_header *h = &u->f->header;
     return h->has_standard && cip_asdf_standard_known(h->standard) ? h->standard_text : NULL;
 }
 
-static cip_status check_free(asdf_update *u, const char *path, bool replace, cip_err *err)
+static cip_status check_free(asdf_state *u, const char *path, bool replace, cip_err *err)
 {
     cip_yaml_edit *e;
     CIP_TRY(cip_asdf_update_check_path(u, path, NULL, err));
@@ -24,7 +24,7 @@ static cip_status check_free(asdf_update *u, const char *path, bool replace, cip
                     "expected a path that names nothing yet, found a node at \"%.80s\"", path);
 }
 
-static cip_status may_come(asdf_update *u, const cip_coming *c, cip_err *err)
+static cip_status may_come(asdf_state *u, const cip_coming *c, cip_err *err)
 {
     const asdf_header *h = &u->f->header;
     if (cip_asdf_is_early(h->file) || (h->has_standard && cip_asdf_is_early(h->standard)))
@@ -35,17 +35,14 @@ static cip_status may_come(asdf_update *u, const cip_coming *c, cip_err *err)
     return check_free(u, c->path, c->replace, err);
 }
 
-cip_status cip_asdf_coming_begin(const cip_store_begin *b, void **state, cip_err *err)
+cip_status cip_asdf_coming_begin(asdf_state *w, cip_out **out, cip_err *err)
 {
-    asdf_update *u = b->coming->update;
-    cip_store_begin own = *b;
-    cip_spec spec = *b->spec;
-    CIP_TRY(may_come(u, b->coming, err));
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &own.out, 1, err));
-    *own.out = cip_temporary_out(u->temporary);
-    spec.version = b->coming->version = own_standard(u);
-    own.spec = &spec;
-    return cip_asdf_sink_begin(&own, state, err);
+    asdf_state *u = w->coming->update;
+    CIP_TRY(may_come(u, w->coming, err));
+    CIP_TRY(CIP_ARENA_NEW(w->arena, out, 1, err));
+    **out = cip_temporary_out(u->temporary);
+    w->spec.version = w->coming->version = own_standard(u);
+    return CIP_OK;
 }
 
 /* As it would be had it been read from a file. */
@@ -66,7 +63,7 @@ static asdf_block block_of(const asdf_piece *p)
 
 /* The blocks and the array where they lie now: what comes is taken from there, and who looks at
  * what the update has made so far reads it. */
-static cip_status see(const asdf_update *u, asdf_writer *w, const asdf_target *t, cip_err *err)
+static cip_status see(const asdf_state *u, asdf_state *w, const asdf_target *t, cip_err *err)
 {
     asdf_file *f;
     cip_array *a;
@@ -74,7 +71,7 @@ static cip_status see(const asdf_update *u, asdf_writer *w, const asdf_target *t
     CIP_TRY(cip_layout_new(w->env, u->temporary, &w->seen, err));
     CIP_TRY(cip_asdf_new_state(w->seen, &f, err));
     f->header = u->f->header;
-    for (size_t i = 0; i < w->n; i++) {
+    for (size_t i = 0; i < w->ntarget; i++) {
         const asdf_block b = block_of(&w->target[i]->piece);
         if (w->target[i]->where != CIP_WHERE_INLINE)
             CIP_TRY(cip_asdf_blocks_add(f->env, &f->blocks, &b, err));
@@ -88,7 +85,7 @@ static cip_status see(const asdf_update *u, asdf_writer *w, const asdf_target *t
     return cip_asdf_ndarray(f, node, true, a, err);
 }
 
-static cip_status take_block(asdf_update *u, const asdf_block *b, cip_err *err)
+static cip_status take_block(asdf_state *u, const asdf_block *b, cip_err *err)
 {
     asdf_ublock *to;
     CIP_TRY(cip_asdf_update_room(u, &to, err));
@@ -102,7 +99,7 @@ static cip_status take_block(asdf_update *u, const asdf_block *b, cip_err *err)
 }
 
 /* The number that the next new block has in the end; those that are dropped have none. */
-static int64_t next_number(const asdf_update *u)
+static int64_t next_number(const asdf_state *u)
 {
     int64_t n = 0;
     for (size_t i = 0; i < u->n; i++)
@@ -111,7 +108,7 @@ static int64_t next_number(const asdf_update *u)
 }
 
 /* Codecs beyond the standard are announced, as in a new file. */
-static cip_status add_extension(asdf_update *u, const asdf_standard *s, const asdf_block *b,
+static cip_status add_extension(asdf_state *u, const asdf_standard *s, const asdf_block *b,
                                 cip_err *err)
 {
     const cip_node *n;
@@ -121,9 +118,9 @@ static cip_status add_extension(asdf_update *u, const asdf_standard *s, const as
 }
 
 /* The array is the last target, after its mask. */
-static cip_status take(asdf_update *u, asdf_writer *w, cip_err *err)
+static cip_status take(asdf_state *u, asdf_state *w, cip_err *err)
 {
-    const asdf_target *t = w->target[w->n - 1];
+    const asdf_target *t = w->target[w->ntarget - 1];
     const int64_t first = next_number(u);
     const cip_node *node;
     cip_yaml_edit *e;
@@ -133,7 +130,7 @@ static cip_status take(asdf_update *u, asdf_writer *w, cip_err *err)
     const asdf_blocks *came = &cip_asdf_of(w->seen)->blocks;
     for (size_t i = 0; i < came->n; i++)
         CIP_TRY(take_block(u, &came->at[i], err));
-    for (size_t i = 0; i < w->n; i++)
+    for (size_t i = 0; i < w->ntarget; i++)
         w->target[i]->block += first;
     CIP_TRY(cip_asdf_target_node(w, u->arena, t, &node, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
@@ -144,9 +141,9 @@ static cip_status take(asdf_update *u, asdf_writer *w, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_asdf_coming_finish(asdf_writer *w, cip_err *err)
+cip_status cip_asdf_coming_finish(asdf_state *w, cip_err *err)
 {
-    asdf_update *u = w->coming->update;
+    asdf_state *u = w->coming->update;
     asdf_before before;
     cip_status st = cip_asdf_update_save(u, &before, err);
     if (st == CIP_OK)

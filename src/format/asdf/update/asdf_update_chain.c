@@ -4,19 +4,19 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 
 enum { FINE_BITS_32 = 32, FINE_BITS_64 = 53 };
 
-bool cip_asdf_update_is_chained(const asdf_update *u, const asdf_ublock *b)
+bool cip_asdf_update_is_chained(const asdf_state *u, const asdf_ublock *b)
 {
     return b->chain_of >= 0 || u->given != NULL;
 }
 
-cip_status cip_asdf_update_take_chain(asdf_update *u, cip_err *err)
+cip_status cip_asdf_update_take_chain(asdf_state *u, cip_err *err)
 {
     asdf_chain *c;
-    const char *encode = cip_option_given(u->how.option, ASDF_OPTION_ENCODE);
+    const char *encode = cip_option_given(u->spec.option, ASDF_OPTION_ENCODE);
     if (encode == NULL)
         return CIP_OK;
     if (u->n != 0 && (u->b[0].head.form->known_flags & ASDF_ENCODED) == 0)
@@ -44,7 +44,7 @@ static void choose_steps(asdf_chain *c)
     }
 }
 
-static cip_status find_chain(asdf_update *u, const asdf_ublock *b, asdf_chain *out, cip_err *err)
+static cip_status find_chain(asdf_state *u, const asdf_ublock *b, asdf_chain *out, cip_err *err)
 {
     cip_bytes text;
     if (u->given != NULL) {
@@ -54,7 +54,7 @@ static cip_status find_chain(asdf_update *u, const asdf_ublock *b, asdf_chain *o
         CIP_TRY(cip_asdf_chain_read(u->env, u->arena, text, out, err));
         choose_steps(out);
     }
-    if (cip_asdf_chain_is_lossy(out) && !u->how.accept_loss)
+    if (cip_asdf_chain_is_lossy(out) && !u->spec.accept_loss)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the chain quantizes: all values of the block would change once more; "
                         "accept that with .accept_loss");
@@ -70,7 +70,7 @@ static bool has_nbytes(int32_t ndim, const int64_t *shape, uint64_t each, uint64
 }
 
 /* An array whose elements are all of the block. */
-static const cip_array *owner(const asdf_update *u, size_t block, uint64_t nbytes)
+static const cip_array *owner(const asdf_state *u, size_t block, uint64_t nbytes)
 {
     for (size_t i = 0; i < u->l->narray; i++) {
         const cip_array *a = u->l->array[i];
@@ -82,7 +82,7 @@ static const cip_array *owner(const asdf_update *u, size_t block, uint64_t nbyte
     return NULL;
 }
 
-static cip_status opaque(asdf_update *u, uint64_t itemsize, const cip_dtype **out, cip_err *err)
+static cip_status opaque(asdf_state *u, uint64_t itemsize, const cip_dtype **out, cip_err *err)
 {
     cip_dtype *d;
     CIP_TRY(CIP_ARENA_NEW(u->arena, &d, 1, err));
@@ -93,7 +93,7 @@ static cip_status opaque(asdf_update *u, uint64_t itemsize, const cip_dtype **ou
 
 /* What the block's own chain says of the array, as long as the block is as long as it was. *found:
  * its steps say all, and the same. Floats have the byte order that they are decoded in. */
-static cip_status told(asdf_update *u, const asdf_ublock *b, const asdf_chain *c, asdf_encoded *of,
+static cip_status told(asdf_state *u, const asdf_ublock *b, const asdf_chain *c, asdf_encoded *of,
                        bool *found, cip_err *err)
 {
     const asdf_step *first = NULL;
@@ -121,7 +121,7 @@ static cip_status told(asdf_update *u, const asdf_ublock *b, const asdf_chain *c
 }
 
 /* Bytes, where nothing says what they are. */
-static cip_status flat(asdf_update *u, uint64_t nbytes, asdf_encoded *of, cip_err *err)
+static cip_status flat(asdf_state *u, uint64_t nbytes, asdf_encoded *of, cip_err *err)
 {
     const cip_dtype *type;
     int64_t *shape;
@@ -133,7 +133,7 @@ static cip_status flat(asdf_update *u, uint64_t nbytes, asdf_encoded *of, cip_er
 }
 
 /* `c`: lives as long as *of. */
-static cip_status find_array(asdf_update *u, size_t block, const asdf_chain *c, asdf_encoded *of,
+static cip_status find_array(asdf_state *u, size_t block, const asdf_chain *c, asdf_encoded *of,
                              cip_err *err)
 {
     const asdf_ublock *b = &u->b[block];
@@ -156,7 +156,7 @@ static cip_status find_array(asdf_update *u, size_t block, const asdf_chain *c, 
 
 /* What to call the block's data: the array that has all of them, or else the first that lies there.
  */
-static const char *path_of(const asdf_update *u, size_t block)
+static const char *path_of(const asdf_state *u, size_t block)
 {
     const cip_array *a = u->b[block].array;
     if (a == NULL)
@@ -171,7 +171,7 @@ static const char *path_of(const asdf_update *u, size_t block)
 
 /* --- encoding --------------------------------------------------------------------------------- */
 
-cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_err *err)
+cip_status cip_asdf_update_encode_chain(asdf_state *u, size_t block, cip_err *err)
 {
     asdf_ublock *b = &u->b[block];
     asdf_chain c;
@@ -181,8 +181,8 @@ cip_status cip_asdf_update_encode_chain(asdf_update *u, size_t block, cip_err *e
     CIP_TRY(find_array(u, block, &c, &of, err));
     CIP_TRY(cip_asdf_update_encode_by(u, b, &w, err));
     b->head.flags |= ASDF_ENCODED;
-    if (!cip_asdf_chain_is_lossy(&c) || u->how.notes == NULL)
+    if (!cip_asdf_chain_is_lossy(&c) || u->spec.notes == NULL)
         return CIP_OK;
-    cip_asdf_tell_worst(u->how.notes, path_of(u, block), w.worst);
-    return cip_report_status(u->how.notes, err);
+    cip_asdf_tell_worst(u->spec.notes, path_of(u, block), w.worst);
+    return cip_report_status(u->spec.notes, err);
 }

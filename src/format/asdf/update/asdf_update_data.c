@@ -2,14 +2,14 @@
  * Updates of elements, which are bytes of a block. Rows that follow the last byte of a block are
  * added to it; with any other shape an array has bytes of its own, which are its block, or a new
  * one where the block is not its alone. */
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 
 #include <string.h>
 
 #include "base/num.h"
 
 /* A chain that the options name is for blocks of a known length. */
-static cip_status check_chain(const asdf_update *u, const cip_array *a, cip_err *err)
+static cip_status check_chain(const asdf_state *u, const cip_array *a, cip_err *err)
 {
     bool inlined = cip_asdf_is_inline(a);
     if (u->given == NULL || !(inlined || cip_asdf_is_streamed(&u->b[a->storage.block].head)))
@@ -19,7 +19,7 @@ static cip_status check_chain(const asdf_update *u, const cip_array *a, cip_err 
 
 /* An array whose elements lie in a block of this file, or in its tree. *a becomes the one that the
  * tree describes. */
-static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err *err)
+static cip_status check_array(const asdf_state *u, const cip_array **a, cip_err *err)
 {
     *a = (*a)->same != NULL ? (*a)->same : *a;
     if ((*a)->st != CIP_OK) {
@@ -38,8 +38,7 @@ static cip_status check_array(const asdf_update *u, const cip_array **a, cip_err
 
 /* Whether the array is still there. Elements in a block stay there whatever its node is called: who
  * asks for them has looked whether the array is the one that the file had. */
-static cip_status check_place(asdf_update *u, const cip_array *a, cip_change_kind kind,
-                              cip_err *err)
+static cip_status check_place(asdf_state *u, const cip_array *a, cip_change_kind kind, cip_err *err)
 {
     if (u->moved)
         return kind == CIP_CHANGE_ELEMENTS && !cip_asdf_is_inline(a)
@@ -53,7 +52,7 @@ static cip_status check_place(asdf_update *u, const cip_array *a, cip_change_kin
 }
 
 /* The block that its elements are in by now: the last one that became its own. */
-static size_t block_of(const asdf_update *u, const cip_array *a)
+static size_t block_of(const asdf_state *u, const cip_array *a)
 {
     for (size_t i = u->n; i-- != 0;)
         if (u->b[i].array != NULL && u->b[i].array->node == a->node)
@@ -70,13 +69,13 @@ bool cip_asdf_update_star(const cip_array *a)
            cip_node_is_string(shape->item[0], "*");
 }
 
-static bool star_now(const asdf_update *u, const cip_array *a)
+static bool star_now(const asdf_state *u, const cip_array *a)
 {
     return !u->frozen && cip_asdf_update_star(a);
 }
 
 /* The whole shape, as a part of it may belong to another array by an alias. */
-static cip_status new_length(asdf_update *u, const cip_array *a, const int64_t *shape, cip_err *err)
+static cip_status new_length(asdf_state *u, const cip_array *a, const int64_t *shape, cip_err *err)
 {
     const cip_node *node;
     if (star_now(u, a))
@@ -85,7 +84,7 @@ static cip_status new_length(asdf_update *u, const cip_array *a, const int64_t *
     return cip_asdf_update_key(u, a, "shape", node, err);
 }
 
-static cip_status drop_key(asdf_update *u, const cip_array *a, const char *key, cip_err *err)
+static cip_status drop_key(asdf_state *u, const cip_array *a, const char *key, cip_err *err)
 {
     cip_yaml_edit *e;
     char *path;
@@ -99,7 +98,7 @@ static cip_status drop_key(asdf_update *u, const cip_array *a, const char *key, 
 }
 
 /* What the block's bytes are now, for a chain that has to know. */
-static cip_status note_shape(asdf_update *u, const cip_array *a, const int64_t *shape, size_t block,
+static cip_status note_shape(asdf_state *u, const cip_array *a, const int64_t *shape, size_t block,
                              cip_err *err)
 {
     int64_t *copy;
@@ -112,7 +111,7 @@ static cip_status note_shape(asdf_update *u, const cip_array *a, const int64_t *
 
 /* Gives the array bytes of its own, packed in C order: in its block when nothing else lies there,
  * otherwise in a new one. */
-static cip_status own_bytes(asdf_update *u, const cip_array *a, const int64_t *shape,
+static cip_status own_bytes(asdf_state *u, const cip_array *a, const int64_t *shape,
                             const cip_chunk_changes *own, cip_err *err)
 {
     const size_t *users;
@@ -166,7 +165,7 @@ static cip_status no_mask(const cip_layout *l, const cip_array *a, const int64_t
 cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind kind,
                                 const int64_t *shape, cip_change_form *out, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     CIP_TRY(check_array(u, &a, err));
     CIP_TRY(check_place(u, a, kind, err));
     if (kind != CIP_CHANGE_ELEMENTS)
@@ -188,7 +187,7 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
 /* Blocks of the file; one that became an array's own is known. */
 cip_status cip_asdf_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     const int64_t block = cip_chunk_changes_array(c)->storage.block;
     (void)err;
     if (block < 0 || cip_chunk_changes_are_apart(c) || u->b[block].c != NULL)
@@ -199,7 +198,7 @@ cip_status cip_asdf_update_chunks(void *state, const cip_chunk_changes *c, cip_e
 }
 
 /* Rows behind the last byte of the block. */
-static cip_status more_rows(asdf_update *u, const cip_array *a, const int64_t *shape, cip_err *err)
+static cip_status more_rows(asdf_state *u, const cip_array *a, const int64_t *shape, cip_err *err)
 {
     uint64_t was, now;
     const size_t block = block_of(u, a);
@@ -215,7 +214,7 @@ static cip_status more_rows(asdf_update *u, const cip_array *a, const int64_t *s
 cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
                                     const cip_chunk_changes *own, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     a = a->same != NULL ? a->same : a;
     if (cip_asdf_is_inline(a))
         return CIP_OK; /* its node is written at the end */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 
 enum { PIECE = 64 << 10 };
 
@@ -21,7 +21,7 @@ static bool is_index(const uint8_t *p, size_t n)
 }
 
 /* The first byte of [off, end) that is not blank and begins no index. */
-static cip_status find_in(const asdf_update *u, uint64_t off, uint64_t end, uint64_t *at,
+static cip_status find_in(const asdf_state *u, uint64_t off, uint64_t end, uint64_t *at,
                           cip_err *err)
 {
     cip_mem *mem = &u->env->mem;
@@ -56,7 +56,7 @@ static uint64_t end_of_blocks(const asdf_file *f)
     return b->data_off + cip_asdf_room(f, b);
 }
 
-cip_status cip_asdf_update_find_extra(const asdf_update *u, uint64_t *at, cip_err *err)
+cip_status cip_asdf_update_find_extra(const asdf_state *u, uint64_t *at, cip_err *err)
 {
     const asdf_file *f = u->f;
     const uint64_t from = end_of_blocks(f), size = u->l->io->size;
@@ -69,7 +69,7 @@ cip_status cip_asdf_update_find_extra(const asdf_update *u, uint64_t *at, cip_er
     return *at != UINT64_MAX ? CIP_OK : find_in(u, f->index.at + f->index.len, size, at, err);
 }
 
-cip_status cip_asdf_update_check_end(const asdf_update *u, cip_err *err)
+cip_status cip_asdf_update_check_end(const asdf_state *u, cip_err *err)
 {
     uint64_t at;
     CIP_TRY(cip_asdf_update_find_extra(u, &at, err));
@@ -80,8 +80,7 @@ cip_status cip_asdf_update_check_end(const asdf_update *u, cip_err *err)
                     "this update would drop; cip_change_defrag drops them");
 }
 
-cip_status cip_asdf_update_find_front(const asdf_update *u, uint64_t end, uint64_t *at,
-                                      cip_err *err)
+cip_status cip_asdf_update_find_front(const asdf_state *u, uint64_t end, uint64_t *at, cip_err *err)
 {
     const asdf_file *f = u->f;
     const uint64_t from = f->has_tree ? f->tree_off + f->tree_len : f->blocks_from;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Where everything goes: text and payloads that fit stay where they are, a last block that has
  * grown and new blocks make a new end of the file, and what fits nowhere makes a new file. */
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { ROOM_MAX = 1 << 20 /* behind the last block's bytes, when they get fewer 
 
 /* An update as it is being placed. */
 typedef struct placing {
-    asdf_update *u;
+    asdf_state *u;
     cip_revision *r;
     cip_bytes text; /* of the tree; as it was when it did not change */
     bool crlf;
@@ -20,7 +20,7 @@ typedef struct placing {
     asdf_laying end; /* of the file, once there is a tail */
 } placing;
 
-static bool streams(const asdf_update *u)
+static bool streams(const asdf_state *u)
 {
     return u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head);
 }
@@ -28,7 +28,7 @@ static bool streams(const asdf_update *u)
 /* --- what has to be known first --------------------------------------------------------------- */
 
 /* A block that has outgrown its place, and that others follow: a new one takes its data. */
-static cip_status move_outgrown(asdf_update *u, size_t block, int64_t *to, cip_err *err)
+static cip_status move_outgrown(asdf_state *u, size_t block, int64_t *to, cip_err *err)
 {
     asdf_ublock old = u->b[block];
     size_t index;
@@ -46,7 +46,7 @@ static cip_status move_outgrown(asdf_update *u, size_t block, int64_t *to, cip_e
 }
 
 /* Blocks that move, and their sources. */
-static cip_status number_blocks(asdf_update *u, int64_t *to, size_t old, cip_err *err)
+static cip_status number_blocks(asdf_state *u, int64_t *to, size_t old, cip_err *err)
 {
     bool changed;
     size_t n = u->n;
@@ -67,7 +67,7 @@ static bool must_follow(const asdf_file *f)
 /* Whether the text can stay where it is. */
 static bool fits(const placing *p)
 {
-    const asdf_update *u = p->u;
+    const asdf_state *u = p->u;
     const asdf_file *f = u->f;
     if (u->anew || (p->old == 0 && u->n != 0))
         return false;
@@ -106,7 +106,7 @@ done:
 /* Without blocks, the text and what follows it are the end of the file. */
 static cip_status text_at_end(placing *p, cip_err *err)
 {
-    asdf_update *u = p->u;
+    asdf_state *u = p->u;
     const asdf_file *f = u->f;
     uint64_t behind = u->l->io->size - f->blocks_from;
     p->r->has_tail = true;
@@ -125,7 +125,7 @@ static void start_tail(placing *p, uint64_t off)
     p->r->tail_off = off;
     p->end = (asdf_laying){ .r = p->r,
                             .pos = off,
-                            .align = p->u->how.align != 0 ? p->u->how.align : ASDF_ALIGN };
+                            .align = p->u->spec.align != 0 ? p->u->spec.align : ASDF_ALIGN };
 }
 
 /* A payload's new bytes, over the old ones: up to `end`. */
@@ -211,18 +211,18 @@ static cip_status start_behind_old(placing *p, cip_err *err)
 
 static cip_status place_new(placing *p, size_t i, cip_err *err)
 {
-    const asdf_update *u = p->u;
+    const asdf_state *u = p->u;
     asdf_piece piece;
     CIP_TRY(start_behind_old(p, err));
     CIP_TRY(cip_asdf_update_piece(p->u, i, &piece, err));
     p->at[i] = p->end.pos;
     bool exact = piece.form != &cip_asdf_form_1_0; /* its length tells the form */
-    return cip_asdf_lay_block(&p->end, &piece, exact && u->how.align == 0, err);
+    return cip_asdf_lay_block(&p->end, &piece, exact && u->spec.align == 0, err);
 }
 
 static cip_status place_index(placing *p, cip_err *err)
 {
-    asdf_update *u = p->u;
+    asdf_state *u = p->u;
     uint64_t extra = UINT64_MAX;
     if (!p->r->has_tail) /* an index alone is not worth what lies in its place */
         CIP_TRY(cip_asdf_update_find_extra(u, &extra, err));
@@ -244,7 +244,7 @@ static cip_status check_blocks(const placing *p, cip_err *err)
     return CIP_OK;
 }
 
-static bool is_damaged(const asdf_update *u)
+static bool is_damaged(const asdf_state *u)
 {
     for (size_t i = 0; i < u->f->blocks.n; i++)
         if (u->f->blocks.at[i].state != CIP_OK)
@@ -254,7 +254,7 @@ static bool is_damaged(const asdf_update *u)
 
 static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
 {
-    asdf_update *u = p->u;
+    asdf_state *u = p->u;
     if (u->n == 0)
         return u->tree_changed ? text_at_end(p, err) : CIP_OK;
     if (u->tree_changed)
@@ -274,22 +274,22 @@ static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
 /* --- a new file ------------------------------------------------------------------------------- */
 
 /* A new file has nothing between tree and blocks but room. */
-static cip_status tell_front(const asdf_update *u, cip_err *err)
+static cip_status tell_front(const asdf_state *u, cip_err *err)
 {
     uint64_t front;
     CIP_TRY(cip_asdf_update_find_front(u, UINT64_MAX, &front, err));
-    if (front == UINT64_MAX || u->how.notes == NULL)
+    if (front == UINT64_MAX || u->spec.notes == NULL)
         return CIP_OK;
-    cip_report_add(u->how.notes, CIP_NOTE, CIP_OK, front, u->f->blocks.at[0].offset - front, NULL,
+    cip_report_add(u->spec.notes, CIP_NOTE, CIP_OK, front, u->f->blocks.at[0].offset - front, NULL,
                    "%" PRIu64 " bytes between the tree and the first block, which nothing names, "
                    "are dropped",
                    u->f->blocks.at[0].offset - front);
-    return cip_report_status(u->how.notes, err);
+    return cip_report_status(u->spec.notes, err);
 }
 
 static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
 {
-    asdf_update *u = p->u;
+    asdf_state *u = p->u;
     asdf_piece *piece;
     size_t n = 0;
     CIP_TRY(check_blocks(p, err));
@@ -308,8 +308,8 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
     const asdf_pieces all = { .head = head,
                               .early = cip_asdf_is_early(u->f->header.file),
                               .tree = p->text,
-                              .slack = must_follow(u->f) ? -1 : u->how.tree_slack,
-                              .align = u->how.align,
+                              .slack = must_follow(u->f) ? -1 : u->spec.tree_slack,
+                              .align = u->spec.align,
                               .crlf = p->crlf,
                               .n = n,
                               .block = piece };
@@ -322,7 +322,7 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
 
 static cip_status texts(placing *p, cip_bytes *head, cip_err *err)
 {
-    asdf_update *u = p->u;
+    asdf_state *u = p->u;
     CIP_TRY(cip_asdf_text_of(u->f, u->arena, head, &p->text, err));
     if (u->tree_changed) {
         CIP_TRY(cip_yaml_edit_flush(u->tree, err));
@@ -332,7 +332,7 @@ static cip_status texts(placing *p, cip_bytes *head, cip_err *err)
     return CIP_OK;
 }
 
-static bool any_changed(const asdf_update *u)
+static bool any_changed(const asdf_state *u)
 {
     for (size_t i = 0; i < u->n; i++)
         if (u->b[i].changed)
@@ -341,7 +341,7 @@ static bool any_changed(const asdf_update *u)
 }
 
 /* Blocks that came, and whose arrays went again, are as if they had not come. */
-static cip_status drop_unnamed(asdf_update *u, cip_err *err)
+static cip_status drop_unnamed(asdf_state *u, cip_err *err)
 {
     const size_t *users;
     int64_t *to;
@@ -363,9 +363,8 @@ static cip_status drop_unnamed(asdf_update *u, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_finish(void *state, cip_revision *r, cip_err *err)
+cip_status cip_asdf_update_finish(asdf_state *u, cip_revision *r, cip_err *err)
 {
-    asdf_update *u = state;
     placing p = { .u = u, .r = r, .old = u->f->blocks.n };
     cip_bytes head;
     int64_t *to;

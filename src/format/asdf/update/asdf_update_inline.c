@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Updates of inline arrays: their elements are changed as those of blocks are, and written into the
  * tree as nested lists at the end. */
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ static int is_null(void *user, const cip_visit *v)
 
 /* The elements in memory do not tell a null from a value: writing the lists again would give it
  * one. Looked for in the lists themselves, whatever mask there is beside them. */
-static cip_status check_no_nulls(asdf_update *u, const cip_array *a, cip_err *err)
+static cip_status check_no_nulls(asdf_state *u, const cip_array *a, cip_err *err)
 {
     const bool bare = cip_node_kind(a->node) == CIP_NODE_SEQ;
     cip_err why = CIP_ERR_INIT;
@@ -38,7 +38,7 @@ static cip_status check_no_nulls(asdf_update *u, const cip_array *a, cip_err *er
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
-cip_status cip_asdf_inline_form(asdf_update *u, const cip_array *a, cip_change_form *out,
+cip_status cip_asdf_inline_form(asdf_state *u, const cip_array *a, cip_change_form *out,
                                 cip_err *err)
 {
     out->own = true;
@@ -53,7 +53,7 @@ static bool is_one(const cip_array *a, const cip_array *b)
 }
 
 /* The array by a name of it that was neither removed nor replaced since; NULL: there is none. */
-static const cip_array *still_there(asdf_update *u, const cip_array *a)
+static const cip_array *still_there(asdf_state *u, const cip_array *a)
 {
     for (size_t i = 0; i < u->l->narray; i++)
         if (is_one(u->l->array[i], a) && cip_asdf_update_has(u, u->l->array[i]))
@@ -62,7 +62,7 @@ static const cip_array *still_there(asdf_update *u, const cip_array *a)
 }
 
 /* The elements packed in C order; in the arena. */
-static cip_status read_elements(asdf_update *u, const cip_array *now, void **out, cip_err *err)
+static cip_status read_elements(asdf_state *u, const cip_array *now, void **out, cip_err *err)
 {
     const cip_read_how how = { u->l, u->env->pool };
     cip_cast cast;
@@ -76,7 +76,7 @@ static cip_status read_elements(asdf_update *u, const cip_array *now, void **out
 }
 
 /* The lists in the tree, and the shape where one is written. `now`: as the update has it. */
-static cip_status put_one(asdf_update *u, const cip_array *a, const cip_array *now, cip_err *err)
+static cip_status put_one(asdf_state *u, const cip_array *a, const cip_array *now, cip_err *err)
 {
     const cip_node *data, *shape;
     const int64_t *dims = now->view.shape;
@@ -101,7 +101,7 @@ static cip_status put_one(asdf_update *u, const cip_array *a, const cip_array *n
 }
 
 /* Whether an earlier name of the array stands for it. */
-static bool has_earlier(const asdf_update *u, size_t i)
+static bool has_earlier(const asdf_state *u, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (is_one(u->l->array[k], u->l->array[i]))
@@ -109,7 +109,7 @@ static bool has_earlier(const asdf_update *u, size_t i)
     return false;
 }
 
-cip_status cip_asdf_inline_finish(asdf_update *u, cip_err *err)
+cip_status cip_asdf_inline_finish(asdf_state *u, cip_err *err)
 {
     for (size_t i = 0; i < u->l->narray; i++) {
         const cip_array *a = u->l->array[i];

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/strmap.h"
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 #include "tree/node.h"
 
 /* Sources that count from the end mean the blocks of the file, whatever the update has added. */
-cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err)
+cip_status cip_asdf_update_users(asdf_state *u, const size_t **n, cip_err *err)
 {
     cip_yaml_edit *e;
     size_t *count;
@@ -19,7 +19,7 @@ cip_status cip_asdf_update_users(asdf_update *u, const size_t **n, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_renumber(asdf_update *u, const int64_t *to, size_t n, bool *changed,
+cip_status cip_asdf_update_renumber(asdf_state *u, const int64_t *to, size_t n, bool *changed,
                                     cip_err *err)
 {
     cip_yaml_edit *e;
@@ -34,7 +34,7 @@ cip_status cip_asdf_update_renumber(asdf_update *u, const int64_t *to, size_t n,
     return st;
 }
 
-cip_status cip_asdf_update_absolute(asdf_update *u, bool *changed, cip_err *err)
+cip_status cip_asdf_update_absolute(asdf_state *u, bool *changed, cip_err *err)
 {
     size_t n = u->f->blocks.n;
     int64_t *same;
@@ -47,7 +47,7 @@ cip_status cip_asdf_update_absolute(asdf_update *u, bool *changed, cip_err *err)
 /* --- references ------------------------------------------------------------------------------- */
 
 typedef struct referring {
-    const asdf_update *u;
+    const asdf_state *u;
     const cip_node *root;
     cip_strmap lost; /* references that lead nowhere in the tree as it was */
     bool old;        /* these are being gathered */
@@ -90,7 +90,7 @@ static cip_status visit_refs(referring *x, const cip_node *root, cip_err *err)
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
-cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err)
+cip_status cip_asdf_update_check_refs(asdf_state *u, cip_err *err)
 {
     if (u->tree == NULL || !u->tree_changed)
         return CIP_OK;
@@ -104,7 +104,7 @@ cip_status cip_asdf_update_check_refs(asdf_update *u, cip_err *err)
     return st;
 }
 
-static cip_status note_gone(asdf_update *u, const char *path, cip_err *err)
+static cip_status note_gone(asdf_state *u, const char *path, cip_err *err)
 {
     asdf_gone *x;
     CIP_TRY(CIP_ARENA_NEW(u->arena, &x, 1, err));
@@ -114,7 +114,7 @@ static cip_status note_gone(asdf_update *u, const char *path, cip_err *err)
 }
 
 /* As the caller spelled it, and without quotes: arrays are listed in either. */
-cip_status cip_asdf_update_went(asdf_update *u, const char *path, cip_err *err)
+cip_status cip_asdf_update_went(asdf_state *u, const char *path, cip_err *err)
 {
     char *copy, *plain;
     path += *path == '/';
@@ -127,7 +127,7 @@ cip_status cip_asdf_update_went(asdf_update *u, const char *path, cip_err *err)
     return strcmp(copy, plain) != 0 ? note_gone(u, plain, err) : CIP_OK;
 }
 
-bool cip_asdf_update_has(asdf_update *u, const cip_array *a)
+bool cip_asdf_update_has(asdf_state *u, const cip_array *a)
 {
     if (u->tree == NULL || !u->tree_changed)
         return true;

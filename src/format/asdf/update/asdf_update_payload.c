@@ -2,7 +2,7 @@
  * What is stored of a block after an update. Rows that were added to a block of `lz4` become chunks
  * behind the old ones; other codecs' blocks are encoded anew (`lz4f` and `zstd` too, as others read
  * but the first frame). */
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 
 #include <string.h>
 
@@ -14,11 +14,10 @@ enum { PIECE = 1 << 20 };
 /* --- checksums -------------------------------------------------------------------------------- */
 
 /* The one that the options want; where they say nothing, one where there was one. */
-static cip_status wanted_sum(const asdf_update *u, const asdf_ublock *b, asdf_sum *out,
-                             cip_err *err)
+static cip_status wanted_sum(const asdf_state *u, const asdf_ublock *b, asdf_sum *out, cip_err *err)
 {
     static const uint8_t none[ASDF_CHECKSUM_LEN] = { 0 };
-    const char *want = u->how.checksum;
+    const char *want = u->spec.checksum;
     bool had = b->is_new || b->summed || memcmp(b->head.checksum, none, sizeof none) != 0;
     CIP_TRY(cip_asdf_sum(want != NULL || had ? want : "none", out, err));
     if (b->head.form->checksum_len != ASDF_CHECKSUM_LEN) {
@@ -49,7 +48,7 @@ static cip_status sum_segment(const cip_segment *s, cip_sum *sum, cip_err *err)
 }
 
 /* The decoded bytes: the older convention. */
-static cip_status sum_decoded(asdf_update *u, const asdf_ublock *b, cip_sum *sum, cip_err *err)
+static cip_status sum_decoded(asdf_state *u, const asdf_ublock *b, cip_sum *sum, cip_err *err)
 {
     const cip_read_how how = { u->l, u->env->pool };
     return cip_space_stream(&how, cip_asdf_update_data(u, b), PIECE, to_sum_too, sum, err);
@@ -62,7 +61,7 @@ static cip_status sum_stored(const asdf_piece *p, cip_sum *sum, cip_err *err)
     return sum_segment(&p->more, sum, err);
 }
 
-static cip_status make_sum(asdf_update *u, const asdf_ublock *b, asdf_piece *p, cip_err *err)
+static cip_status make_sum(asdf_state *u, const asdf_ublock *b, asdf_piece *p, cip_err *err)
 {
     asdf_sum kind;
     cip_sum *sum;
@@ -81,14 +80,14 @@ static cip_status make_sum(asdf_update *u, const asdf_ublock *b, asdf_piece *p, 
 
 /* --- encoding --------------------------------------------------------------------------------- */
 
-bool cip_asdf_update_grows(const asdf_update *u, const asdf_ublock *b)
+bool cip_asdf_update_grows(const asdf_state *u, const asdf_ublock *b)
 {
     const asdf_codec *codec = cip_asdf_codec_of(b->head.code);
     return codec != NULL && codec->grows && !cip_asdf_update_is_chained(u, b);
 }
 
 /* Decoded bytes from `from` on. */
-static cip_status data_from(asdf_update *u, const asdf_ublock *b, uint64_t from, cip_space **out,
+static cip_status data_from(asdf_state *u, const asdf_ublock *b, uint64_t from, cip_space **out,
                             cip_err *err)
 {
     CIP_TRY(cip_space_resolve(cip_asdf_update_data(u, b), out, err));
@@ -97,13 +96,13 @@ static cip_status data_from(asdf_update *u, const asdf_ublock *b, uint64_t from,
 
 /* Where the bytes begin that are not stored as they were: all of them are encoded, but for rows
  * that follow the others in pieces of their own. */
-static uint64_t kept_of(const asdf_update *u, const asdf_ublock *b)
+static uint64_t kept_of(const asdf_state *u, const asdf_ublock *b)
 {
     const uint64_t kept = b->c != NULL && !b->is_new ? cip_chunk_changes_kept(b->c) : 0;
     return cip_asdf_update_grows(u, b) && kept == b->head.data_size ? kept : 0;
 }
 
-cip_status cip_asdf_update_encode_by(asdf_update *u, asdf_ublock *b, asdf_blockw *w, cip_err *err)
+cip_status cip_asdf_update_encode_by(asdf_state *u, asdf_ublock *b, asdf_blockw *w, cip_err *err)
 {
     cip_out to = cip_temporary_out(u->temporary);
     const uint64_t kept = kept_of(u, b);
@@ -130,11 +129,11 @@ cip_status cip_asdf_update_encode_by(asdf_update *u, asdf_ublock *b, asdf_blockw
 }
 
 /* Through the codec that it has: as the options say where they name it, else as it was. */
-static cip_status choose_packing(asdf_update *u, size_t block, asdf_packing *how, cip_err *err)
+static cip_status choose_packing(asdf_state *u, size_t block, asdf_packing *how, cip_err *err)
 {
     const asdf_ublock *b = &u->b[block];
     const char *name;
-    if (cip_asdf_packing_of(&u->how, how, NULL) != CIP_OK || how->codec == NULL ||
+    if (cip_asdf_packing_of(&u->spec, how, NULL) != CIP_OK || how->codec == NULL ||
         how->codec != cip_asdf_codec_of(b->head.code)) {
         CIP_TRY(cip_asdf_code_name(u->arena, b->head.code, &name, err));
         CIP_TRY(cip_asdf_packing(name, 0, how, err));
@@ -144,14 +143,14 @@ static cip_status choose_packing(asdf_update *u, size_t block, asdf_packing *how
     return CIP_OK;
 }
 
-static cip_status encode(asdf_update *u, size_t block, cip_err *err)
+static cip_status encode(asdf_state *u, size_t block, cip_err *err)
 {
     asdf_blockw w = { .env = NULL };
     CIP_TRY(choose_packing(u, block, &w.how, err));
     return cip_asdf_update_encode_by(u, &u->b[block], &w, err);
 }
 
-cip_status cip_asdf_update_encode(asdf_update *u, size_t block, cip_err *err)
+cip_status cip_asdf_update_encode(asdf_state *u, size_t block, cip_err *err)
 {
     asdf_ublock *b = &u->b[block];
     const bool chained = cip_asdf_update_is_chained(u, b);
@@ -187,7 +186,7 @@ asdf_payload cip_asdf_update_payload(const asdf_ublock *b)
 
 /* --- the header ------------------------------------------------------------------------------- */
 
-cip_status cip_asdf_update_piece(asdf_update *u, size_t block, asdf_piece *out, cip_err *err)
+cip_status cip_asdf_update_piece(asdf_state *u, size_t block, asdf_piece *out, cip_err *err)
 {
     asdf_ublock *b = &u->b[block];
     if (!b->is_new)

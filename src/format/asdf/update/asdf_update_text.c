@@ -4,7 +4,7 @@
  * name, be there twice or be gone; its data stay. */
 #include <string.h>
 
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 
 enum { DEPTH_MAX = 64 };
 
@@ -63,7 +63,7 @@ static int visit_array(void *user, const cip_visit *v)
     return 2;
 }
 
-static cip_status compare(asdf_update *u, const cip_node *old, const cip_node *new, cip_err *err)
+static cip_status compare(asdf_state *u, const cip_node *old, const cip_node *new, cip_err *err)
 {
     comparison c = { .old = { .mem = &u->env->mem }, .collecting = true, .err = err };
     cip_err why = CIP_ERR_INIT;
@@ -98,7 +98,7 @@ static cip_status check_ends(cip_bytes text, cip_err *err)
 }
 
 /* No block is new or changed, and no array. */
-static bool is_untouched(const asdf_update *u)
+static bool is_untouched(const asdf_state *u)
 {
     for (size_t i = 0; i < u->n; i++)
         if (u->b[i].changed)
@@ -111,7 +111,7 @@ static bool is_untouched(const asdf_update *u)
 
 cip_status cip_asdf_update_tree_now(void *state, const cip_node **root, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     cip_yaml_edit *e;
     *root = u->l->tree;
     if (!u->tree_changed)
@@ -123,7 +123,7 @@ cip_status cip_asdf_update_tree_now(void *state, const cip_node **root, cip_err 
 
 cip_status cip_asdf_update_get_text(void *state, cip_bytes *out, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     cip_yaml_edit *e;
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     *out = cip_yaml_edit_text(e);
@@ -132,7 +132,7 @@ cip_status cip_asdf_update_get_text(void *state, cip_bytes *out, cip_err *err)
 
 cip_status cip_asdf_update_set_text(void *state, cip_bytes text, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
     cip_arena a = { .mem = &u->env->mem };
     const cip_node *root;

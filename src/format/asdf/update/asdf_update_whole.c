@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Updates of the file as a whole: a streamed block gets its size, and what nothing names goes. */
-#include "format/asdf/update/asdf_update.h"
+#include "format/asdf/asdf_store.h"
 
 #include <string.h>
 
 /* --- freeze ----------------------------------------------------------------------------------- */
 
 /* `*` becomes the number of rows that are there. */
-static cip_status fix_shapes(asdf_update *u, size_t block, cip_err *err)
+static cip_status fix_shapes(asdf_state *u, size_t block, cip_err *err)
 {
     for (size_t i = 0; i < u->l->narray; i++) {
         const cip_array *a = u->l->array[i];
@@ -22,7 +22,7 @@ static cip_status fix_shapes(asdf_update *u, size_t block, cip_err *err)
 
 cip_status cip_asdf_update_freeze(void *state, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     asdf_ublock *b = u->n != 0 ? &u->b[u->n - 1] : NULL;
     if (b == NULL || !cip_asdf_is_streamed(&b->head))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a streamed block, found none");
@@ -49,7 +49,7 @@ cip_status cip_asdf_update_freeze(void *state, cip_err *err)
 
 /* --- defrag ----------------------------------------------------------------------------------- */
 
-static cip_status tell(const asdf_update *u, size_t i, cip_report *report)
+static cip_status tell(const asdf_state *u, size_t i, cip_report *report)
 {
     const asdf_block *b = &u->b[i].head;
     cip_report_add(report, CIP_NOTE, CIP_OK, b->offset, b->stored, "blocks",
@@ -59,20 +59,20 @@ static cip_status tell(const asdf_update *u, size_t i, cip_report *report)
 }
 
 /* A file whose blocks no array names at all, as those beside an exploded one. */
-static cip_status check_used(const asdf_update *u, const size_t *users, cip_err *err)
+static cip_status check_used(const asdf_state *u, const size_t *users, cip_err *err)
 {
     for (size_t i = 0; i < u->n; i++)
         if (users[i] != 0)
             return CIP_OK;
     return u->n == 0 ? CIP_OK
-                     : cip_asdf_lose(&u->how, "blocks", err,
+                     : cip_asdf_lose(&u->spec, "blocks", err,
                                      "expected arrays that name blocks, found none: the blocks may "
                                      "be what other files read");
 }
 
 /* Blocks that go may be named by what is under tags that we do not know, and so may those behind,
  * which get other numbers. */
-static cip_status check_names(const asdf_update *u, const size_t *users, cip_err *err)
+static cip_status check_names(const asdf_state *u, const size_t *users, cip_err *err)
 {
     asdf_foreign x;
     size_t i = 0;
@@ -81,13 +81,13 @@ static cip_status check_names(const asdf_update *u, const size_t *users, cip_err
     if (i == u->n)
         return CIP_OK;
     CIP_TRY(cip_asdf_find_foreign(u->env, cip_yaml_edit_root(u->tree), &x, err));
-    return x.found ? cip_asdf_lose(&u->how, x.path, err, ASDF_FOREIGN_LOSS, x.tag) : CIP_OK;
+    return x.found ? cip_asdf_lose(&u->spec, x.path, err, ASDF_FOREIGN_LOSS, x.tag) : CIP_OK;
 }
 
 /* Blocks are counted by users of the tree as it is now. */
 cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
 {
-    asdf_update *u = state;
+    asdf_state *u = state;
     int64_t *to, next = 0;
     const size_t *users;
     bool changed;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "format/asdf/write/asdf_sink.h"
+#include "format/asdf/asdf_store.h"
 
 static bool has_block(const cip_spec_array *s)
 {
@@ -41,7 +41,7 @@ cip_status cip_asdf_number_blocks(cip_arena *a, const cip_spec *spec, asdf_kept 
     return CIP_OK;
 }
 
-int64_t cip_asdf_take_number(asdf_writer *w, const cip_spec_array *s)
+int64_t cip_asdf_take_number(asdf_state *w, const cip_spec_array *s)
 {
     const asdf_kept *k = &w->kept;
     bool has = s->block >= 0 && (uint64_t)s->block < k->n && k->to[s->block] >= 0;
@@ -90,7 +90,7 @@ static cip_status to_out(void *user, const void *p, size_t n, cip_err *err)
     return cip_out_write(user, p, n, err);
 }
 
-static cip_status copy_block(asdf_writer *w, size_t i, asdf_recoding *r, cip_err *err)
+static cip_status copy_block(asdf_state *w, size_t i, asdf_recoding *r, cip_err *err)
 {
     const asdf_place at = { cip_asdf_of(w->spec.from), i };
     asdf_piece p;
@@ -105,7 +105,7 @@ static cip_status copy_block(asdf_writer *w, size_t i, asdf_recoding *r, cip_err
     return cip_io_each(p.io, p.off, p.used, to_out, w->main.out, err);
 }
 
-cip_status cip_asdf_copy_kept(asdf_writer *w, int64_t before, cip_err *err)
+cip_status cip_asdf_copy_kept(asdf_state *w, int64_t before, cip_err *err)
 {
     cip_status st = CIP_OK;
     asdf_recoding r;

@@ -3,15 +3,15 @@
  * order. With inline data, or with arrays that come one by one, room is kept for it in front. */
 #include <string.h>
 
-#include "format/asdf/write/asdf_sink.h"
+#include "format/asdf/asdf_store.h"
 
 /* --- data ------------------------------------------------------------------------------------- */
 
-static cip_status begin_beside(asdf_writer *w, const asdf_target *t, cip_err *err)
+static cip_status begin_beside(asdf_state *w, const asdf_target *t, cip_err *err)
 {
     char *name;
     cip_buf text = { .mem = &w->env->mem };
-    CIP_TRY(cip_asdf_member_name(w->a, w->main.out, t->member, false, &name, err));
+    CIP_TRY(cip_asdf_member_name(w->arena, w->main.out, t->member, false, &name, err));
     cip_out *main = w->main.out;
     w->beside = (asdf_part){ .env = w->env,
                              .form = w->main.form,
@@ -29,12 +29,12 @@ static cip_status begin_beside(asdf_writer *w, const asdf_target *t, cip_err *er
     return st;
 }
 
-static asdf_part *part_of(asdf_writer *w, const asdf_target *t)
+static asdf_part *part_of(asdf_state *w, const asdf_target *t)
 {
     return t->where == CIP_WHERE_EXTERNAL ? &w->beside : &w->main;
 }
 
-static cip_status begin_block(asdf_writer *w, const asdf_target *t, cip_err *err)
+static cip_status begin_block(asdf_state *w, const asdf_target *t, cip_err *err)
 {
     asdf_part *p = part_of(w, t);
     if (w->coming != NULL) /* others wrote to it meanwhile */
@@ -53,7 +53,7 @@ static cip_status begin_block(asdf_writer *w, const asdf_target *t, cip_err *err
                                  err);
 }
 
-static cip_status begin_data(asdf_writer *w, size_t i, cip_err *err)
+static cip_status begin_data(asdf_state *w, size_t i, cip_err *err)
 {
     asdf_target *t = w->target[i];
     w->open = i;
@@ -77,7 +77,7 @@ static cip_status begin_data(asdf_writer *w, size_t i, cip_err *err)
 }
 
 /* What is not as it was, in numbers. */
-static cip_status tell_worst(asdf_writer *w, const asdf_target *t, cip_err *err)
+static cip_status tell_worst(asdf_state *w, const asdf_target *t, cip_err *err)
 {
     if (t->how.chain == NULL || !cip_asdf_chain_is_lossy(t->how.chain) || w->spec.notes == NULL)
         return CIP_OK;
@@ -87,7 +87,7 @@ static cip_status tell_worst(asdf_writer *w, const asdf_target *t, cip_err *err)
 
 /* `again`: what did not become smaller may be asked for once more, to be stored as it is; but not
  * chunks that came as they are stored. */
-static cip_status end_data(asdf_writer *w, bool *again, cip_err *err)
+static cip_status end_data(asdf_state *w, bool *again, cip_err *err)
 {
     asdf_target *t = w->target[w->open];
     bool larger = false;
@@ -119,7 +119,7 @@ static cip_status end_data(asdf_writer *w, bool *again, cip_err *err)
 }
 
 /* Makes array i the one that data are taken for; those before it are done, even without data. */
-static cip_status advance(asdf_writer *w, size_t i, cip_err *err)
+static cip_status advance(asdf_state *w, size_t i, cip_err *err)
 {
     size_t from = 0;
     if (w->open == i)
@@ -128,13 +128,13 @@ static cip_status advance(asdf_writer *w, size_t i, cip_err *err)
         from = w->open;
         CIP_TRY(end_data(w, NULL, err));
     }
-    for (size_t k = from; k < i && k < w->n; k++) {
+    for (size_t k = from; k < i && k < w->ntarget; k++) {
         if (w->target[k]->state == ASDF_DONE)
             continue;
         CIP_TRY(begin_data(w, k, err));
         CIP_TRY(end_data(w, NULL, err));
     }
-    return i < w->n ? begin_data(w, i, err) : CIP_OK;
+    return i < w->ntarget ? begin_data(w, i, err) : CIP_OK;
 }
 
 /* --- the sink --------------------------------------------------------------------------------- */
@@ -146,10 +146,10 @@ static bool is_yaml(const cip_out *out)
     return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
-static cip_status start(asdf_writer *w, cip_array_form *form, cip_err *err)
+static cip_status start(asdf_state *w, cip_array_form *form, cip_err *err)
 {
     const cip_spec *s = &w->spec;
-    CIP_TRY(cip_asdf_number_blocks(w->a, s, &w->kept, err));
+    CIP_TRY(cip_asdf_number_blocks(w->arena, s, &w->kept, err));
     w->nblock = (int64_t)w->kept.next;
     for (size_t i = 0; i < s->narray && !s->late; i++)
         w->tree_last = w->tree_last || s->array[i].where == CIP_WHERE_INLINE || w->yaml;
@@ -158,36 +158,13 @@ static cip_status start(asdf_writer *w, cip_array_form *form, cip_err *err)
     return w->tree_last ? CIP_OK : cip_asdf_write_text(w, err);
 }
 
-void cip_asdf_sink_clear(void *state)
+cip_status cip_asdf_sink_begin(asdf_state *w, cip_out *out, cip_array_form *form, cip_err *err)
 {
-    asdf_writer *w = state;
-    cip_asdf_blockw_clear(&w->block);
-    cip_asdf_part_clear(&w->main);
-    cip_asdf_part_clear(&w->beside);
-    for (size_t i = 0; i < w->n; i++)
-        cip_buf_clear(&w->target[i]->data);
-    cip_layout_free(w->seen);
-    cip_mem_put(&w->env->mem, w->target);
-    w->target = NULL;
-    w->n = 0;
-}
-
-cip_status cip_asdf_sink_begin(const cip_store_begin *b, void **state, cip_err *err)
-{
-    const cip_spec *spec = b->spec;
-    cip_arena *a = b->arena;
-    cip_out *out = b->out;
-    asdf_writer *w;
-    CIP_TRY(CIP_ARENA_NEW(a, &w, 1, err));
-    w->env = b->env;
-    w->a = a;
-    w->spec = *spec;
-    w->tree = spec->tree;
+    const cip_spec *spec = &w->spec;
+    w->root = spec->tree;
     w->tree_last = spec->late;
     w->yaml = is_yaml(out);
-    w->open = SIZE_MAX;
-    w->coming = b->coming;
-    w->main = (asdf_part){ .env = b->env,
+    w->main = (asdf_part){ .env = w->env,
                            .out = out,
                            .slack = spec->tree_slack,
                            .align = spec->align != 0 ? spec->align : ASDF_ALIGN };
@@ -196,19 +173,14 @@ cip_status cip_asdf_sink_begin(const cip_store_begin *b, void **state, cip_err *
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an empty output that can be changed");
     CIP_TRY(cip_asdf_align_check(spec->align, err));
-    CIP_TRY(cip_asdf_how_of(b->env, a, spec, &w->how, err));
+    CIP_TRY(cip_asdf_how_of(w->env, w->arena, spec, &w->how, err));
     w->standard = w->how.standard;
     CIP_TRY(cip_asdf_sum_of(w->standard, spec->checksum, &w->sum, err));
     w->main.form = w->standard->early ? &cip_asdf_form_b : &cip_asdf_form_1_0;
-    cip_status st = start(w, b->form, err);
-    if (st != CIP_OK)
-        cip_asdf_sink_clear(w);
-    else
-        *state = w;
-    return st;
+    return start(w, form, err);
 }
 
-static cip_status store_chunk(asdf_writer *w, asdf_target *t, uint64_t i, const cip_chunk_in *c,
+static cip_status store_chunk(asdf_state *w, asdf_target *t, uint64_t i, const cip_chunk_in *c,
                               cip_err *err)
 {
     uint64_t n;
@@ -233,10 +205,10 @@ static bool is_wanted(const asdf_target *t, const cip_chunk_in *c)
 cip_status cip_asdf_sink_store(void *state, size_t array, uint64_t i, size_t n,
                                const cip_chunk_in *chunk, cip_err *err)
 {
-    asdf_writer *w = state;
+    asdf_state *w = state;
     for (size_t k = 0; k < n; k++) {
         const cip_chunk_in *c = &chunk[k];
-        if (array >= w->n || w->target[array]->state == ASDF_DONE ||
+        if (array >= w->ntarget || w->target[array]->state == ASDF_DONE ||
             !is_wanted(w->target[array], c))
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected arrays in order, unencoded");
         CIP_TRY(advance(w, array, err));
@@ -248,10 +220,10 @@ cip_status cip_asdf_sink_store(void *state, size_t array, uint64_t i, size_t n,
 
 cip_status cip_asdf_sink_end(void *state, size_t array, bool *again, cip_err *err)
 {
-    asdf_writer *w = state;
+    asdf_state *w = state;
     if (again != NULL)
         *again = false;
-    if (array >= w->n || w->target[array]->state == ASDF_DONE)
+    if (array >= w->ntarget || w->target[array]->state == ASDF_DONE)
         return CIP_OK;
     CIP_TRY(advance(w, array, err));
     return end_data(w, again, err);
@@ -260,25 +232,24 @@ cip_status cip_asdf_sink_end(void *state, size_t array, bool *again, cip_err *er
 cip_status cip_asdf_sink_add(void *state, const cip_spec_array *array, cip_array_form *form,
                              cip_err *err)
 {
-    asdf_writer *w = state;
-    CIP_TRY(advance(w, w->n, err));
+    asdf_state *w = state;
+    CIP_TRY(advance(w, w->ntarget, err));
     return cip_asdf_new_target(w, array, NULL, 0, form, err);
 }
 
 cip_status cip_asdf_sink_tree(void *state, const cip_node *root, cip_err *err)
 {
-    asdf_writer *w = state;
+    asdf_state *w = state;
     (void)err;
-    w->tree = root;
+    w->root = root;
     return CIP_OK;
 }
 
-cip_status cip_asdf_sink_finish(void *state, cip_err *err)
+cip_status cip_asdf_sink_finish(asdf_state *w, cip_err *err)
 {
-    asdf_writer *w = state;
-    CIP_TRY(advance(w, w->n, err));
+    CIP_TRY(advance(w, w->ntarget, err));
     if (w->coming != NULL)
-        return CIP_OK;
+        return cip_asdf_coming_finish(w, err);
     CIP_TRY(cip_asdf_copy_kept(w, INT64_MAX, err));
     if (w->tree_last)
         CIP_TRY(cip_asdf_write_text(w, err));

@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "format/asdf/write/asdf_sink.h"
+#include "format/asdf/asdf_store.h"
 
-static cip_status view_target(asdf_writer *w, asdf_target *t, cip_err *err)
+static cip_status view_target(asdf_state *w, asdf_target *t, cip_err *err)
 {
-    const asdf_target *of = t->s->of >= 0 && (size_t)t->s->of < w->n ? w->target[t->s->of] : NULL;
+    const asdf_target *of =
+        t->s->of >= 0 && (size_t)t->s->of < w->ntarget ? w->target[t->s->of] : NULL;
     if (of == NULL || of->where == CIP_WHERE_INLINE ||
         of->s->dtype->itemsize != of->stored->itemsize)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -19,7 +20,7 @@ static cip_status view_target(asdf_writer *w, asdf_target *t, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status place_target(asdf_writer *w, asdf_target *t, cip_err *err)
+static cip_status place_target(asdf_state *w, asdf_target *t, cip_err *err)
 {
     char *uri;
     if (t->s->is_view)
@@ -29,7 +30,7 @@ static cip_status place_target(asdf_writer *w, asdf_target *t, cip_err *err)
         return CIP_OK;
     case CIP_WHERE_EXTERNAL:
         t->member = w->nexternal;
-        CIP_TRY(cip_asdf_member_name(w->a, w->main.out, t->member, true, &uri, err));
+        CIP_TRY(cip_asdf_member_name(w->arena, w->main.out, t->member, true, &uri, err));
         t->uri = uri;
         w->nexternal++;
         return CIP_OK;
@@ -40,7 +41,7 @@ static cip_status place_target(asdf_writer *w, asdf_target *t, cip_err *err)
 }
 
 /* A mask is stored the way its array is. */
-static cip_where where_of(const asdf_writer *w, const cip_spec_array *s, const cip_spec_array *all,
+static cip_where where_of(const asdf_state *w, const cip_spec_array *s, const cip_spec_array *all,
                           size_t n)
 {
     if (s->where != CIP_WHERE_DEFAULT)
@@ -54,15 +55,15 @@ static cip_where where_of(const asdf_writer *w, const cip_spec_array *s, const c
     return CIP_WHERE_INTERNAL;
 }
 
-cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const cip_spec_array *all,
+cip_status cip_asdf_new_target(asdf_state *w, const cip_spec_array *s, const cip_spec_array *all,
                                size_t n, cip_array_form *form, cip_err *err)
 {
     asdf_target *t;
-    CIP_TRY(CIP_ARENA_NEW(w->a, &t, 1, err));
+    CIP_TRY(CIP_ARENA_NEW(w->arena, &t, 1, err));
     *t = (asdf_target){
         .s = s, .where = where_of(w, s, all, n), .block = -1, .data = { .mem = &w->env->mem }
     };
-    CIP_TRY(cip_asdf_stored_type(w->a, s->dtype, w->spec.big, &t->stored, err));
+    CIP_TRY(cip_asdf_stored_type(w->arena, s->dtype, w->spec.big, &t->stored, err));
     const char *fault = cip_asdf_array_fault(w->standard, s, t->where);
     if (fault != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%.80s cannot be written: %s",
@@ -71,22 +72,22 @@ cip_status cip_asdf_new_target(asdf_writer *w, const cip_spec_array *s, const ci
     t->of = (asdf_encoded){ s->ndim, s->shape, t->stored };
     CIP_TRY(cip_spec_array_nbytes(s, t->stored, &t->nbytes, err));
     t->left = t->nbytes;
-    CIP_TRY(cip_asdf_array_how(w->env, w->a, t, &t->how, err));
+    CIP_TRY(cip_asdf_array_how(w->env, w->arena, t, &t->how, err));
     if (t->where == CIP_WHERE_STREAMED && cip_asdf_packs(&w->how.packing))
         cip_report_add(w->spec.notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, s->path,
                        "streamed data have no codec: they are stored as they are, without '%s'",
                        cip_asdf_packing_name(&w->how.packing));
     *form = (cip_array_form){ .dtype = t->stored };
     if (cip_asdf_is_blosc(&t->how.packing) && w->sum != ASDF_SUM_DECODED && s->source != NULL)
-        CIP_TRY(
-            cip_asdf_blosc_take(w->env, w->a, s->source, t->nbytes, &t->how.packing, form, err));
-    if (w->n == w->cap) {
-        size_t cap = w->cap == 0 ? 16 : 2 * w->cap;
+        CIP_TRY(cip_asdf_blosc_take(w->env, w->arena, s->source, t->nbytes, &t->how.packing, form,
+                                    err));
+    if (w->ntarget == w->target_cap) {
+        size_t cap = w->target_cap == 0 ? 16 : 2 * w->target_cap;
         CIP_TRY(
             cip_mem_resize(&w->env->mem, (void **)&w->target, cap * sizeof(asdf_target *), err));
-        w->cap = cap;
+        w->target_cap = cap;
     }
     CIP_TRY(place_target(w, t, err)); /* last: a number that is taken is a block that must come */
-    w->target[w->n++] = t;
+    w->target[w->ntarget++] = t;
     return CIP_OK;
 }

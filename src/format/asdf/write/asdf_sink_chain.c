@@ -2,7 +2,7 @@
  * Through which codec or encoding chain arrays go. Version 0.1.0 has chains alone. */
 #include <string.h>
 
-#include "format/asdf/write/asdf_sink.h"
+#include "format/asdf/asdf_store.h"
 
 const cip_format_option cip_asdf_options[] = {
     { "encode", "the encoding chain of data (0.1): [[tile, {shape: [32, 32]}], zlib]" },

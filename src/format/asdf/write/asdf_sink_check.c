@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/strmap.h"
-#include "format/asdf/write/asdf_sink.h"
+#include "format/asdf/asdf_store.h"
 #include "tree/edit.h"
 #include "tree/scalar.h"
 

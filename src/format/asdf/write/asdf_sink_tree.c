@@ -2,7 +2,7 @@
  * The nodes of arrays, and the text of head and tree with them in it. */
 #include <string.h>
 
-#include "format/asdf/write/asdf_sink.h"
+#include "format/asdf/asdf_store.h"
 
 static cip_status view_keys(const asdf_target *t, asdf_list *l, cip_err *err)
 {
@@ -21,20 +21,20 @@ static cip_status view_keys(const asdf_target *t, asdf_list *l, cip_err *err)
     return cip_asdf_list_add(l, "strides", strides, err);
 }
 
-static const asdf_target *mask_of(const asdf_writer *w, const asdf_target *t)
+static const asdf_target *mask_of(const asdf_state *w, const asdf_target *t)
 {
-    bool has = t->s->masked && t->s->mask >= 0 && (size_t)t->s->mask < w->n;
+    bool has = t->s->masked && t->s->mask >= 0 && (size_t)t->s->mask < w->ntarget;
     return has ? w->target[t->s->mask] : NULL;
 }
 
 /* Whether what is missing is null among inline data. */
-static bool has_nulls(const asdf_writer *w, const asdf_target *t)
+static bool has_nulls(const asdf_state *w, const asdf_target *t)
 {
     const asdf_target *m = mask_of(w, t);
     return m != NULL && t->where == CIP_WHERE_INLINE && m->where == CIP_WHERE_INLINE;
 }
 
-static cip_status mask_key(asdf_writer *w, const asdf_target *t, asdf_list *l, cip_err *err)
+static cip_status mask_key(asdf_state *w, const asdf_target *t, asdf_list *l, cip_err *err)
 {
     const cip_node *n = t->s->mask_value;
     const asdf_target *m = mask_of(w, t);
@@ -43,7 +43,7 @@ static cip_status mask_key(asdf_writer *w, const asdf_target *t, asdf_list *l, c
     return n != NULL ? cip_asdf_list_add(l, "mask", n, err) : CIP_OK;
 }
 
-static cip_status source_key(asdf_writer *w, const asdf_target *t, asdf_list *l, cip_err *err)
+static cip_status source_key(asdf_state *w, const asdf_target *t, asdf_list *l, cip_err *err)
 {
     const asdf_target *m = NULL;
     const cip_node *data;
@@ -62,7 +62,7 @@ static cip_status source_key(asdf_writer *w, const asdf_target *t, asdf_list *l,
     return cip_asdf_list_add(l, "data", data, err);
 }
 
-cip_status cip_asdf_target_node(asdf_writer *w, cip_arena *a, const asdf_target *t,
+cip_status cip_asdf_target_node(asdf_state *w, cip_arena *a, const asdf_target *t,
                                 const cip_node **out, cip_err *err)
 {
     asdf_list l = { .a = a };
@@ -87,19 +87,19 @@ cip_status cip_asdf_target_node(asdf_writer *w, cip_arena *a, const asdf_target 
 }
 
 /* The node that an array takes the place of, or NULL where a new one is to be made. */
-static const cip_node *node_of(const asdf_writer *w, const cip_spec_array *s)
+static const cip_node *node_of(const asdf_state *w, const cip_spec_array *s)
 {
     if (s->node != NULL)
         return s->node;
-    if (w->tree == NULL || s->path == NULL || s->path[0] == '\0')
+    if (w->root == NULL || s->path == NULL || s->path[0] == '\0')
         return NULL;
-    return cip_tree_get(w->tree, s->path, NULL);
+    return cip_tree_get(w->root, s->path, NULL);
 }
 
 /* What of a RawArray's tree is not in the array itself. */
-static cip_status raw_tree(asdf_writer *w, cip_arena *a, const cip_node **out, cip_err *err)
+static cip_status raw_tree(asdf_state *w, cip_arena *a, const cip_node **out, cip_err *err)
 {
-    const cip_node *m = cip_map_get(w->tree, "metadata");
+    const cip_node *m = cip_map_get(w->root, "metadata");
     asdf_list l = { .a = a };
     cip_node *map;
     if (m != NULL && m->type != CIP_NODE_NULL)
@@ -110,17 +110,17 @@ static cip_status raw_tree(asdf_writer *w, cip_arena *a, const cip_node **out, c
 }
 
 /* The codecs beyond the standard, each once: no more than there are arrays. */
-static cip_status add_extensions(asdf_writer *w, cip_arena *a, asdf_swap *swap, size_t *n,
+static cip_status add_extensions(asdf_state *w, cip_arena *a, asdf_swap *swap, size_t *n,
                                  cip_err *err)
 {
     for (const asdf_codec *c = cip_asdf_codecs; c->name != NULL; c++) {
         bool used = false;
-        for (size_t i = 0; i < w->n; i++)
+        for (size_t i = 0; i < w->ntarget; i++)
             used = used || (w->target[i]->where != CIP_WHERE_INLINE && !w->target[i]->s->is_view &&
                             w->target[i]->how.packing.codec == c);
         asdf_swap x = { .path = "history/extensions/-" };
         if (used)
-            CIP_TRY(cip_asdf_codec_extension(a, w->standard, w->tree, c, &x.to, err));
+            CIP_TRY(cip_asdf_codec_extension(a, w->standard, w->root, c, &x.to, err));
         if (x.to != NULL)
             swap[(*n)++] = x;
     }
@@ -128,7 +128,7 @@ static cip_status add_extensions(asdf_writer *w, cip_arena *a, asdf_swap *swap, 
 }
 
 /* The comment lines in front of the tree that all comes from. */
-static cip_status add_comments(const asdf_writer *w, cip_buf *text, cip_err *err)
+static cip_status add_comments(const asdf_state *w, cip_buf *text, cip_err *err)
 {
     const asdf_header *h = w->spec.from != NULL ? &cip_asdf_of(w->spec.from)->header : NULL;
     for (size_t i = 0; h != NULL && !w->standard->early && i < h->ncomment; i++)
@@ -137,7 +137,7 @@ static cip_status add_comments(const asdf_writer *w, cip_buf *text, cip_err *err
     return CIP_OK;
 }
 
-static cip_status all_text(asdf_writer *w, cip_buf *text, cip_err *err)
+static cip_status all_text(asdf_state *w, cip_buf *text, cip_err *err)
 {
     cip_status st;
     cip_arena arena = { .mem = &w->env->mem };
@@ -145,10 +145,10 @@ static cip_status all_text(asdf_writer *w, cip_buf *text, cip_err *err)
     size_t n = 0;
     CIP_GO(cip_asdf_head_text(w->standard, text, err));
     CIP_GO(add_comments(w, text, err));
-    CIP_GO(CIP_ARENA_NEW(&arena, &swap, 2 * w->n, err));
+    CIP_GO(CIP_ARENA_NEW(&arena, &swap, 2 * w->ntarget, err));
     if (cip_asdf_is_rawarray(&w->spec))
-        CIP_GO(raw_tree(w, &arena, &w->tree, err));
-    for (size_t i = 0; i < w->n; i++) {
+        CIP_GO(raw_tree(w, &arena, &w->root, err));
+    for (size_t i = 0; i < w->ntarget; i++) {
         const asdf_target *t = w->target[i];
         if (t->s->is_mask)
             continue;
@@ -156,13 +156,13 @@ static cip_status all_text(asdf_writer *w, cip_buf *text, cip_err *err)
         CIP_GO(cip_asdf_target_node(w, &arena, t, &swap[n++].to, err));
     }
     CIP_GO(add_extensions(w, &arena, swap, &n, err));
-    st = cip_asdf_tree_text(w->env, w->standard, w->tree, swap, n, text, err);
+    st = cip_asdf_tree_text(w->env, w->standard, w->root, swap, n, text, err);
 done:
     cip_arena_clear(&arena);
     return st;
 }
 
-cip_status cip_asdf_write_text(asdf_writer *w, cip_err *err)
+cip_status cip_asdf_write_text(asdf_state *w, cip_err *err)
 {
     cip_buf text = { .mem = &w->env->mem };
     cip_status st = all_text(w, &text, err);

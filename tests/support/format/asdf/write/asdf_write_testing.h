@@ -4,7 +4,7 @@
 #ifndef CIP_TESTS_ASDF_WRITE_TESTING_H
 #define CIP_TESTS_ASDF_WRITE_TESTING_H
 
-#include "format/asdf/write/asdf_sink.h"
+#include "format/asdf/asdf_store.h"
 #include "support/format/asdf/asdf_testing.h"
 #include "io/temporary.h"
 
