@@ -9,10 +9,14 @@
 
 #include "base/err.h"
 
+struct cip_segment; /* io/patch.h */
+
 typedef struct cip_out {
     cip_status (*write)(void *user, const void *p, size_t n, cip_err *err);
     void *user;
     uint64_t n; /* bytes written so far */
+    /* Optional: takes what lies elsewhere, and stays as it is there, without a copy. */
+    cip_status (*segment)(void *user, const struct cip_segment *s, cip_err *err);
     /* Optional: changes bytes that were written; [off, off + n) lies within. */
     cip_status (*rewrite)(void *user, uint64_t off, const void *p, size_t n, cip_err *err);
     /* Optional: forgets what was written from `off` on; the next write goes there. */

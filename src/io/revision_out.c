@@ -72,3 +72,40 @@ void cip_revision_out_begin(cip_revision_out *p, cip_io *temporary, cip_revision
                              .waits = temporary,
                              .of = of };
 }
+
+static cip_status add_bytes(void *user, const void *p, size_t n, cip_err *err)
+{
+    return cip_revision_bytes(user, p, n, err);
+}
+
+static cip_status add_segment(void *user, const cip_segment *s, cip_err *err)
+{
+    return s->io != NULL ? cip_revision_range(user, s->io, s->off, s->len, err)
+                         : cip_revision_fill(user, (uint8_t)s->off, s->len, err);
+}
+
+cip_out cip_revision_tail(cip_revision *r)
+{
+    return (cip_out){
+        .write = add_bytes, .segment = add_segment, .user = r, .n = r->tail_off + r->tail_len
+    };
+}
+
+static cip_status copy_piece(void *user, const void *p, size_t n, cip_err *err)
+{
+    return cip_out_write(user, p, n, err);
+}
+
+cip_status cip_out_segment(cip_out *o, const cip_segment *s, cip_err *err)
+{
+    if (s->len == 0)
+        return CIP_OK;
+    if (s->ptr != NULL)
+        return cip_out_write(o, s->ptr, (size_t)s->len, err);
+    if (o->segment == NULL)
+        return s->io != NULL ? cip_io_each(s->io, s->off, s->len, copy_piece, o, err)
+                             : cip_out_fill(o, (uint8_t)s->off, s->len, err);
+    CIP_TRY(o->segment(o->user, s, err));
+    o->n += s->len;
+    return CIP_OK;
+}

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "io/io_impl.h"
+#include "io/revision_out.h"
+#include "io/temporary.h"
 #include "support/fail_alloc.h"
 #include "support/own_env.h"
 
@@ -39,29 +41,42 @@ static void add_changes(cip_revision *r, model *m, size_t end, uint64_t *seed)
     }
 }
 
+/* By the revision as an output; one that takes no segments gets the same bytes. */
 static void add_pieces(cip_revision *r, model *m, cip_io *of[2], uint64_t *seed)
 {
+    cip_io *copy;
+    cip_out tail = cip_revision_tail(r), plain;
+    const size_t from = m->n;
+    uint8_t got[MOST];
+    assert_int_equal(cip_temporary_new(&env, NULL, &copy, NULL), CIP_OK);
+    plain = cip_temporary_out(copy);
     for (uint64_t k = next(seed) % 12; k != 0; k--) {
-        uint64_t kind = next(seed) % 4;
-        size_t n = next(seed) % 60;
+        const uint64_t kind = next(seed) % 4;
         uint8_t bytes[60];
+        cip_segment s = { .len = next(seed) % 60 };
         if (kind < 2) {
-            cip_io *io = of[kind];
-            size_t off = next(seed) % (io->size + 1);
-            n = n < io->size - off ? n : (size_t)io->size - off;
-            assert_int_equal(cip_revision_range(r, io, off, n, NULL), CIP_OK);
-            assert_int_equal(cip_io_read(io, off, bytes, n, NULL), CIP_OK);
+            s.io = of[kind];
+            s.off = next(seed) % (s.io->size + 1);
+            s.len = s.len < s.io->size - s.off ? s.len : s.io->size - s.off;
+            assert_int_equal(cip_io_read(s.io, s.off, bytes, (size_t)s.len, NULL), CIP_OK);
         } else if (kind == 2) {
-            for (size_t i = 0; i < n; i++)
+            for (size_t i = 0; i < s.len; i++)
                 bytes[i] = (uint8_t)next(seed);
-            assert_int_equal(cip_revision_bytes(r, bytes, n, NULL), CIP_OK);
+            s.ptr = bytes;
         } else {
-            memset(bytes, (int)(n % 3), n);
-            assert_int_equal(cip_revision_fill(r, (uint8_t)(n % 3), n, NULL), CIP_OK);
+            s.off = s.len % 3;
+            memset(bytes, (int)s.off, (size_t)s.len);
         }
-        memcpy(m->byte + m->n, bytes, n);
-        m->n += n;
+        assert_int_equal(cip_out_segment(&tail, &s, NULL), CIP_OK);
+        assert_int_equal(cip_out_segment(&plain, &s, NULL), CIP_OK);
+        memcpy(m->byte + m->n, bytes, (size_t)s.len);
+        m->n += (size_t)s.len;
     }
+    assert_int_equal(tail.n, m->n);
+    assert_int_equal(plain.n, m->n - from);
+    assert_int_equal(cip_io_read(copy, 0, got, m->n - from, NULL), CIP_OK);
+    assert_memory_equal(got, m->byte + from, m->n - from);
+    cip_io_close(copy);
 }
 
 static void assert_shows(cip_io *io, const model *m, uint64_t *seed)

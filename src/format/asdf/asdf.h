@@ -505,16 +505,11 @@ cip_status cip_asdf_facts(asdf_file *f, cip_err *err);
 enum { ASDF_ALIGN = 64 /* of payloads, where no other is asked for */ };
 
 typedef struct asdf_piece {
-    const asdf_block_form *form; /* NULL: 1.0 */
-    uint32_t flags;              /* ASDF_STREAMED: the last one; its sizes and sum are not stored */
-    uint8_t code[4];
-    uint8_t encoding[ASDF_ENCODING_LEN]; /* layout A */
-    uint64_t allocated;                  /* at least `used`; the rest is zeros */
-    uint64_t used, data_size;
-    uint8_t checksum[ASDF_CHECKSUM_LEN];
-    cip_bytes extra; /* header bytes behind the known fields */
-    cip_io *io;      /* the payload: `used` bytes of it from `off` on; borrowed */
-    uint64_t off;
+    asdf_block head;  /* what its header says, but for header_size; form NULL: 1.0. ASDF_STREAMED:
+                         the  last one; its sizes and sum are not stored. `allocated`: at least
+                         `used`; the  rest is zeros. data_off: of the payload, in `io` */
+    cip_bytes extra;  /* header bytes behind the known fields */
+    cip_io *io;       /* the payload: head.used bytes of it; borrowed */
     cip_segment more; /* the last of these bytes lie here instead, in another io; zeroed: none */
 } asdf_piece;
 
@@ -548,23 +543,19 @@ cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_pi
 /* The lines in front of the tree, and the tree's text as it stands, read into the arena. */
 cip_status cip_asdf_text_of(const asdf_file *f, cip_arena *a, cip_bytes *head, cip_bytes *tree,
                             cip_err *err);
-/* Adds the whole file to the revision's tail: head, tree and room, blocks, index. The first payload
- * is aligned by room behind the tree (without room or tree: by its header_size), the others by
- * their header_size. at[n] (may be NULL): where the magics come to lie, counted from the head. */
-cip_status cip_asdf_pieces_add(cip_env *env, const asdf_pieces *p, cip_revision *r, uint64_t *at,
+/* Adds the whole file: head, tree and room, blocks, index. The first payload is aligned by room
+ * behind the tree (without room or tree: by its header_size), the others by their header_size. */
+cip_status cip_asdf_put_pieces(cip_env *env, const asdf_pieces *p, cip_out *out, cip_err *err);
+/* Header, payload and free space at the end of an output; *at: where the magic is. align 1: nothing
+ * is added to align the payload. LIMIT for an alignment that a header cannot give. */
+cip_status cip_asdf_put_block(const asdf_piece *b, uint64_t align, cip_out *out, uint64_t *at,
+                              cip_err *err);
+/* The header alone, of such a size that the payload behind it is aligned; sets offset and
+ * header_size. */
+cip_status cip_asdf_put_header(asdf_block *b, cip_bytes extra, uint64_t align, cip_out *out,
                                cip_err *err);
-/* What comes behind the other at the end of a revision. */
-typedef struct asdf_laying {
-    cip_revision *r;
-    uint64_t pos;   /* in the file, of what comes next */
-    uint64_t align; /* of payloads */
-} asdf_laying;
-cip_status cip_asdf_lay_bytes(asdf_laying *l, const void *p, size_t n, cip_err *err);
-cip_status cip_asdf_lay_range(asdf_laying *l, const cip_segment *s, cip_err *err);
-/* Header, payload and free space. exact: the header's length tells its layout, so nothing is added
- * to align the payload. LIMIT for an alignment that a header cannot give. */
-cip_status cip_asdf_lay_block(asdf_laying *l, const asdf_piece *b, bool exact, cip_err *err);
-cip_status cip_asdf_lay_index(asdf_laying *l, const uint64_t *at, size_t n, bool crlf, cip_mem *mem,
+/* The index of n blocks; none for n 0. */
+cip_status cip_asdf_put_index(const uint64_t *at, size_t n, bool crlf, cip_mem *mem, cip_out *out,
                               cip_err *err);
 /* What is missing at pos until the next multiple of `align`. */
 static inline uint64_t cip_asdf_pad(uint64_t pos, uint64_t align)
@@ -572,16 +563,10 @@ static inline uint64_t cip_asdf_pad(uint64_t pos, uint64_t align)
     const uint64_t over = pos % align;
     return over == 0 ? 0 : align - over;
 }
-/* The header_size of a block whose magic comes to lie at pos: its payload is aligned. LIMIT as
- * above. */
-cip_status cip_asdf_header_size(const asdf_piece *b, uint64_t pos, uint64_t align, uint16_t *out,
-                                cip_err *err);
-/* The text of an index for n blocks; none for n 0. */
-cip_status cip_asdf_index_text(const uint64_t *at, size_t n, bool crlf, cip_buf *out, cip_err *err);
-/* The bytes of a header in the piece's form, `header_size` as given; how many they are. */
-size_t cip_asdf_header_bytes(const asdf_piece *b, uint16_t header_size,
+/* The bytes of a header in the block's form, `header_size` as given; how many they are. */
+size_t cip_asdf_header_bytes(const asdf_block *b, uint16_t header_size,
                              uint8_t out[ASDF_HEADER_LEN]);
-static inline const asdf_block_form *cip_asdf_form_of(const asdf_piece *b)
+static inline const asdf_block_form *cip_asdf_form_of(const asdf_block *b)
 {
     return b->form != NULL ? b->form : &cip_asdf_form_1_0;
 }

@@ -31,7 +31,7 @@ typedef struct asdf_target {
     const char *uri;       /* of external ones */
     size_t member;         /* and their number */
     cip_buf data;          /* of inline ones */
-    asdf_piece piece;      /* once written, of those of w->coming */
+    asdf_block head;       /* once written */
     int state;
 } asdf_target;
 

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                  "a: !core/ndarray {source: 0, datatype: %s, byteorder: %s, shape: [%d, %d]}\n"
                  "...\n",
                  types[kind].name, (data[2] & 4) != 0 ? "big" : "little", data[0], data[1]);
-    const asdf_piece piece = { .form = &cip_asdf_form_b,
+    const asdf_block piece = { .form = &cip_asdf_form_b,
                                .flags = ASDF_ENCODED,
                                .allocated = n,
                                .used = n,

@@ -404,7 +404,7 @@ static cip_status fate(const char *chain, const void *p, size_t n, uint64_t memo
                         "shape: [6]}\nb: !core/ndarray {source: 1, datatype: uint8, byteorder: "
                         "little, shape: [3]}\n");
     make_encoded(&m, chain, p, n, memory);
-    make_early(&m, (asdf_piece){ .form = &cip_asdf_form_b }, 0, "abc", 3);
+    make_early(&m, (asdf_block){ .form = &cip_asdf_form_b }, 0, "abc", 3);
     const cip_limits limits = { .size = sizeof limits, .max_blocks = 20 };
     assert_int_equal(one_open_limited(&f, &cip_format_asdf, m.ptr, m.len, 0, NULL, &limits),
                      CIP_OK);
@@ -633,7 +633,7 @@ static void a_streamed_block_is_not_encoded(void **state)
     asdf_make m = { 0 };
     make_early_tree(&m, "a: !core/ndarray {source: 0, datatype: uint8, byteorder: little, shape: "
                         "[3]}\n");
-    make_early(&m, (asdf_piece){ .form = &cip_asdf_form_b, .flags = ASDF_STREAMED | ASDF_ENCODED },
+    make_early(&m, (asdf_block){ .form = &cip_asdf_form_b, .flags = ASDF_STREAMED | ASDF_ENCODED },
                0, "[]\n...\nabc", 10);
     assert_int_equal(make_open(&f, &m, 0), CIP_OK);
     assert_int_equal(make_try(&f, "a"), CIP_ERR_CORRUPT);

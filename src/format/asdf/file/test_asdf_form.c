@@ -39,8 +39,8 @@ static void make_pair_of(asdf_make *m, const asdf_block_form *form, size_t more)
     make_bytes(&room, six(), 24);
     make_bytes(&room, "unused", 6);
     make_early_tree(m, "a: " EARLY_INT32 "b: " EARLY_FLOAT64);
-    make_early(m, (asdf_piece){ .form = form, .used = 24, .allocated = 30 }, more, room.ptr, 30);
-    make_early(m, (asdf_piece){ .form = form }, more, three(), 24);
+    make_early(m, (asdf_block){ .form = form, .used = 24, .allocated = 30 }, more, room.ptr, 30);
+    make_early(m, (asdf_block){ .form = form }, more, three(), 24);
     make_clear(&room);
 }
 
@@ -67,7 +67,7 @@ static void fields_lie_where_each_layout_has_them(void **state)
     for (size_t i = 0; i < 4; i++) {
         uint8_t head[ASDF_HEADER_LEN];
         asdf_block b;
-        asdf_piece p = { .form = forms[i],
+        asdf_block p = { .form = forms[i],
                          .flags = 4,
                          .code = "quux",
                          .encoding = "0123456789abcde",
@@ -106,7 +106,7 @@ static void a_streamed_header_stores_no_sizes(void **state)
     for (size_t i = 0; i < 4; i++) {
         uint8_t head[ASDF_HEADER_LEN];
         static const uint8_t zeros[44];
-        const asdf_piece p = { .form = forms[i],
+        const asdf_block p = { .form = forms[i],
                                .flags = ASDF_STREAMED,
                                .allocated = 9,
                                .used = 9,
@@ -162,8 +162,8 @@ static void an_empty_first_block_leaves_it_to_the_next(void **state)
         one_file f;
         asdf_make m = { 0 };
         make_early_tree(&m, "b: " EARLY_FLOAT64);
-        make_early(&m, (asdf_piece){ .form = forms[i] }, 70, "", 0);
-        make_early(&m, (asdf_piece){ .form = forms[i] }, 70, three(), 24);
+        make_early(&m, (asdf_block){ .form = forms[i] }, 70, "", 0);
+        make_early(&m, (asdf_block){ .form = forms[i] }, 70, three(), 24);
         assert_int_equal(make_open(&f, &m, 0), CIP_OK);
         assert_true(make_gives_three(&f, "b"));
         one_close(&f);
@@ -180,9 +180,9 @@ static void headers_are_found_behind_padding_and_before_the_end(void **state)
         make_early_tree(&m, "a: " EARLY_INT32 "e: !core/ndarray {source: 1, datatype: int8, "
                             "byteorder: little, shape: [0]}\n");
         make_text(&m, "   \323BLK no block     ");
-        make_early(&m, (asdf_piece){ .form = forms[i] }, 0, six(), 24);
+        make_early(&m, (asdf_block){ .form = forms[i] }, 0, six(), 24);
         make_text(&m, "gap");
-        make_early(&m, (asdf_piece){ .form = forms[i] }, 0, "", 0); /* the file ends with it */
+        make_early(&m, (asdf_block){ .form = forms[i] }, 0, "", 0); /* the file ends with it */
         assert_int_equal(make_open(&f, &m, 0), CIP_OK);
         assert_int_equal(f.layout->nblock, 2);
         assert_true(make_gives_six(&f, "a"));
@@ -200,8 +200,8 @@ static void an_index_is_used_in_every_layout(void **state)
         asdf_make m = { 0 };
         size_t at[2];
         make_early_tree(&m, "a: " EARLY_INT32 "b: " EARLY_FLOAT64);
-        at[0] = make_early(&m, (asdf_piece){ .form = forms[i] }, 0, six(), 24);
-        at[1] = make_early(&m, (asdf_piece){ .form = forms[i] }, 0, three(), 24);
+        at[0] = make_early(&m, (asdf_block){ .form = forms[i] }, 0, six(), 24);
+        at[1] = make_early(&m, (asdf_block){ .form = forms[i] }, 0, three(), 24);
         make_index(&m, at, 2);
         assert_int_equal(make_open(&f, &m, 0), CIP_OK);
         assert_int_equal(cip_asdf_of(f.layout)->index.state, ASDF_INDEX_GOOD);
@@ -220,7 +220,7 @@ static void streams_go_to_the_end_of_the_file(void **state)
             asdf_make m = { 0 };
             make_early_tree(&m, "a: !core/ndarray {source: -1, datatype: int32, byteorder: little, "
                                 "shape: ['*', 2]}\n");
-            make_early(&m, (asdf_piece){ .form = forms[i], .flags = ASDF_STREAMED }, more, six(),
+            make_early(&m, (asdf_block){ .form = forms[i], .flags = ASDF_STREAMED }, more, six(),
                        24);
             assert_int_equal(make_open(&f, &m, 0), CIP_OK);
             assert_true(make_gives_six(&f, "a"));
@@ -235,7 +235,7 @@ static void a_damaged_first_block_still_has_a_form(void **state)
     one_file f;
     asdf_make m = { 0 };
     make_early_tree(&m, "a: " EARLY_INT32);
-    make_early(&m, (asdf_piece){ .form = &cip_asdf_form_a, .used = 25 }, 0, six(), 24);
+    make_early(&m, (asdf_block){ .form = &cip_asdf_form_a, .used = 25 }, 0, six(), 24);
     assert_int_equal(make_open(&f, &m, 0), CIP_OK);
     assert_string_equal(fact(&f, "layout"), "A");
     assert_int_equal(make_try(&f, "a"), CIP_ERR_TRUNCATED);
@@ -258,7 +258,7 @@ static void of_a_layout_in_doubt_nothing_is_written_anew(void **state)
         one_file f;
         asdf_make m = { 0 };
         make_early_tree(&m, "a: " EARLY_INT32);
-        make_early(&m, (asdf_piece){ .form = &cip_asdf_form_a, .checksum = "\0\0\0\0\0\0\0\30" }, 0,
+        make_early(&m, (asdf_block){ .form = &cip_asdf_form_a, .checksum = "\0\0\0\0\0\0\0\30" }, 0,
                    six(), 24);
         if (i == 1)
             make_bytes(&m, "\0\0\0\0", 4);
@@ -285,8 +285,8 @@ static void a_name_in_layout_a_costs_the_block(void **state)
     one_file f;
     asdf_make m = { 0 };
     make_early_tree(&m, "a: " EARLY_INT32 "b: " EARLY_FLOAT64);
-    make_early(&m, (asdf_piece){ .form = &cip_asdf_form_a, .encoding = "blosc\t" }, 0, six(), 24);
-    make_early(&m, (asdf_piece){ .form = &cip_asdf_form_a }, 0, three(), 24);
+    make_early(&m, (asdf_block){ .form = &cip_asdf_form_a, .encoding = "blosc\t" }, 0, six(), 24);
+    make_early(&m, (asdf_block){ .form = &cip_asdf_form_a }, 0, three(), 24);
     assert_int_equal(make_open(&f, &m, 0), CIP_OK);
     assert_int_equal(make_try(&f, "a"), CIP_ERR_UNSUPPORTED);
     assert_non_null(strstr(f.err.text, "found 'blosc\\x09'"));
@@ -315,7 +315,7 @@ static void tags_of_both_kinds_are_known(void **state)
         make_text(&m, EARLY_LINE);
         make_text(&m, yaml[i]);
         make_text(&m, " {source: 0, datatype: int32, byteorder: little, shape: [6]}\n...\n");
-        make_early(&m, (asdf_piece){ .form = NULL }, 0, six(), 24);
+        make_early(&m, (asdf_block){ .form = NULL }, 0, six(), 24);
         assert_int_equal(make_open(&f, &m, 0), CIP_OK);
         assert_true(make_gives_six(&f, "a"));
         assert_string_equal(fact(&f, "layout"), layout[i]);
@@ -332,7 +332,7 @@ static void dtype_is_a_word_of_early_files_alone(void **state)
     asdf_make m = { 0 };
     make_early_tree(&m, "a: !core/ndarray {source: 0, byteorder: little, shape: [2], dtype: "
                         "[{name: x, dtype: int32}, {name: y, dtype: float64}]}\n");
-    make_early(&m, (asdf_piece){ .form = &cip_asdf_form_b }, 0, six(), 24);
+    make_early(&m, (asdf_block){ .form = &cip_asdf_form_b }, 0, six(), 24);
     assert_int_equal(make_open(&f, &m, 0), CIP_OK);
     assert_true(make_gives(&f, "a", six(), 24));
     one_close(&f);
@@ -366,7 +366,7 @@ static void half_a_checksum_is_compared_and_never_fails(void **state)
             one_file f;
             asdf_make m = { 0 };
             cip_report r;
-            asdf_piece p = { .form = forms[i] };
+            asdf_block p = { .form = forms[i] };
             memcpy(p.checksum, half == 2 ? (const uint8_t *)"12345678" : md5 + 8 * half, 8);
             make_early_tree(&m, "a: " EARLY_INT32);
             make_early(&m, p, 0, six(), 24);
@@ -388,7 +388,7 @@ static void a_wrong_md5_is_unverifiable_only_where_writers_were_wrong(void **sta
         asdf_make m = { 0 };
         cip_report r;
         make_early_tree(&m, "a: " EARLY_INT32);
-        size_t at = make_early(&m, (asdf_piece){ .checksum = "no MD5 of it" }, 0, six(), 24);
+        size_t at = make_early(&m, (asdf_block){ .checksum = "no MD5 of it" }, 0, six(), 24);
         if (index)
             make_index(&m, &at, 1);
         verify(&f, &m, &r);

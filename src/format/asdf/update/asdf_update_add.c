@@ -45,22 +45,6 @@ cip_status cip_asdf_coming_begin(asdf_state *w, cip_out **out, cip_err *err)
     return CIP_OK;
 }
 
-/* As it would be had it been read from a file. */
-static asdf_block block_of(const asdf_piece *p)
-{
-    asdf_block b = { .form = cip_asdf_form_of(p),
-                     .flags = p->flags,
-                     .used = p->used,
-                     .data_size = p->data_size,
-                     .data_off = p->off,
-                     .stored = p->used,
-                     .end_sure = true };
-    b.header_size = b.form->header_size;
-    memcpy(b.code, p->code, sizeof b.code);
-    memcpy(b.checksum, p->checksum, sizeof b.checksum);
-    return b;
-}
-
 /* The blocks and the array where they lie now: what comes is taken from there, and who looks at
  * what the update has made so far reads it. */
 static cip_status see(const asdf_state *u, asdf_state *w, const asdf_target *t, cip_err *err)
@@ -71,11 +55,9 @@ static cip_status see(const asdf_state *u, asdf_state *w, const asdf_target *t, 
     CIP_TRY(cip_layout_new(w->env, u->temporary, &w->seen, err));
     CIP_TRY(cip_asdf_new_state(w->seen, &f, err));
     f->header = u->f->header;
-    for (size_t i = 0; i < w->ntarget; i++) {
-        const asdf_block b = block_of(&w->target[i]->piece);
+    for (size_t i = 0; i < w->ntarget; i++)
         if (w->target[i]->where != CIP_WHERE_INLINE)
-            CIP_TRY(cip_asdf_blocks_add(f->env, &f->blocks, &b, err));
-    }
+            CIP_TRY(cip_asdf_blocks_add(f->env, &f->blocks, &w->target[i]->head, err));
     f->sure = f->blocks.n;
     CIP_TRY(cip_asdf_make_blocks(f, err));
     CIP_TRY(cip_asdf_target_node(w, &w->seen->arena, t, &node, err));

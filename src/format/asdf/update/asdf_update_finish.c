@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "io/revision_out.h"
 
 enum { ROOM_MAX = 1 << 20 /* behind the last block's bytes, when they get fewer */ };
 
@@ -15,9 +16,9 @@ typedef struct placing {
     cip_revision *r;
     cip_bytes text; /* of the tree; as it was when it did not change */
     bool crlf;
-    size_t old;      /* blocks of the file */
-    uint64_t *at;    /* of every block's magic */
-    asdf_laying end; /* of the file, once there is a tail */
+    size_t old;   /* blocks of the file */
+    uint64_t *at; /* of every block's magic */
+    cip_out end;  /* of the file, once there is a tail */
 } placing;
 
 static bool streams(const asdf_state *u)
@@ -123,9 +124,7 @@ static void start_tail(placing *p, uint64_t off)
         return;
     p->r->has_tail = true;
     p->r->tail_off = off;
-    p->end = (asdf_laying){ .r = p->r,
-                            .pos = off,
-                            .align = p->u->spec.align != 0 ? p->u->spec.align : ASDF_ALIGN };
+    p->end = cip_revision_tail(p->r);
 }
 
 /* A payload's new bytes, over the old ones: up to `end`. */
@@ -173,8 +172,8 @@ static cip_status place_old(placing *p, size_t i, cip_err *err)
     const uint64_t end = tail ? cip_min_u64(load.len, b->head.stored) : load.len;
     CIP_TRY(cip_asdf_update_piece(p->u, i, &piece, err));
     if (tail)
-        piece.allocated = piece.used;
-    size_t len = cip_asdf_header_bytes(&piece, b->head.header_size, head);
+        piece.head.allocated = piece.head.used;
+    size_t len = cip_asdf_header_bytes(&piece.head, b->head.header_size, head);
     if (!cip_asdf_is_streamed(&b->head))
         CIP_TRY(cip_patch_bytes(&p->r->patch, b->head.offset, head, len, err));
     CIP_TRY(write_inside(p, b, &load, end, err));
@@ -182,7 +181,7 @@ static cip_status place_old(placing *p, size_t i, cip_err *err)
         return CIP_OK;
     const cip_segment rest = rest_of(&load, end);
     start_tail(p, b->head.data_off + end);
-    return cip_asdf_lay_range(&p->end, &rest, err);
+    return cip_out_segment(&p->end, &rest, err);
 }
 
 static uint64_t end_of_old(const placing *p)
@@ -205,7 +204,7 @@ static cip_status start_behind_old(placing *p, cip_err *err)
     if (b->changed || p->u->f->blocks.at[last].allocated <= b->head.allocated)
         return CIP_OK;
     CIP_TRY(cip_asdf_update_piece(p->u, last, &piece, err));
-    const size_t len = cip_asdf_header_bytes(&piece, b->head.header_size, head);
+    const size_t len = cip_asdf_header_bytes(&piece.head, b->head.header_size, head);
     return cip_patch_bytes(&p->r->patch, b->head.offset, head, len, err);
 }
 
@@ -215,9 +214,9 @@ static cip_status place_new(placing *p, size_t i, cip_err *err)
     asdf_piece piece;
     CIP_TRY(start_behind_old(p, err));
     CIP_TRY(cip_asdf_update_piece(p->u, i, &piece, err));
-    p->at[i] = p->end.pos;
-    bool exact = piece.form != &cip_asdf_form_1_0; /* its length tells the form */
-    return cip_asdf_lay_block(&p->end, &piece, exact && u->spec.align == 0, err);
+    bool exact = piece.head.form != &cip_asdf_form_1_0; /* its length tells the form */
+    const uint64_t align = u->spec.align != 0 ? u->spec.align : exact ? 1 : ASDF_ALIGN;
+    return cip_asdf_put_block(&piece, align, &p->end, &p->at[i], err);
 }
 
 static cip_status place_index(placing *p, cip_err *err)
@@ -230,7 +229,7 @@ static cip_status place_index(placing *p, cip_err *err)
         (!p->r->has_tail && u->f->index.state == ASDF_INDEX_GOOD))
         return CIP_OK;
     CIP_TRY(start_behind_old(p, err));
-    return cip_asdf_lay_index(&p->end, p->at, u->n, p->crlf, &u->env->mem, err);
+    return cip_asdf_put_index(p->at, u->n, p->crlf, &u->env->mem, &p->end, err);
 }
 
 /* Blocks that cannot be read stand in the way of anything behind them. */
@@ -302,7 +301,7 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
             continue;
         CIP_TRY(cip_asdf_update_piece(u, i, &piece[n], err));
         if (u->compact || u->b[i].changed)
-            piece[n].allocated = piece[n].used;
+            piece[n].head.allocated = piece[n].head.used;
         n++;
     }
     const asdf_pieces all = { .head = head,
@@ -315,7 +314,8 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
                               .block = piece };
     p->r->anew = p->r->has_tail = true;
     p->r->tail_off = 0;
-    return cip_asdf_pieces_add(u->env, &all, p->r, NULL, err);
+    cip_out tail = cip_revision_tail(p->r);
+    return cip_asdf_put_pieces(u->env, &all, &tail, err);
 }
 
 /* --- all -------------------------------------------------------------------------------------- */

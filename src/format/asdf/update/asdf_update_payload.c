@@ -56,7 +56,9 @@ static cip_status sum_decoded(asdf_state *u, const asdf_ublock *b, cip_sum *sum,
 
 static cip_status sum_stored(const asdf_piece *p, cip_sum *sum, cip_err *err)
 {
-    const cip_segment kept = { .io = p->io, .off = p->off, .len = p->used - p->more.len };
+    const cip_segment kept = { .io = p->io,
+                               .off = p->head.data_off,
+                               .len = p->head.used - p->more.len };
     CIP_TRY(sum_segment(&kept, sum, err));
     return sum_segment(&p->more, sum, err);
 }
@@ -65,7 +67,7 @@ static cip_status make_sum(asdf_state *u, const asdf_ublock *b, asdf_piece *p, c
 {
     asdf_sum kind;
     cip_sum *sum;
-    memset(p->checksum, 0, sizeof p->checksum);
+    memset(p->head.checksum, 0, sizeof p->head.checksum);
     CIP_TRY(wanted_sum(u, b, &kind, err));
     if (kind == ASDF_SUM_NONE)
         return CIP_OK;
@@ -73,7 +75,7 @@ static cip_status make_sum(asdf_state *u, const asdf_ublock *b, asdf_piece *p, c
     bool decoded = kind == ASDF_SUM_DECODED && !cip_asdf_is_raw(&b->head);
     cip_status st = decoded ? sum_decoded(u, b, sum, err) : sum_stored(p, sum, err);
     if (st == CIP_OK)
-        cip_sum_take(sum, p->checksum);
+        cip_sum_take(sum, p->head.checksum);
     cip_sum_free(sum);
     return st;
 }
@@ -121,7 +123,7 @@ cip_status cip_asdf_update_encode_by(asdf_state *u, asdf_ublock *b, asdf_blockw 
         return cip_asdf_blockw_undo(w, err);
     }
     b->grown = kept != 0;
-    b->encoded = (cip_segment){ .io = u->temporary, .off = w->payload, .len = w->head.used };
+    b->encoded = (cip_segment){ .io = u->temporary, .off = w->head.data_off, .len = w->head.used };
     b->sum_known = w->sum != ASDF_SUM_NONE; /* a block that becomes a new one may get one yet */
     if (b->sum_known)
         memcpy(b->head.checksum, w->head.checksum, sizeof b->head.checksum);
@@ -192,20 +194,14 @@ cip_status cip_asdf_update_piece(asdf_state *u, size_t block, asdf_piece *out, c
     if (!b->is_new)
         CIP_TRY(cip_asdf_piece_of(u->f, block, u->arena, out, err));
     else
-        *out = (asdf_piece){ .form = b->head.form, .flags = b->head.flags };
+        *out = (asdf_piece){ .io = u->l->io };
     if (!b->changed)
         return CIP_OK;
     const asdf_payload p = cip_asdf_update_payload(b);
-    out->io = u->l->io;
-    out->off = b->head.data_off;
+    out->head = b->head;
     out->more = p.more;
-    out->flags = b->head.flags;
-    memcpy(out->code, b->head.code, sizeof out->code);
-    memcpy(out->encoding, b->head.encoding, sizeof out->encoding);
-    out->used = p.len;
-    out->data_size = b->raw_len;
-    out->allocated = cip_max_u64(b->is_new ? 0 : b->head.allocated, p.len);
-    if (b->sum_known)
-        memcpy(out->checksum, b->head.checksum, sizeof out->checksum);
+    out->head.used = p.len;
+    out->head.data_size = b->raw_len;
+    out->head.allocated = cip_max_u64(b->is_new ? 0 : b->head.allocated, p.len);
     return b->sum_known || cip_asdf_is_streamed(&b->head) ? CIP_OK : make_sum(u, b, out, err);
 }

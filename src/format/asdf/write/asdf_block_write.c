@@ -5,21 +5,6 @@
 
 #include "format/asdf/write/asdf_write.h"
 
-enum { PREFIX = 6 };
-
-cip_status cip_asdf_piece_header(const asdf_piece *p, uint64_t align, cip_out *out, uint64_t *at,
-                                 cip_err *err)
-{
-    uint8_t head[ASDF_HEADER_LEN];
-    uint16_t size;
-    CIP_TRY(cip_asdf_header_size(p, out->n, align, &size, err));
-    const size_t n = cip_asdf_header_bytes(p, size, head);
-    *at = out->n;
-    CIP_TRY(cip_out_write(out, head, n, err));
-    CIP_TRY(cip_out_write(out, p->extra.ptr, p->extra.len, err));
-    return cip_out_fill(out, 0, PREFIX + size - n - p->extra.len, err);
-}
-
 /* The payload through its codec. */
 static cip_status begin_codec(asdf_blockw *b, cip_err *err)
 {
@@ -58,15 +43,17 @@ cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
         b->sum = ASDF_SUM_NONE;
         b->chain = NULL;
     }
-    b->head =
-        (asdf_piece){ .form = b->form, .flags = flags | (b->chain != NULL ? ASDF_ENCODED : 0) };
+    b->head = (asdf_block){ .form = b->form != NULL ? b->form : &cip_asdf_form_1_0,
+                            .offset = b->out->n,
+                            .flags = flags | (b->chain != NULL ? ASDF_ENCODED : 0),
+                            .end_sure = true };
     if (b->how.codec != NULL)
         memcpy(b->head.code, b->how.codec->code, sizeof b->head.code);
     b->in = (cip_out){ .write = write_in, .user = b };
-    b->at = b->out->n;
+    b->head.header_size = b->head.form->header_size;
     if (!b->bare)
-        CIP_TRY(cip_asdf_piece_header(&b->head, b->align, b->out, &b->at, err));
-    b->payload = b->out->n;
+        CIP_TRY(cip_asdf_put_header(&b->head, (cip_bytes){ NULL, 0 }, b->align, b->out, err));
+    b->head.data_off = b->out->n;
     if (b->chain != NULL)
         return begin_chain(b, err);
     if (b->sum == ASDF_SUM_STORED) {
@@ -125,22 +112,21 @@ cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err)
         CIP_TRY(cip_summed_finish(b->summed, b->head.checksum, err));
     if (b->decoded != NULL)
         cip_sum_take(b->decoded, b->head.checksum);
-    b->head.used = b->head.allocated = b->out->n - b->payload;
+    b->head.stored = b->head.used = b->head.allocated = b->out->n - b->head.data_off;
     b->head.data_size = taken(b);
     b->worst = b->chained != NULL ? cip_asdf_chainw_worst(b->chained) : 0;
     *larger = cip_asdf_packs(&b->how) && b->head.used >= b->head.data_size;
     cip_asdf_blockw_clear(b);
     if (b->bare || (b->head.flags & ASDF_STREAMED) != 0)
         return CIP_OK;
-    const uint16_t header_size = (uint16_t)(b->payload - b->at - PREFIX);
-    size_t len = cip_asdf_header_bytes(&b->head, header_size, head);
-    return cip_out_rewrite(b->out, b->at, head, len, err);
+    size_t len = cip_asdf_header_bytes(&b->head, b->head.header_size, head);
+    return cip_out_rewrite(b->out, b->head.offset, head, len, err);
 }
 
 cip_status cip_asdf_blockw_undo(asdf_blockw *b, cip_err *err)
 {
     cip_asdf_blockw_clear(b);
-    return cip_out_rewind(b->out, b->at, err);
+    return cip_out_rewind(b->out, b->head.offset, err);
 }
 
 cip_status cip_asdf_blockw_space(asdf_blockw *b, cip_layout *l, cip_space *data, bool *larger,

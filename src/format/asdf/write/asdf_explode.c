@@ -273,15 +273,16 @@ void cip_asdf_gather_clear(asdf_gather *x)
 
 void cip_asdf_freeze_piece(asdf_piece *p)
 {
-    p->flags &= ~(uint32_t)ASDF_STREAMED;
-    p->allocated = p->data_size = p->used;
-    memset(p->checksum, 0, sizeof p->checksum);
+    asdf_block *b = &p->head;
+    b->flags &= ~(uint32_t)ASDF_STREAMED;
+    b->allocated = b->data_size = b->used;
+    memset(b->checksum, 0, sizeof b->checksum);
 }
 
 void cip_asdf_freeze_pieces(asdf_piece *p, size_t n)
 {
     for (size_t i = 0; i + 1 < n; i++)
-        if ((p[i].flags & ASDF_STREAMED) != 0)
+        if ((p[i].head.flags & ASDF_STREAMED) != 0)
             cip_asdf_freeze_piece(&p[i]);
 }
 

@@ -85,24 +85,18 @@ done:
 
 /* --- writing them ----------------------------------------------------------------------------- */
 
-static cip_status to_out(void *user, const void *p, size_t n, cip_err *err)
-{
-    return cip_out_write(user, p, n, err);
-}
-
 static cip_status copy_block(asdf_state *w, size_t i, asdf_recoding *r, cip_err *err)
 {
     const asdf_place at = { cip_asdf_of(w->spec.from), i };
     asdf_piece p;
     CIP_TRY(cip_asdf_part_block(&w->main, err));
     CIP_TRY(cip_asdf_recode(r, &at, &p, err));
-    if ((p.flags & ASDF_STREAMED) != 0 && w->main.n != (size_t)w->nblock)
+    if ((p.head.flags & ASDF_STREAMED) != 0 && w->main.n != (size_t)w->nblock)
         cip_asdf_freeze_piece(&p);
-    p.allocated = p.used;
-    w->main.streamed = (p.flags & ASDF_STREAMED) != 0;
-    CIP_TRY(cip_asdf_piece_header(&p, cip_asdf_block_align(w), w->main.out,
-                                  &w->main.at[w->main.n - 1], err));
-    return cip_io_each(p.io, p.off, p.used, to_out, w->main.out, err);
+    p.head.allocated = p.head.used;
+    w->main.streamed = (p.head.flags & ASDF_STREAMED) != 0;
+    return cip_asdf_put_block(&p, cip_asdf_block_align(w), w->main.out, &w->main.at[w->main.n - 1],
+                              err);
 }
 
 cip_status cip_asdf_copy_kept(asdf_state *w, int64_t before, cip_err *err)

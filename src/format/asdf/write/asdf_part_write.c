@@ -105,14 +105,9 @@ cip_status cip_asdf_part_late_text(asdf_part *p, cip_buf *text, cip_err *err)
 
 cip_status cip_asdf_part_end(asdf_part *p, cip_err *err)
 {
-    cip_buf text = { .mem = &p->env->mem };
-    if (p->n == 0 || p->streamed || p->form != &cip_asdf_form_1_0)
+    if (p->streamed || p->form != &cip_asdf_form_1_0)
         return CIP_OK;
-    cip_status st = cip_asdf_index_text(p->at, p->n, false, &text, err);
-    if (st == CIP_OK)
-        st = cip_out_write(p->out, text.ptr, text.len, err);
-    cip_buf_clear(&text);
-    return st;
+    return cip_asdf_put_index(p->at, p->n, false, &p->env->mem, p->out, err);
 }
 
 void cip_asdf_part_clear(asdf_part *p)

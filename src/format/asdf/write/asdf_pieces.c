@@ -7,6 +7,7 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "format/asdf/asdf.h"
+#include "io/revision_out.h"
 
 enum {
     SLACK_LEAST = 4 << 10, /* room behind a tree, or a quarter of it */
@@ -65,17 +66,10 @@ cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_pi
                         "which does not and which cannot be decoded",
                         i);
     CIP_TRY(read_extra(f, b, a, &extra, err));
-    *out = (asdf_piece){ .form = b->form,
-                         .flags = b->flags,
-                         .allocated = cip_asdf_room(f, b),
-                         .used = b->stored,
-                         .data_size = cip_asdf_is_raw(b) ? b->stored : b->data_size,
-                         .extra = extra,
-                         .io = f->layout->io,
-                         .off = b->data_off };
-    memcpy(out->code, b->code, sizeof out->code);
-    memcpy(out->encoding, b->encoding, sizeof out->encoding);
-    memcpy(out->checksum, b->checksum, sizeof out->checksum);
+    *out = (asdf_piece){ .head = *b, .extra = extra, .io = f->layout->io };
+    out->head.allocated = cip_asdf_room(f, b);
+    out->head.used = b->stored;
+    out->head.data_size = cip_asdf_is_raw(b) ? b->stored : b->data_size;
     return CIP_OK;
 }
 
@@ -116,7 +110,7 @@ cip_status cip_asdf_text_of(const asdf_file *f, cip_arena *a, cip_bytes *head, c
 
 /* --- putting it together ---------------------------------------------------------------------- */
 
-size_t cip_asdf_header_bytes(const asdf_piece *b, uint16_t header_size,
+size_t cip_asdf_header_bytes(const asdf_block *b, uint16_t header_size,
                              uint8_t out[ASDF_HEADER_LEN])
 {
     const asdf_block_form *form = cip_asdf_form_of(b);
@@ -138,79 +132,57 @@ size_t cip_asdf_header_bytes(const asdf_piece *b, uint16_t header_size,
     return cip_asdf_header_len(form);
 }
 
-cip_status cip_asdf_index_text(const uint64_t *at, size_t n, bool crlf, cip_buf *out, cip_err *err)
-{
-    const char *eol = crlf ? "\r\n" : "\n";
-    if (n == 0)
-        return CIP_OK;
-    CIP_TRY(cip_buf_addf(out, err, ASDF_INDEX_LINE "%s%%YAML 1.1%s---%s", eol, eol, eol));
-    for (size_t i = 0; i < n; i++)
-        CIP_TRY(cip_buf_addf(out, err, "- %" PRIu64 "%s", at[i], eol));
-    return cip_buf_addf(out, err, "...%s", eol);
-}
-
-cip_status cip_asdf_header_size(const asdf_piece *b, uint64_t pos, uint64_t align, uint16_t *out,
-                                cip_err *err)
-{
-    const asdf_block_form *form = cip_asdf_form_of(b);
-    const uint64_t end = pos + cip_asdf_header_len(form) + b->extra.len,
-                   size = form->header_size + b->extra.len + cip_asdf_pad(end, align);
-    if (size > UINT16_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "expected an alignment that a header of 65535 bytes can give");
-    *out = (uint16_t)size;
-    return CIP_OK;
-}
-
-cip_status cip_asdf_lay_bytes(asdf_laying *l, const void *p, size_t n, cip_err *err)
-{
-    l->pos += n;
-    return n != 0 ? cip_revision_bytes(l->r, p, n, err) : CIP_OK;
-}
-
-static cip_status lay_fill(asdf_laying *l, uint8_t fill, uint64_t n, cip_err *err)
-{
-    l->pos += n;
-    return n != 0 ? cip_revision_fill(l->r, fill, n, err) : CIP_OK;
-}
-
-cip_status cip_asdf_lay_range(asdf_laying *l, const cip_segment *s, cip_err *err)
-{
-    l->pos += s->len;
-    return s->len != 0 ? cip_revision_range(l->r, s->io, s->off, s->len, err) : CIP_OK;
-}
-
-cip_status cip_asdf_lay_block(asdf_laying *l, const asdf_piece *b, bool exact, cip_err *err)
-{
-    uint8_t head[ASDF_HEADER_LEN];
-    uint16_t size;
-    CIP_TRY(cip_asdf_header_size(b, l->pos, exact ? 1 : l->align, &size, err));
-    const size_t n = cip_asdf_header_bytes(b, size, head);
-    const uint64_t pad = size - cip_asdf_form_of(b)->header_size - b->extra.len;
-    const cip_segment first = { .io = b->io, .off = b->off, .len = b->used - b->more.len };
-    CIP_TRY(cip_asdf_lay_bytes(l, head, n, err));
-    CIP_TRY(cip_asdf_lay_bytes(l, b->extra.ptr, b->extra.len, err));
-    CIP_TRY(lay_fill(l, 0, pad, err));
-    CIP_TRY(cip_asdf_lay_range(l, &first, err));
-    CIP_TRY(cip_asdf_lay_range(l, &b->more, err));
-    if ((b->flags & ASDF_STREAMED) != 0 || b->allocated <= b->used)
-        return CIP_OK;
-    return lay_fill(l, 0, b->allocated - b->used, err);
-}
-
-cip_status cip_asdf_lay_index(asdf_laying *l, const uint64_t *at, size_t n, bool crlf, cip_mem *mem,
+cip_status cip_asdf_put_index(const uint64_t *at, size_t n, bool crlf, cip_mem *mem, cip_out *out,
                               cip_err *err)
 {
+    const char *eol = crlf ? "\r\n" : "\n";
     cip_buf text = { .mem = mem };
-    cip_status st = cip_asdf_index_text(at, n, crlf, &text, err);
-    if (st == CIP_OK)
-        st = cip_asdf_lay_bytes(l, text.ptr, text.len, err);
+    cip_status st = CIP_OK;
+    if (n == 0)
+        return CIP_OK;
+    CIP_GO(cip_buf_addf(&text, err, ASDF_INDEX_LINE "%s%%YAML 1.1%s---%s", eol, eol, eol));
+    for (size_t i = 0; i < n; i++)
+        CIP_GO(cip_buf_addf(&text, err, "- %" PRIu64 "%s", at[i], eol));
+    CIP_GO(cip_buf_addf(&text, err, "...%s", eol));
+    st = cip_out_write(out, text.ptr, text.len, err);
+done:
     cip_buf_clear(&text);
     return st;
 }
 
+cip_status cip_asdf_put_header(asdf_block *b, cip_bytes extra, uint64_t align, cip_out *out,
+                               cip_err *err)
+{
+    const asdf_block_form *form = cip_asdf_form_of(b);
+    const uint64_t end = out->n + cip_asdf_header_len(form) + extra.len,
+                   pad = cip_asdf_pad(end, align), size = form->header_size + extra.len + pad;
+    uint8_t head[ASDF_HEADER_LEN];
+    if (size > UINT16_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected an alignment that a header of 65535 bytes can give");
+    b->offset = out->n;
+    b->header_size = (uint16_t)size;
+    CIP_TRY(cip_out_write(out, head, cip_asdf_header_bytes(b, b->header_size, head), err));
+    CIP_TRY(cip_out_write(out, extra.ptr, extra.len, err));
+    return cip_out_fill(out, 0, pad, err);
+}
+
+cip_status cip_asdf_put_block(const asdf_piece *b, uint64_t align, cip_out *out, uint64_t *at,
+                              cip_err *err)
+{
+    asdf_block h = b->head;
+    const cip_segment first = { .io = b->io, .off = h.data_off, .len = h.used - b->more.len };
+    const bool room = (h.flags & ASDF_STREAMED) == 0 && h.allocated > h.used;
+    const cip_segment zeros = { .len = room ? h.allocated - h.used : 0 };
+    CIP_TRY(cip_asdf_put_header(&h, b->extra, align, out, err));
+    *at = h.offset;
+    CIP_TRY(cip_out_segment(out, &first, err));
+    CIP_TRY(cip_out_segment(out, &b->more, err));
+    return cip_out_segment(out, &zeros, err);
+}
+
 /* A header that can be believed behind room, where it is searched for. */
-static bool is_plain(const asdf_piece *b)
+static bool is_plain(const asdf_block *b)
 {
     bool printable = true;
     for (size_t i = 0; i < sizeof b->code; i++)
@@ -219,36 +191,36 @@ static bool is_plain(const asdf_piece *b)
 }
 
 /* Whether the length of the block's header tells its layout, so that no byte may be added. */
-static bool is_exact(const asdf_pieces *p, const asdf_piece *b)
+static bool is_exact(const asdf_pieces *p, const asdf_block *b)
 {
     return p->early && (cip_asdf_form_of(b) != &cip_asdf_form_1_0 || !is_plain(b));
 }
 
 static bool has_room(const asdf_pieces *p)
 {
-    return p->n != 0 && p->tree.len != 0 && p->slack >= 0 && is_plain(&p->block[0]);
+    return p->n != 0 && p->tree.len != 0 && p->slack >= 0 && is_plain(&p->block[0].head);
 }
 
 /* Head, tree, and spaces up to where the first block starts. */
-static cip_status lay_text(asdf_laying *l, const asdf_pieces *p, cip_err *err)
+static cip_status put_text(const asdf_pieces *p, uint64_t align, cip_out *out, cip_err *err)
 {
-    CIP_TRY(cip_asdf_lay_bytes(l, p->head.ptr, p->head.len, err));
-    CIP_TRY(cip_asdf_lay_bytes(l, p->tree.ptr, p->tree.len, err));
+    CIP_TRY(cip_out_write(out, p->head.ptr, p->head.len, err));
+    CIP_TRY(cip_out_write(out, p->tree.ptr, p->tree.len, err));
     bool open = p->tree.len != 0 && p->tree.ptr[p->tree.len - 1] != '\n';
     if (open && p->n != 0)
-        CIP_TRY(cip_asdf_lay_bytes(l, p->crlf ? "\r\n" : "\n", p->crlf ? 2 : 1, err));
+        CIP_TRY(cip_out_write(out, p->crlf ? "\r\n" : "\n", p->crlf ? 2 : 1, err));
     if (!has_room(p))
         return CIP_OK;
-    uint64_t room = cip_asdf_slack(p->slack, p->tree.len);
-    size_t header = cip_asdf_header_len(cip_asdf_form_of(&p->block[0]));
-    room += cip_asdf_pad(l->pos + room + header + p->block[0].extra.len, l->align);
-    return lay_fill(l, ' ', room, err);
+    cip_segment room = { .off = ' ', .len = cip_asdf_slack(p->slack, p->tree.len) };
+    size_t header = cip_asdf_header_len(cip_asdf_form_of(&p->block[0].head));
+    room.len += cip_asdf_pad(out->n + room.len + header + p->block[0].extra.len, align);
+    return cip_out_segment(out, &room, err);
 }
 
 static bool has_index(const asdf_pieces *p)
 {
-    return p->n != 0 && (p->block[p->n - 1].flags & ASDF_STREAMED) == 0 &&
-           cip_asdf_form_of(&p->block[0]) == &cip_asdf_form_1_0;
+    return p->n != 0 && (p->block[p->n - 1].head.flags & ASDF_STREAMED) == 0 &&
+           cip_asdf_form_of(&p->block[0].head) == &cip_asdf_form_1_0;
 }
 
 cip_status cip_asdf_align_check(uint64_t align, cip_err *err)
@@ -259,12 +231,11 @@ cip_status cip_asdf_align_check(uint64_t align, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_asdf_pieces_add(cip_env *env, const asdf_pieces *p, cip_revision *r, uint64_t *at,
-                               cip_err *err)
+cip_status cip_asdf_put_pieces(cip_env *env, const asdf_pieces *p, cip_out *out, cip_err *err)
 {
     cip_status st;
     uint64_t *where = NULL;
-    asdf_laying l = { .r = r, .align = p->align != 0 ? p->align : ASDF_ALIGN };
+    const uint64_t align = p->align != 0 ? p->align : ASDF_ALIGN;
     CIP_TRY(cip_asdf_align_check(p->align, err));
     if (p->align > 1 && p->n != 0 && p->early)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -272,15 +243,13 @@ cip_status cip_asdf_pieces_add(cip_env *env, const asdf_pieces *p, cip_revision 
                         "length of their headers, found %" PRIu64,
                         p->align);
     CIP_TRY(CIP_NEW(&env->mem, &where, p->n, err));
-    CIP_GO(lay_text(&l, p, err));
+    CIP_GO(put_text(p, align, out, err));
     for (size_t i = 0; i < p->n; i++) {
-        where[i] = l.pos;
-        CIP_GO(cip_asdf_lay_block(&l, &p->block[i], is_exact(p, &p->block[i]), err));
+        const bool exact = is_exact(p, &p->block[i].head);
+        CIP_GO(cip_asdf_put_block(&p->block[i], exact ? 1 : align, out, &where[i], err));
     }
     if (has_index(p))
-        CIP_GO(cip_asdf_lay_index(&l, where, p->n, p->crlf, &env->mem, err));
-    if (at != NULL && p->n != 0)
-        memcpy(at, where, p->n * sizeof *at);
+        CIP_GO(cip_asdf_put_index(where, p->n, p->crlf, &env->mem, out, err));
 done:
     cip_mem_put(&env->mem, where);
     return st;

@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "format/asdf/write/asdf_write.h"
+#include "io/revision_out.h"
 #include "io/temporary.h"
 #include "space/read/read.h"
 #include "tree/edit.h"
@@ -29,13 +30,11 @@ static cip_status encode(asdf_recoding *w, cip_space *data, const asdf_packing *
         CIP_TRY(cip_asdf_blockw_undo(&b, err));
         return encode(w, data, &as_it_is, p, err);
     }
-    p->data_size = b.head.data_size;
+    b.head.form = p->head.form;
+    b.head.flags = p->head.flags & ~(uint32_t)ASDF_STREAMED;
+    memcpy(b.head.encoding, p->head.encoding, sizeof b.head.encoding);
+    p->head = b.head;
     p->io = w->temporary;
-    p->off = b.payload;
-    p->used = p->allocated = b.head.used;
-    p->flags &= ~(uint32_t)ASDF_STREAMED;
-    memcpy(p->code, b.head.code, sizeof p->code);
-    memcpy(p->checksum, b.head.checksum, sizeof p->checksum);
     return CIP_OK;
 }
 
@@ -51,24 +50,25 @@ static cip_status encode_anew(asdf_recoding *w, const asdf_place *at, cip_space 
  * checksum is of a payload that stays. */
 static cip_status change_form(asdf_recoding *w, const cip_block *b, asdf_piece *p, cip_err *err)
 {
-    const asdf_block_form *from = cip_asdf_form_of(p);
+    const asdf_block_form *from = cip_asdf_form_of(&p->head);
     static const uint8_t zeros[ASDF_ENCODING_LEN];
-    bool plain = memcmp(p->code, zeros, sizeof p->code) == 0 && (p->flags & ASDF_ENCODED) == 0 &&
-                 memcmp(p->encoding, zeros, sizeof p->encoding) == 0;
-    p->form = w->form;
+    bool plain = memcmp(p->head.code, zeros, sizeof p->head.code) == 0 &&
+                 (p->head.flags & ASDF_ENCODED) == 0 &&
+                 memcmp(p->head.encoding, zeros, sizeof p->head.encoding) == 0;
+    p->head.form = w->form;
     p->extra.len = 0;
     if (from->checksum_len != w->form->checksum_len)
-        memset(p->checksum, 0, sizeof p->checksum);
+        memset(p->head.checksum, 0, sizeof p->head.checksum);
     if (plain || (from->code != 0 && w->form->code != 0))
         return CIP_OK;
     if (b->data == NULL) {
         cip_err_pass(err, b->why);
         return b->info.state;
     }
-    memset(p->encoding, 0, sizeof p->encoding);
-    p->flags &= ~(uint32_t)ASDF_ENCODED;
+    memset(p->head.encoding, 0, sizeof p->head.encoding);
+    p->head.flags &= ~(uint32_t)ASDF_ENCODED;
     CIP_TRY(encode(w, b->data, &as_it_is, p, err));
-    memset(p->checksum, 0, sizeof p->checksum);
+    memset(p->head.checksum, 0, sizeof p->head.checksum);
     return CIP_OK;
 }
 
@@ -78,20 +78,20 @@ cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p
     cip_space *stored;
     CIP_TRY(cip_space_resolve(b->stored, &stored, err)); /* compared, where the file is checked */
     CIP_TRY(cip_asdf_piece_of(at->f, at->i, w->arena, p, err));
-    if (cip_asdf_form_of(p) != w->form)
+    if (cip_asdf_form_of(&p->head) != w->form)
         CIP_TRY(change_form(w, b, p, err));
-    bool streamed = (p->flags & ASDF_STREAMED) != 0;
+    bool streamed = (p->head.flags & ASDF_STREAMED) != 0;
     if (w->recode && b->data != NULL && !(streamed && !cip_asdf_packs(&w->how)))
         return encode_anew(w, at, b->data, p, err);
     if (!w->resum || streamed)
         return CIP_OK;
     if (w->sum == ASDF_SUM_NONE) {
-        memset(p->checksum, 0, sizeof p->checksum);
+        memset(p->head.checksum, 0, sizeof p->head.checksum);
         return CIP_OK;
     }
     const cip_read_how how = { w->layout, w->env->pool };
     bool decoded = w->sum == ASDF_SUM_DECODED && b->data != NULL;
-    return cip_asdf_md5(&how, decoded ? b->data : b->stored, w->notes, p->checksum, err);
+    return cip_asdf_md5(&how, decoded ? b->data : b->stored, w->notes, p->head.checksum, err);
 }
 
 /* --- pieces to bytes -------------------------------------------------------------------------- */
@@ -126,7 +126,8 @@ cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_r
     cip_revision r = { .patch = { .arena = { .mem = &f->env->mem } },
                        .has_tail = true,
                        .anew = true };
-    cip_status st = cip_asdf_pieces_add(f->env, p, &r, NULL, err);
+    cip_out tail = cip_revision_tail(&r);
+    cip_status st = cip_asdf_put_pieces(f->env, p, &tail, err);
     if (st == CIP_OK)
         st = put_all(f, &r, told, out, err);
     cip_revision_clear(&r);
@@ -172,7 +173,7 @@ static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, 
 static bool uses_codec(const asdf_recoding *w, const asdf_piece *p, size_t n)
 {
     for (size_t i = 0; i < n && w->recode && cip_asdf_packs(&w->how); i++)
-        if (cip_asdf_codec_of(p[i].code) == w->how.codec)
+        if (cip_asdf_codec_of(p[i].head.code) == w->how.codec)
             return true;
     return false;
 }

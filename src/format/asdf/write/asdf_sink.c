@@ -72,7 +72,7 @@ static cip_status begin_data(asdf_state *w, size_t i, cip_err *err)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected arrays in their blocks' order");
     CIP_TRY(begin_block(w, t, err));
     p->streamed = t->where == CIP_WHERE_STREAMED;
-    p->at[p->n - 1] = w->block.at;
+    p->at[p->n - 1] = w->block.head.offset;
     return CIP_OK;
 }
 
@@ -109,8 +109,7 @@ static cip_status end_data(asdf_state *w, bool *again, cip_err *err)
         }
         if (t->where == CIP_WHERE_EXTERNAL)
             CIP_TRY(cip_asdf_part_end(p, err));
-        t->piece = w->block.head;
-        t->piece.off = w->block.payload;
+        t->head = w->block.head;
     }
     cip_asdf_part_clear(&w->beside);
     t->state = ASDF_DONE;

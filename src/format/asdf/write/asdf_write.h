@@ -155,9 +155,8 @@ typedef struct asdf_blockw {
     cip_out *out;                /* borrowed */
     bool bare;                   /* the payload alone, without a header in front */
     const asdf_block_form *form; /* NULL: that of 1.0 */
-    uint64_t at, payload;        /* where its magic, its payload are in the output */
     uint64_t align;
-    asdf_piece head; /* but for io and off */
+    asdf_block head; /* as it is in the output */
     asdf_packing how;
     const asdf_chain *chain; /* in a codec's place, of form B; or NULL */
     const asdf_encoded *of;  /* the array that goes through it */
@@ -174,10 +173,6 @@ typedef struct asdf_blockw {
     cip_sum *decoded; /* ASDF_SUM_DECODED */
 } asdf_blockw;
 
-/* The header of a block at the end of the output, of such a size that the payload is aligned; *at:
- * where its magic is. */
-cip_status cip_asdf_piece_header(const asdf_piece *p, uint64_t align, cip_out *out, uint64_t *at,
-                                 cip_err *err);
 /* Starts one at the end of the output, its payload aligned. The others' `how` and `sum` (of a
  * chain: none); flags: ASDF_STREAMED or 0. */
 cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err);

@@ -17,7 +17,7 @@ static inline void make_early_tree(asdf_make *m, const char *tree)
 
 /* A block of the form with `more` header bytes; sizes are n unless `p` has them. Gives where it
  * starts. */
-static inline size_t make_early(asdf_make *m, asdf_piece p, size_t more, const void *data, size_t n)
+static inline size_t make_early(asdf_make *m, asdf_block p, size_t more, const void *data, size_t n)
 {
     static const uint8_t zeros[256];
     uint8_t head[ASDF_HEADER_LEN];
@@ -41,7 +41,7 @@ static inline size_t make_encoded(asdf_make *m, const char *chain, const void *p
     asdf_make body = { 0 };
     make_text(&body, chain);
     make_bytes(&body, p, n);
-    const asdf_piece piece = { .form = &cip_asdf_form_b,
+    const asdf_block piece = { .form = &cip_asdf_form_b,
                                .flags = ASDF_ENCODED,
                                .data_size = memory_size };
     size_t at = make_early(m, piece, 0, body.ptr, body.len);
