@@ -61,6 +61,11 @@ typedef struct asdf_header {
     asdf_found found;
     uint64_t at;
 } asdf_header;
+/* The standard that the file says, if it is one of 1.x; NULL: it says none that we write. */
+static inline const char *cip_asdf_own_standard(const asdf_header *h)
+{
+    return h->has_standard && cip_asdf_standard_known(h->standard) ? h->standard_text : NULL;
+}
 
 /* Whether it starts with the header line of any version; *major may be NULL. For probing. */
 bool cip_asdf_is_header(cip_bytes head, uint32_t *major);

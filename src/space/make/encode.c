@@ -42,7 +42,7 @@ struct cip_encoder {
     size_t nraw;
     batch turn[2];
     int now; /* the batch that is encoded next */
-    uint64_t taken, sum;
+    uint64_t sum;
     bool begun;             /* a piece was encoded */
     unsigned carry, ncarry; /* bits that do not make a byte yet */
     uint64_t total;         /* UINT64_MAX: not known */
@@ -273,7 +273,6 @@ cip_status cip_encoder_write(cip_encoder *e, const void *p, size_t n, cip_err *e
     const uint8_t *at = p;
     if (n == 0)
         return CIP_OK;
-    e->taken += n;
     if (e->framing == NULL)
         return cip_out_write(e->out, p, n, err);
     if (e->framing->begin != NULL)
@@ -313,11 +312,6 @@ cip_status cip_encoder_finish(cip_encoder *e, cip_err *err)
         return CIP_OK;
     buf[0] = (uint8_t)e->carry;
     return cip_out_write(e->out, buf, 1, err);
-}
-
-uint64_t cip_encoder_raw(const cip_encoder *e)
-{
-    return e->taken;
 }
 
 void cip_encoder_free(cip_encoder *e)

@@ -20,8 +20,6 @@ void cip_encoder_expect(cip_encoder *enc, uint64_t total);
 cip_status cip_encoder_write(cip_encoder *enc, const void *p, size_t n, cip_err *err);
 /* Encodes what is left and ends the payload. */
 cip_status cip_encoder_finish(cip_encoder *enc, cip_err *err);
-/* Raw bytes taken so far. */
-uint64_t cip_encoder_raw(const cip_encoder *enc);
 /* NULL is fine. */
 void cip_encoder_free(cip_encoder *enc);
 

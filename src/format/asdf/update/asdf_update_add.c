@@ -6,13 +6,6 @@
 
 #include "format/asdf/asdf_store.h"
 
-/* The standard of the file, if it is one that we write; NULL: the default. */
-static const char *own_standard(const asdf_state *u)
-{
-    const asdf_header *h = &u->f->header;
-    return h->has_standard && cip_asdf_standard_known(h->standard) ? h->standard_text : NULL;
-}
-
 static cip_status check_free(asdf_state *u, const char *path, bool replace, cip_err *err)
 {
     cip_yaml_edit *e;
@@ -41,7 +34,7 @@ cip_status cip_asdf_coming_begin(asdf_state *w, cip_out **out, cip_err *err)
     CIP_TRY(may_come(u, w->coming, err));
     CIP_TRY(CIP_ARENA_NEW(w->arena, out, 1, err));
     **out = cip_temporary_out(u->temporary);
-    w->spec.version = w->coming->version = own_standard(u);
+    w->spec.version = w->coming->version = cip_asdf_own_standard(&u->f->header);
     return CIP_OK;
 }
 

@@ -8,8 +8,7 @@
 
 #include "base/num.h"
 #include "codec/checksum/checksum.h"
-
-enum { PIECE = 1 << 20 };
+#include "io/revision_out.h"
 
 /* --- checksums -------------------------------------------------------------------------------- */
 
@@ -36,35 +35,13 @@ static cip_status to_sum(void *user, const void *p, size_t n, cip_err *err)
     return CIP_OK;
 }
 
-static int to_sum_too(void *user, const uint8_t *p, size_t n)
-{
-    cip_sum_add(user, p, n);
-    return 0;
-}
-
-static cip_status sum_segment(const cip_segment *s, cip_sum *sum, cip_err *err)
-{
-    return s->len == 0 ? CIP_OK : cip_io_each(s->io, s->off, s->len, to_sum, sum, err);
-}
-
-/* The decoded bytes: the older convention. */
-static cip_status sum_decoded(asdf_state *u, const asdf_ublock *b, cip_sum *sum, cip_err *err)
+/* Of the stored bytes, or of the decoded ones: the older convention. */
+static cip_status make_sum(asdf_state *u, const asdf_ublock *b, asdf_piece *p, cip_err *err)
 {
     const cip_read_how how = { u->l, u->env->pool };
-    return cip_space_stream(&how, cip_asdf_update_data(u, b), PIECE, to_sum_too, sum, err);
-}
-
-static cip_status sum_stored(const asdf_piece *p, cip_sum *sum, cip_err *err)
-{
     const cip_segment kept = { .io = p->io,
                                .off = p->head.data_off,
                                .len = p->head.used - p->more.len };
-    CIP_TRY(sum_segment(&kept, sum, err));
-    return sum_segment(&p->more, sum, err);
-}
-
-static cip_status make_sum(asdf_state *u, const asdf_ublock *b, asdf_piece *p, cip_err *err)
-{
     asdf_sum kind;
     cip_sum *sum;
     memset(p->head.checksum, 0, sizeof p->head.checksum);
@@ -72,8 +49,15 @@ static cip_status make_sum(asdf_state *u, const asdf_ublock *b, asdf_piece *p, c
     if (kind == ASDF_SUM_NONE)
         return CIP_OK;
     CIP_TRY(cip_sum_new(&u->env->mem, CIP_SUM_MD5, &sum, err));
-    bool decoded = kind == ASDF_SUM_DECODED && !cip_asdf_is_raw(&b->head);
-    cip_status st = decoded ? sum_decoded(u, b, sum, err) : sum_stored(p, sum, err);
+    cip_out out = { .write = to_sum, .user = sum };
+    cip_status st;
+    if (kind == ASDF_SUM_DECODED && !cip_asdf_is_raw(&b->head)) {
+        st = cip_space_write_out(&how, cip_asdf_update_data(u, b), &out, err);
+    } else {
+        st = cip_out_segment(&out, &kept, err);
+        if (st == CIP_OK)
+            st = cip_out_segment(&out, &p->more, err);
+    }
     if (st == CIP_OK)
         cip_sum_take(sum, p->head.checksum);
     cip_sum_free(sum);
@@ -106,21 +90,20 @@ static uint64_t kept_of(const asdf_state *u, const asdf_ublock *b)
 
 cip_status cip_asdf_update_encode_by(asdf_state *u, asdf_ublock *b, asdf_blockw *w, cip_err *err)
 {
-    cip_out to = cip_temporary_out(u->temporary);
     const uint64_t kept = kept_of(u, b);
     cip_space *data;
     bool larger;
     w->env = u->env;
-    w->out = &to;
-    w->bare = true;
     w->sum = ASDF_SUM_NONE;
     if (kept == 0) /* then it is of all of the payload */
         CIP_TRY(wanted_sum(u, b, &w->sum, err));
     CIP_TRY(data_from(u, b, kept, &data, err));
-    CIP_TRY(cip_asdf_blockw_space(w, u->l, data, &larger, err));
-    if (larger && kept == 0 && !cip_asdf_is_streamed(&b->head)) { /* that keeps its header */
+    /* rows stay in pieces of their own, and a streamed block keeps its header */
+    const bool may = kept == 0 && !cip_asdf_is_streamed(&b->head);
+    CIP_TRY(cip_asdf_blockw_space(w, u->temporary, u->l, data, may ? &larger : NULL, err));
+    if (may && larger) {
         memset(b->head.code, 0, sizeof b->head.code);
-        return cip_asdf_blockw_undo(w, err);
+        return CIP_OK;
     }
     b->grown = kept != 0;
     b->encoded = (cip_segment){ .io = u->temporary, .off = w->head.data_off, .len = w->head.used };

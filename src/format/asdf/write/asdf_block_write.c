@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/asdf/write/asdf_write.h"
+#include "io/temporary.h"
 
 /* The payload through its codec. */
 static cip_status begin_codec(asdf_blockw *b, cip_err *err)
@@ -67,14 +68,6 @@ cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
 
 /* --- the one of three that takes the bytes ---------------------------------------------------- */
 
-static cip_status write_encoded(asdf_blockw *b, const void *p, size_t n, cip_err *err)
-{
-    if (b->chained != NULL)
-        return cip_asdf_chainw_write(b->chained, p, n, err);
-    return b->blosc != NULL ? cip_asdf_bloscw_write(b->blosc, p, n, err)
-                            : cip_encoder_write(b->enc, p, n, err);
-}
-
 static cip_status finish(asdf_blockw *b, cip_err *err)
 {
     if (b->chained != NULL)
@@ -83,24 +76,23 @@ static cip_status finish(asdf_blockw *b, cip_err *err)
                             : cip_encoder_finish(b->enc, err);
 }
 
-static uint64_t taken(const asdf_blockw *b)
-{
-    if (b->chained != NULL)
-        return cip_asdf_chainw_raw(b->chained);
-    return b->blosc != NULL ? cip_asdf_bloscw_raw(b->blosc) : cip_encoder_raw(b->enc);
-}
-
 cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_err *err)
 {
     if (b->decoded != NULL)
         cip_sum_add(b->decoded, p, n);
-    CIP_TRY(write_encoded(b, p, n, err));
+    b->head.data_size += n;
+    if (b->chained != NULL)
+        CIP_TRY(cip_asdf_chainw_write(b->chained, p, n, err));
+    else
+        CIP_TRY(b->blosc != NULL ? cip_asdf_bloscw_write(b->blosc, p, n, err)
+                                 : cip_encoder_write(b->enc, p, n, err));
     return cip_report_progress(b->told, n) ? cip_report_status(b->told, err) : CIP_OK;
 }
 
 cip_status cip_asdf_blockw_chunk(asdf_blockw *b, uint64_t i, const cip_chunk_in *chunk,
                                  cip_err *err)
 {
+    b->head.data_size += chunk->raw_len * chunk->run;
     return cip_asdf_bloscw_chunk(b->blosc, i, chunk, err);
 }
 
@@ -113,7 +105,6 @@ cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err)
     if (b->decoded != NULL)
         cip_sum_take(b->decoded, b->head.checksum);
     b->head.stored = b->head.used = b->head.allocated = b->out->n - b->head.data_off;
-    b->head.data_size = taken(b);
     b->worst = b->chained != NULL ? cip_asdf_chainw_worst(b->chained) : 0;
     *larger = cip_asdf_packs(&b->how) && b->head.used >= b->head.data_size;
     cip_asdf_blockw_clear(b);
@@ -129,18 +120,25 @@ cip_status cip_asdf_blockw_undo(asdf_blockw *b, cip_err *err)
     return cip_out_rewind(b->out, b->head.offset, err);
 }
 
-cip_status cip_asdf_blockw_space(asdf_blockw *b, cip_layout *l, cip_space *data, bool *larger,
-                                 cip_err *err)
+cip_status cip_asdf_blockw_space(asdf_blockw *b, cip_io *temporary, cip_layout *l, cip_space *data,
+                                 bool *larger, cip_err *err)
 {
     const cip_read_how how = { l, b->env->pool };
-    *larger = false;
+    cip_out out = cip_temporary_out(temporary);
+    bool not_smaller = false;
     CIP_TRY(cip_space_resolve(data, &data, err)); /* its length is not known before */
+    b->out = &out;
+    b->bare = true;
     b->nbytes = data->len;
     cip_status st = cip_asdf_blockw_begin(b, 0, err);
     if (st == CIP_OK)
         st = cip_space_write_out(&how, data, &b->in, err);
     if (st == CIP_OK)
-        st = cip_asdf_blockw_end(b, larger, err);
+        st = cip_asdf_blockw_end(b, &not_smaller, err);
+    if (larger != NULL)
+        *larger = not_smaller;
+    if (st == CIP_OK && larger != NULL && not_smaller)
+        st = cip_asdf_blockw_undo(b, err);
     cip_asdf_blockw_clear(b);
     return st;
 }

@@ -31,7 +31,6 @@ struct asdf_bloscw {
     cip_buf part;
     cip_arena arena; /* of bls2 */
     void *frame;
-    uint64_t taken;
 };
 
 /* --- what is asked for ------------------------------------------------------------------------ */
@@ -219,19 +218,12 @@ cip_status cip_asdf_bloscw_new(cip_env *env, const asdf_packing *how, uint64_t n
 
 cip_status cip_asdf_bloscw_write(asdf_bloscw *w, const void *p, size_t n, cip_err *err)
 {
-    w->taken += n;
     return cip_chunker_write(w->chunker, (cip_bytes){ p, n }, err);
 }
 
 cip_status cip_asdf_bloscw_chunk(asdf_bloscw *w, uint64_t i, const cip_chunk_in *c, cip_err *err)
 {
-    w->taken += c->raw_len * c->run;
     return w->frame != NULL ? store_chunk(w, i, 1, c, err) : store_part(w, i, 1, c, err);
-}
-
-uint64_t cip_asdf_bloscw_raw(const asdf_bloscw *w)
-{
-    return w->taken;
 }
 
 static cip_status put(void *user, const void *p, size_t n, cip_err *err)

@@ -247,11 +247,6 @@ cip_status cip_asdf_chainw_finish(asdf_chainw *w, cip_err *err)
     return CIP_OK;
 }
 
-uint64_t cip_asdf_chainw_raw(const asdf_chainw *w)
-{
-    return w->taken;
-}
-
 double cip_asdf_chainw_worst(const asdf_chainw *w)
 {
     return w->worst;

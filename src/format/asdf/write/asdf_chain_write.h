@@ -46,8 +46,7 @@ cip_status cip_asdf_chainw_new(cip_env *env, const asdf_chain *c, const asdf_enc
 cip_status cip_asdf_chainw_write(asdf_chainw *w, const void *p, size_t n, cip_err *err);
 /* Ends it. ARG when elements are missing. */
 cip_status cip_asdf_chainw_finish(asdf_chainw *w, cip_err *err);
-/* Bytes taken so far; the largest |decoded - original| of them. */
-uint64_t cip_asdf_chainw_raw(const asdf_chainw *w);
+/* The largest |decoded - original| so far. */
 double cip_asdf_chainw_worst(const asdf_chainw *w);
 /* As a note, to what is told of an array. */
 void cip_asdf_tell_worst(cip_report *notes, const char *path, double worst);

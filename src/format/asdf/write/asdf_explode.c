@@ -90,9 +90,8 @@ static cip_status write_members(exploding *x, cip_err *err)
 {
     const asdf_standard *s;
     const asdf_header *h = &x->f->header;
-    bool known = h->has_standard && cip_asdf_standard_known(h->standard);
-    const char *version = cip_asdf_is_early(h->file) ? "0.1.0" : known ? h->standard_text : NULL;
-    CIP_TRY(cip_asdf_standard(version, &s, err));
+    const bool early = cip_asdf_is_early(h->file);
+    CIP_TRY(cip_asdf_standard(early ? "0.1.0" : cip_asdf_own_standard(h), &s, err));
     for (size_t i = 0; i < x->f->blocks.n; i++)
         if (x->goes[i])
             CIP_TRY(write_member(x, s, i, err));

@@ -17,19 +17,13 @@ static const asdf_packing as_it_is = { .codec = NULL };
 static cip_status encode(asdf_recoding *w, cip_space *data, const asdf_packing *how, asdf_piece *p,
                          cip_err *err)
 {
-    cip_out out;
-    asdf_blockw b = {
-        .env = w->env, .out = &out, .bare = true, .how = *how, .sum = w->sum, .told = w->notes
-    };
+    asdf_blockw b = { .env = w->env, .how = *how, .sum = w->sum, .told = w->notes };
     bool larger;
     if (w->temporary == NULL)
         CIP_TRY(cip_temporary_new(w->env, NULL, &w->temporary, err));
-    out = cip_temporary_out(w->temporary);
-    CIP_TRY(cip_asdf_blockw_space(&b, w->layout, data, &larger, err));
-    if (larger) {
-        CIP_TRY(cip_asdf_blockw_undo(&b, err));
+    CIP_TRY(cip_asdf_blockw_space(&b, w->temporary, w->layout, data, &larger, err));
+    if (larger)
         return encode(w, data, &as_it_is, p, err);
-    }
     b.head.form = p->head.form;
     b.head.flags = p->head.flags & ~(uint32_t)ASDF_STREAMED;
     memcpy(b.head.encoding, p->head.encoding, sizeof b.head.encoding);
@@ -148,9 +142,10 @@ static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, 
     const cip_node *node;
     cip_yaml_edit *e;
     cip_err why = CIP_ERR_INIT;
-    if (tree->len == 0 || !f->header.has_standard || !cip_asdf_standard_known(f->header.standard))
+    const char *version = cip_asdf_own_standard(&f->header);
+    if (tree->len == 0 || version == NULL)
         return CIP_OK;
-    CIP_TRY(cip_asdf_standard(f->header.standard_text, &s, err));
+    CIP_TRY(cip_asdf_standard(version, &s, err));
     CIP_TRY(cip_asdf_codec_extension(w->arena, s, w->layout->tree, w->how.codec, &node, err));
     if (node == NULL)
         return CIP_OK;

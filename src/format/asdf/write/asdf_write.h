@@ -140,8 +140,6 @@ cip_status cip_asdf_bloscw_chunk(asdf_bloscw *w, uint64_t i, const cip_chunk_in 
                                  cip_err *err);
 /* All of the payload to `to`. ARG when bytes are missing. */
 cip_status cip_asdf_bloscw_finish(asdf_bloscw *w, cip_out *to, cip_err *err);
-/* Bytes taken so far. */
-uint64_t cip_asdf_bloscw_raw(const asdf_bloscw *w);
 /* NULL is fine. */
 void cip_asdf_bloscw_free(asdf_bloscw *w);
 
@@ -185,9 +183,10 @@ cip_status cip_asdf_blockw_chunk(asdf_blockw *b, uint64_t i, const cip_chunk_in 
  * codec; a chain stays), and cip_asdf_blockw_undo takes it back. */
 cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err);
 cip_status cip_asdf_blockw_undo(asdf_blockw *b, cip_err *err);
-/* All bytes of a space of the layout as a block, from its beginning to its end. */
-cip_status cip_asdf_blockw_space(asdf_blockw *b, cip_layout *l, cip_space *data, bool *larger,
-                                 cip_err *err);
+/* All bytes of a space of the layout as a payload, behind what the temporary file holds; *larger:
+ * it did not become smaller, and was taken back (NULL: it stays all the same). */
+cip_status cip_asdf_blockw_space(asdf_blockw *b, cip_io *temporary, cip_layout *l, cip_space *data,
+                                 bool *larger, cip_err *err);
 void cip_asdf_blockw_clear(asdf_blockw *b);
 
 /* --- asdf_tree_write.c ------------------------------------------------------------------------ */
