@@ -211,7 +211,9 @@ typedef struct asdf_walk {
 
 /* All blocks from `from` on, the place behind the tree. LIMIT over limits.max_blocks. */
 cip_status cip_asdf_walk(cip_env *env, cip_window *w, uint64_t from, asdf_walk *out, cip_err *err);
-cip_status cip_asdf_blocks_add(cip_env *env, asdf_blocks *list, const asdf_block *b, cip_err *err);
+/* LIMIT where there are `most`. */
+cip_status cip_asdf_blocks_add(cip_env *env, asdf_blocks *list, uint64_t most, const asdf_block *b,
+                               cip_err *err);
 void cip_asdf_blocks_clear(cip_env *env, asdf_blocks *list);
 
 /* --- asdf_index.c: the block index (section 2.7) --------------------------------------------- */
@@ -551,16 +553,16 @@ cip_status cip_asdf_text_of(const asdf_file *f, cip_arena *a, cip_bytes *head, c
 /* Adds the whole file: head, tree and room, blocks, index. The first payload is aligned by room
  * behind the tree (without room or tree: by its header_size), the others by their header_size. */
 cip_status cip_asdf_put_pieces(cip_env *env, const asdf_pieces *p, cip_out *out, cip_err *err);
-/* Header, payload and free space at the end of an output; *at: where the magic is. align 1: nothing
+/* Header, payload and free space at the end of an output; *as: as they are there. align 1: nothing
  * is added to align the payload. LIMIT for an alignment that a header cannot give. */
-cip_status cip_asdf_put_block(const asdf_piece *b, uint64_t align, cip_out *out, uint64_t *at,
+cip_status cip_asdf_put_block(const asdf_piece *b, uint64_t align, cip_out *out, asdf_block *as,
                               cip_err *err);
 /* The header alone, of such a size that the payload behind it is aligned; sets offset and
  * header_size. */
 cip_status cip_asdf_put_header(asdf_block *b, cip_bytes extra, uint64_t align, cip_out *out,
                                cip_err *err);
-/* The index of n blocks; none for n 0. */
-cip_status cip_asdf_put_index(const uint64_t *at, size_t n, bool crlf, cip_mem *mem, cip_out *out,
+/* The index of these blocks; none of none. */
+cip_status cip_asdf_put_index(const asdf_blocks *list, bool crlf, cip_mem *mem, cip_out *out,
                               cip_err *err);
 /* What is missing at pos until the next multiple of `align`. */
 static inline uint64_t cip_asdf_pad(uint64_t pos, uint64_t align)

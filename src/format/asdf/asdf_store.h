@@ -31,7 +31,6 @@ typedef struct asdf_target {
     const char *uri;       /* of external ones */
     size_t member;         /* and their number */
     cip_buf data;          /* of inline ones */
-    asdf_block head;       /* once written */
     int state;
 } asdf_target;
 
@@ -100,8 +99,7 @@ typedef struct asdf_state {
     asdf_part main, beside;
     asdf_blockw block;
     size_t open;        /* the array that data are taken for; SIZE_MAX: none */
-    cip_coming *coming; /* what is written comes into a file: its payloads alone, to that state's
-                           temporary file; NULL: it is a new file */
+    cip_coming *coming; /* what is written comes into a file; NULL: it is a new file */
     cip_layout *seen;   /* in which the array that came can be read; or NULL */
     /* A file that is there. */
     cip_io *temporary;       /* where what is encoded goes; borrowed */

@@ -321,7 +321,7 @@ static cip_status read_batch(cip_env *env, cip_window *w, asdf_index *x, size_t 
     for (size_t k = 0; k < n && x->state == ASDF_INDEX_GOOD; k++) {
         asdf_block b = { .form = cip_asdf_blocks_form(list) };
         take_header(x, i + k, raw + k * ASDF_HEADER_LEN, w, &b);
-        CIP_GO(cip_asdf_blocks_add(env, list, &b, err));
+        CIP_GO(cip_asdf_blocks_add(env, list, env->limits.max_blocks, &b, err));
     }
 done:
     cip_mem_put(&env->mem, raw);

@@ -13,11 +13,12 @@
 
 static const char index_line[] = ASDF_INDEX_LINE;
 
-cip_status cip_asdf_blocks_add(cip_env *env, asdf_blocks *list, const asdf_block *b, cip_err *err)
+cip_status cip_asdf_blocks_add(cip_env *env, asdf_blocks *list, uint64_t most, const asdf_block *b,
+                               cip_err *err)
 {
-    if (list->n >= env->limits.max_blocks)
+    if (list->n >= most)
         return cip_fail(err, CIP_ERR_LIMIT, b->offset, "more than %" PRIu64 " blocks (max_blocks)",
-                        env->limits.max_blocks);
+                        most);
     if (list->n == list->cap) {
         size_t cap = list->cap == 0 ? 8 : list->cap * 2;
         CIP_TRY(cip_mem_resize(&env->mem, (void **)&list->at, cap * sizeof *list->at, err));
@@ -92,7 +93,7 @@ static cip_status take_block(walker *x, uint64_t at, bool marked, cip_err *err)
         b.lie = "expected a block's magic, found other bytes before a header and its payload";
     cip_asdf_block_judge(&b, x->win->layout->io->size, NULL); /* its state says what is wrong */
     CIP_TRY(check_stream(x, &b, err));
-    return cip_asdf_blocks_add(x->env, &x->w->blocks, &b, err);
+    return cip_asdf_blocks_add(x->env, &x->w->blocks, x->env->limits.max_blocks, &b, err);
 }
 
 /* --- what stands somewhere -------------------------------------------------------------------- */

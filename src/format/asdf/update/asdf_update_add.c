@@ -48,9 +48,8 @@ static cip_status see(const asdf_state *u, asdf_state *w, const asdf_target *t, 
     CIP_TRY(cip_layout_new(w->env, u->temporary, &w->seen, err));
     CIP_TRY(cip_asdf_new_state(w->seen, &f, err));
     f->header = u->f->header;
-    for (size_t i = 0; i < w->ntarget; i++)
-        if (w->target[i]->where != CIP_WHERE_INLINE)
-            CIP_TRY(cip_asdf_blocks_add(f->env, &f->blocks, &w->target[i]->head, err));
+    f->blocks = w->main.blocks;
+    w->main.blocks = (asdf_blocks){ .n = 0 };
     f->sure = f->blocks.n;
     CIP_TRY(cip_asdf_make_blocks(f, err));
     CIP_TRY(cip_asdf_target_node(w, &w->seen->arena, t, &node, err));

@@ -16,9 +16,9 @@ typedef struct placing {
     cip_revision *r;
     cip_bytes text; /* of the tree; as it was when it did not change */
     bool crlf;
-    size_t old;   /* blocks of the file */
-    uint64_t *at; /* of every block's magic */
-    cip_out end;  /* of the file, once there is a tail */
+    size_t old;      /* blocks of the file */
+    asdf_blocks all; /* as they will be */
+    cip_out end;     /* of the file, once there is a tail */
 } placing;
 
 static bool streams(const asdf_state *u)
@@ -164,7 +164,7 @@ static cip_status place_old(placing *p, size_t i, cip_err *err)
     asdf_ublock *b = &p->u->b[i];
     uint8_t head[ASDF_HEADER_LEN];
     asdf_piece piece;
-    p->at[i] = b->head.offset;
+    p->all.at[i] = b->head;
     if (!b->changed)
         return CIP_OK;
     const asdf_payload load = cip_asdf_update_payload(b);
@@ -216,7 +216,7 @@ static cip_status place_new(placing *p, size_t i, cip_err *err)
     CIP_TRY(cip_asdf_update_piece(p->u, i, &piece, err));
     bool exact = piece.head.form != &cip_asdf_form_1_0; /* its length tells the form */
     const uint64_t align = u->spec.align != 0 ? u->spec.align : exact ? 1 : ASDF_ALIGN;
-    return cip_asdf_put_block(&piece, align, &p->end, &p->at[i], err);
+    return cip_asdf_put_block(&piece, align, &p->end, &p->all.at[i], err);
 }
 
 static cip_status place_index(placing *p, cip_err *err)
@@ -229,7 +229,7 @@ static cip_status place_index(placing *p, cip_err *err)
         (!p->r->has_tail && u->f->index.state == ASDF_INDEX_GOOD))
         return CIP_OK;
     CIP_TRY(start_behind_old(p, err));
-    return cip_asdf_put_index(p->at, u->n, p->crlf, &u->env->mem, &p->end, err);
+    return cip_asdf_put_index(&p->all, p->crlf, &u->env->mem, &p->end, err);
 }
 
 /* Blocks that cannot be read stand in the way of anything behind them. */
@@ -381,7 +381,8 @@ cip_status cip_asdf_update_finish(asdf_state *u, cip_revision *r, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(u->arena, &to, p.old, err));
     if (!u->anew) /* where all blocks move, and may have other numbers already, none is outgrown */
         CIP_TRY(number_blocks(u, to, p.old, err));
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &p.at, u->n, err));
+    p.all.n = u->n;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &p.all.at, u->n, err));
     CIP_TRY(texts(&p, &head, err));
     CIP_TRY(cip_asdf_update_find_front(u, u->f->tree_off + p.text.len, &front, err));
     /* Over half of somebody's bytes the text is not written: the rest could be read as more of it.

@@ -89,14 +89,15 @@ static cip_status copy_block(asdf_state *w, size_t i, asdf_recoding *r, cip_err 
 {
     const asdf_place at = { cip_asdf_of(w->spec.from), i };
     asdf_piece p;
+    asdf_block as;
     CIP_TRY(cip_asdf_part_block(&w->main, err));
     CIP_TRY(cip_asdf_recode(r, &at, &p, err));
-    if ((p.head.flags & ASDF_STREAMED) != 0 && w->main.n != (size_t)w->nblock)
+    if ((p.head.flags & ASDF_STREAMED) != 0 && w->main.blocks.n + 1 != (size_t)w->nblock)
         cip_asdf_freeze_piece(&p);
     p.head.allocated = p.head.used;
     w->main.streamed = (p.head.flags & ASDF_STREAMED) != 0;
-    return cip_asdf_put_block(&p, cip_asdf_block_align(w), w->main.out, &w->main.at[w->main.n - 1],
-                              err);
+    CIP_TRY(cip_asdf_put_block(&p, cip_asdf_block_align(w), w->main.out, &as, err));
+    return cip_asdf_blocks_add(w->env, &w->main.blocks, UINT64_MAX, &as, err);
 }
 
 cip_status cip_asdf_copy_kept(asdf_state *w, int64_t before, cip_err *err)

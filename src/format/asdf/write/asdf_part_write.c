@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "format/asdf/write/asdf_write.h"
+#include "io/temporary.h"
 
 enum {
     RESERVE = 64 << 10,  /* for a tree that comes last */
@@ -63,24 +64,20 @@ cip_status cip_asdf_part_block(asdf_part *p, cip_err *err)
     if (p->streamed)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected nothing behind the streamed array");
-    if (p->out->n == 0) {
+    if (p->bare)
+        *p->out = cip_temporary_out(p->out->user);
+    else if (p->out->n == 0) {
         p->reserved = RESERVE + missing(p, RESERVE);
         CIP_TRY(cip_out_fill(p->out, ' ', p->reserved, err));
     }
-    if (p->n == p->cap) {
-        size_t cap = p->cap == 0 ? 16 : 2 * p->cap;
-        CIP_TRY(cip_mem_resize(&p->env->mem, (void **)&p->at, cap * sizeof *p->at, err));
-        p->cap = cap;
-    }
-    p->at[p->n++] = p->out->n;
     return CIP_OK;
 }
 
 static cip_status move_blocks(asdf_part *p, uint64_t to, cip_err *err)
 {
     CIP_TRY(cip_out_move(p->out, p->reserved, to, err));
-    for (size_t i = 0; i < p->n; i++)
-        p->at[i] = p->at[i] - p->reserved + to;
+    for (size_t i = 0; i < p->blocks.n; i++)
+        p->blocks.at[i].offset += to - p->reserved;
     p->reserved = to;
     return CIP_OK;
 }
@@ -88,7 +85,7 @@ static cip_status move_blocks(asdf_part *p, uint64_t to, cip_err *err)
 cip_status cip_asdf_part_late_text(asdf_part *p, cip_buf *text, cip_err *err)
 {
     uint64_t room, to;
-    if (p->n == 0)
+    if (p->blocks.n == 0)
         return cip_asdf_part_text(p, text, false, err);
     CIP_TRY(place(p, text, &room, err));
     to = text->len + room;
@@ -107,12 +104,11 @@ cip_status cip_asdf_part_end(asdf_part *p, cip_err *err)
 {
     if (p->streamed || p->form != &cip_asdf_form_1_0)
         return CIP_OK;
-    return cip_asdf_put_index(p->at, p->n, false, &p->env->mem, p->out, err);
+    return cip_asdf_put_index(&p->blocks, false, &p->env->mem, p->out, err);
 }
 
 void cip_asdf_part_clear(asdf_part *p)
 {
-    if (p->at != NULL)
-        cip_mem_put(&p->env->mem, p->at);
-    p->at = NULL;
+    if (p->env != NULL)
+        cip_asdf_blocks_clear(p->env, &p->blocks);
 }

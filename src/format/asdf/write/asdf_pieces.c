@@ -132,17 +132,17 @@ size_t cip_asdf_header_bytes(const asdf_block *b, uint16_t header_size,
     return cip_asdf_header_len(form);
 }
 
-cip_status cip_asdf_put_index(const uint64_t *at, size_t n, bool crlf, cip_mem *mem, cip_out *out,
+cip_status cip_asdf_put_index(const asdf_blocks *list, bool crlf, cip_mem *mem, cip_out *out,
                               cip_err *err)
 {
     const char *eol = crlf ? "\r\n" : "\n";
     cip_buf text = { .mem = mem };
     cip_status st = CIP_OK;
-    if (n == 0)
+    if (list->n == 0)
         return CIP_OK;
     CIP_GO(cip_buf_addf(&text, err, ASDF_INDEX_LINE "%s%%YAML 1.1%s---%s", eol, eol, eol));
-    for (size_t i = 0; i < n; i++)
-        CIP_GO(cip_buf_addf(&text, err, "- %" PRIu64 "%s", at[i], eol));
+    for (size_t i = 0; i < list->n; i++)
+        CIP_GO(cip_buf_addf(&text, err, "- %" PRIu64 "%s", list->at[i].offset, eol));
     CIP_GO(cip_buf_addf(&text, err, "...%s", eol));
     st = cip_out_write(out, text.ptr, text.len, err);
 done:
@@ -167,15 +167,16 @@ cip_status cip_asdf_put_header(asdf_block *b, cip_bytes extra, uint64_t align, c
     return cip_out_fill(out, 0, pad, err);
 }
 
-cip_status cip_asdf_put_block(const asdf_piece *b, uint64_t align, cip_out *out, uint64_t *at,
+cip_status cip_asdf_put_block(const asdf_piece *b, uint64_t align, cip_out *out, asdf_block *as,
                               cip_err *err)
 {
-    asdf_block h = b->head;
-    const cip_segment first = { .io = b->io, .off = h.data_off, .len = h.used - b->more.len };
-    const bool room = (h.flags & ASDF_STREAMED) == 0 && h.allocated > h.used;
-    const cip_segment zeros = { .len = room ? h.allocated - h.used : 0 };
-    CIP_TRY(cip_asdf_put_header(&h, b->extra, align, out, err));
-    *at = h.offset;
+    const asdf_block *h = &b->head;
+    const cip_segment first = { .io = b->io, .off = h->data_off, .len = h->used - b->more.len };
+    const bool room = (h->flags & ASDF_STREAMED) == 0 && h->allocated > h->used;
+    const cip_segment zeros = { .len = room ? h->allocated - h->used : 0 };
+    *as = *h;
+    CIP_TRY(cip_asdf_put_header(as, b->extra, align, out, err));
+    as->data_off = out->n;
     CIP_TRY(cip_out_segment(out, &first, err));
     CIP_TRY(cip_out_segment(out, &b->more, err));
     return cip_out_segment(out, &zeros, err);
@@ -234,7 +235,7 @@ cip_status cip_asdf_align_check(uint64_t align, cip_err *err)
 cip_status cip_asdf_put_pieces(cip_env *env, const asdf_pieces *p, cip_out *out, cip_err *err)
 {
     cip_status st;
-    uint64_t *where = NULL;
+    asdf_blocks list = { .n = p->n };
     const uint64_t align = p->align != 0 ? p->align : ASDF_ALIGN;
     CIP_TRY(cip_asdf_align_check(p->align, err));
     if (p->align > 1 && p->n != 0 && p->early)
@@ -242,15 +243,15 @@ cip_status cip_asdf_put_pieces(cip_env *env, const asdf_pieces *p, cip_out *out,
                         "expected no alignment for blocks of ASDF 0.1, whose layout is told by the "
                         "length of their headers, found %" PRIu64,
                         p->align);
-    CIP_TRY(CIP_NEW(&env->mem, &where, p->n, err));
+    CIP_TRY(CIP_NEW(&env->mem, &list.at, p->n, err));
     CIP_GO(put_text(p, align, out, err));
     for (size_t i = 0; i < p->n; i++) {
         const bool exact = is_exact(p, &p->block[i].head);
-        CIP_GO(cip_asdf_put_block(&p->block[i], exact ? 1 : align, out, &where[i], err));
+        CIP_GO(cip_asdf_put_block(&p->block[i], exact ? 1 : align, out, &list.at[i], err));
     }
     if (has_index(p))
-        CIP_GO(cip_asdf_put_index(where, p->n, p->crlf, &env->mem, out, err));
+        CIP_GO(cip_asdf_put_index(&list, p->crlf, &env->mem, out, err));
 done:
-    cip_mem_put(&env->mem, where);
+    cip_mem_put(&env->mem, list.at);
     return st;
 }

@@ -37,11 +37,9 @@ static asdf_part *part_of(asdf_state *w, const asdf_target *t)
 static cip_status begin_block(asdf_state *w, const asdf_target *t, cip_err *err)
 {
     asdf_part *p = part_of(w, t);
-    if (w->coming != NULL) /* others wrote to it meanwhile */
-        *p->out = cip_temporary_out(p->out->user);
     w->block = (asdf_blockw){ .env = w->env,
                               .out = p->out,
-                              .bare = w->coming != NULL,
+                              .bare = p->bare,
                               .form = p->form,
                               .align = cip_asdf_block_align(w),
                               .how = t->how.packing,
@@ -60,20 +58,16 @@ static cip_status begin_data(asdf_state *w, size_t i, cip_err *err)
     t->state = ASDF_BEGUN;
     if (t->where == CIP_WHERE_INLINE || t->s->is_view)
         return CIP_OK;
-    if (w->coming != NULL)
-        return begin_block(w, t, err);
     if (t->where == CIP_WHERE_EXTERNAL)
         CIP_TRY(begin_beside(w, t, err));
     asdf_part *p = part_of(w, t);
     if (p == &w->main)
         CIP_TRY(cip_asdf_copy_kept(w, t->block, err));
     CIP_TRY(cip_asdf_part_block(p, err));
-    if (p == &w->main && p->n != (size_t)t->block + 1)
+    if (p == &w->main && p->blocks.n != (size_t)t->block)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected arrays in their blocks' order");
-    CIP_TRY(begin_block(w, t, err));
     p->streamed = t->where == CIP_WHERE_STREAMED;
-    p->at[p->n - 1] = w->block.head.offset;
-    return CIP_OK;
+    return begin_block(w, t, err);
 }
 
 /* What is not as it was, in numbers. */
@@ -107,9 +101,9 @@ static cip_status end_data(asdf_state *w, bool *again, cip_err *err)
             CIP_TRY(cip_asdf_blockw_undo(&w->block, err));
             return begin_block(w, t, err);
         }
+        CIP_TRY(cip_asdf_blocks_add(w->env, &p->blocks, UINT64_MAX, &w->block.head, err));
         if (t->where == CIP_WHERE_EXTERNAL)
             CIP_TRY(cip_asdf_part_end(p, err));
-        t->head = w->block.head;
     }
     cip_asdf_part_clear(&w->beside);
     t->state = ASDF_DONE;
@@ -165,6 +159,7 @@ cip_status cip_asdf_sink_begin(asdf_state *w, cip_out *out, cip_array_form *form
     w->yaml = is_yaml(out);
     w->main = (asdf_part){ .env = w->env,
                            .out = out,
+                           .bare = w->coming != NULL,
                            .slack = spec->tree_slack,
                            .align = spec->align != 0 ? spec->align : ASDF_ALIGN };
     if (out->rewrite == NULL || out->rewind == NULL || out->move == NULL ||

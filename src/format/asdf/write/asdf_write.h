@@ -316,16 +316,17 @@ typedef struct asdf_part {
                                     comments */
     uint64_t align;
     int64_t slack;
-    uint64_t *at; /* the blocks' magics; of the env's memory */
-    size_t n, cap;
-    uint64_t reserved; /* room in front for a tree that comes later, or 0 */
-    bool streamed;     /* the last block is */
+    bool
+        bare; /* payloads alone, each at the end of a temporary file that others write to as well */
+    asdf_blocks blocks; /* as they are in the output, once whole */
+    uint64_t reserved;  /* room in front for a tree that comes later, or 0 */
+    bool streamed;      /* the last block is */
 } asdf_part;
 
 /* Head and tree first. blocks: some will follow. */
 cip_status cip_asdf_part_text(asdf_part *p, cip_buf *head_and_tree, bool blocks, cip_err *err);
-/* Notes a block that is about to be written at the output's end; makes room for the tree before the
- * first when there is none yet. */
+/* Before a block is written at the output's end: makes room for the tree before the first when
+ * there is none yet. */
 cip_status cip_asdf_part_block(asdf_part *p, cip_err *err);
 /* The tree last, into the room in front. */
 cip_status cip_asdf_part_late_text(asdf_part *p, cip_buf *head_and_tree, cip_err *err);
