@@ -181,8 +181,5 @@ cip_status cip_asdf_update_encode_chain(asdf_state *u, size_t block, cip_err *er
     CIP_TRY(find_array(u, block, &c, &of, err));
     CIP_TRY(cip_asdf_update_encode_by(u, b, &w, err));
     b->head.flags |= ASDF_ENCODED;
-    if (!cip_asdf_chain_is_lossy(&c) || u->spec.notes == NULL)
-        return CIP_OK;
-    cip_asdf_tell_worst(u->spec.notes, path_of(u, block), w.worst);
-    return cip_report_status(u->spec.notes, err);
+    return cip_asdf_tell_worst(&w, path_of(u, block), u->spec.notes, err);
 }

@@ -233,22 +233,13 @@ static cip_status place_index(placing *p, cip_err *err)
 }
 
 /* Blocks that cannot be read stand in the way of anything behind them. */
-static cip_status check_blocks(const placing *p, cip_err *err)
+static cip_status check_blocks(const asdf_file *f, cip_err *err)
 {
-    const asdf_file *f = p->u->f;
-    for (size_t i = 0; i < p->old; i++)
+    for (size_t i = 0; i < f->blocks.n; i++)
         if (f->blocks.at[i].state != CIP_OK)
             return cip_fail(err, f->blocks.at[i].state, f->blocks.at[i].offset,
                             "expected whole blocks, found block %zu damaged; see cip_verify", i);
     return CIP_OK;
-}
-
-static bool is_damaged(const asdf_state *u)
-{
-    for (size_t i = 0; i < u->f->blocks.n; i++)
-        if (u->f->blocks.at[i].state != CIP_OK)
-            return true;
-    return false;
 }
 
 static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
@@ -258,9 +249,9 @@ static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
         return u->tree_changed ? text_at_end(p, err) : CIP_OK;
     if (u->tree_changed)
         CIP_TRY(change_text(p, err));
-    if (!blocks_changed && is_damaged(u))
+    if (!blocks_changed && check_blocks(u->f, NULL) != CIP_OK)
         return CIP_OK;
-    CIP_TRY(check_blocks(p, err));
+    CIP_TRY(check_blocks(p->u->f, err));
     for (size_t i = 0; i < p->old; i++)
         CIP_TRY(place_old(p, i, err));
     for (size_t i = p->old; i < u->n; i++)
@@ -291,7 +282,7 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
     asdf_state *u = p->u;
     asdf_piece *piece;
     size_t n = 0;
-    CIP_TRY(check_blocks(p, err));
+    CIP_TRY(check_blocks(p->u->f, err));
     if (!u->compact)
         CIP_TRY(cip_asdf_update_check_end(u, err));
     CIP_TRY(tell_front(u, err));

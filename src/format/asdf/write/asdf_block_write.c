@@ -143,6 +143,16 @@ cip_status cip_asdf_blockw_space(asdf_blockw *b, cip_io *temporary, cip_layout *
     return st;
 }
 
+cip_status cip_asdf_tell_worst(const asdf_blockw *b, const char *path, cip_report *notes,
+                               cip_err *err)
+{
+    if (b->chain == NULL || !cip_asdf_chain_is_lossy(b->chain) || notes == NULL)
+        return CIP_OK;
+    cip_report_add(notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, path,
+                   "the largest error of a value is %.9g", b->worst);
+    return cip_report_status(notes, err);
+}
+
 void cip_asdf_blockw_clear(asdf_blockw *b)
 {
     cip_encoder_free(b->enc);

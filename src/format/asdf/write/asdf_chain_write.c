@@ -264,9 +264,3 @@ void cip_asdf_chainw_free(asdf_chainw *w)
     cip_mem_put(&w->env->mem, w->chunk);
     cip_mem_put(&w->env->mem, w);
 }
-
-void cip_asdf_tell_worst(cip_report *notes, const char *path, double worst)
-{
-    cip_report_add(notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, path,
-                   "the largest error of a value is %.9g", worst);
-}

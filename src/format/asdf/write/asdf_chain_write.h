@@ -48,8 +48,6 @@ cip_status cip_asdf_chainw_write(asdf_chainw *w, const void *p, size_t n, cip_er
 cip_status cip_asdf_chainw_finish(asdf_chainw *w, cip_err *err);
 /* The largest |decoded - original| so far. */
 double cip_asdf_chainw_worst(const asdf_chainw *w);
-/* As a note, to what is told of an array. */
-void cip_asdf_tell_worst(cip_report *notes, const char *path, double worst);
 /* NULL is fine. */
 void cip_asdf_chainw_free(asdf_chainw *w);
 

@@ -70,15 +70,6 @@ static cip_status begin_data(asdf_state *w, size_t i, cip_err *err)
     return begin_block(w, t, err);
 }
 
-/* What is not as it was, in numbers. */
-static cip_status tell_worst(asdf_state *w, const asdf_target *t, cip_err *err)
-{
-    if (t->how.chain == NULL || !cip_asdf_chain_is_lossy(t->how.chain) || w->spec.notes == NULL)
-        return CIP_OK;
-    cip_asdf_tell_worst(w->spec.notes, t->s->path, w->block.worst);
-    return cip_report_status(w->spec.notes, err);
-}
-
 /* `again`: what did not become smaller may be asked for once more, to be stored as it is; but not
  * chunks that came as they are stored. */
 static cip_status end_data(asdf_state *w, bool *again, cip_err *err)
@@ -92,7 +83,7 @@ static cip_status end_data(asdf_state *w, bool *again, cip_err *err)
     if (t->where != CIP_WHERE_INLINE && !t->s->is_view) {
         asdf_part *p = part_of(w, t);
         CIP_TRY(cip_asdf_blockw_end(&w->block, &larger, err));
-        CIP_TRY(tell_worst(w, t, err));
+        CIP_TRY(cip_asdf_tell_worst(&w->block, t->s->path, w->spec.notes, err));
         if (larger && again != NULL && t->how.packing.source == NULL) {
             *again = true;
             t->left = t->nbytes;

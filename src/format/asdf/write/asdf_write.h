@@ -187,6 +187,10 @@ cip_status cip_asdf_blockw_undo(asdf_blockw *b, cip_err *err);
  * it did not become smaller, and was taken back (NULL: it stays all the same). */
 cip_status cip_asdf_blockw_space(asdf_blockw *b, cip_io *temporary, cip_layout *l, cip_space *data,
                                  bool *larger, cip_err *err);
+/* The largest error of a chain that is lossy, as a note to what is told of an array (NULL: nobody).
+ */
+cip_status cip_asdf_tell_worst(const asdf_blockw *b, const char *path, cip_report *notes,
+                               cip_err *err);
 void cip_asdf_blockw_clear(asdf_blockw *b);
 
 /* --- asdf_tree_write.c ------------------------------------------------------------------------ */
