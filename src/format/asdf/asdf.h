@@ -7,6 +7,7 @@
 #include "codec/framing.h"
 #include "format/format.h"
 #include "space/read/window.h"
+#include "tree/yaml.h"
 
 extern const cip_array_store cip_asdf_store;
 extern const cip_format cip_format_asdf;
@@ -309,6 +310,9 @@ enum { ASDF_OPEN_TREE = 1, ASDF_OPEN_ARRAYS = 2 };
 cip_status cip_asdf_open(cip_layout *l, uint32_t parts, cip_err *err);
 
 /* --- asdf_tree.c ------------------------------------------------------------------------------ */
+
+/* How a tree's text is parsed of which all was said when it was read first. */
+extern const cip_yaml_options cip_asdf_tree_options;
 
 /* How a tree ends. */
 typedef enum asdf_end {

@@ -47,7 +47,7 @@ typedef struct asdf_kept {
 
 /* A block, of the file or new. */
 typedef struct asdf_ublock {
-    asdf_block head;            /* of the file; of a new one only flags and code count */
+    asdf_block head;            /* as in the file; of a new one what is known of it by now */
     bool is_new;                /* not in the file */
     bool changed;               /* anything of it; elements only from cip_asdf_update_chunks on */
     const cip_chunk_changes *c; /* its decoded bytes; NULL: as they were, or `encoded` alone */
@@ -62,8 +62,7 @@ typedef struct asdf_ublock {
      * file. */
     const cip_array *array;
     const int64_t *shape;
-    bool sum_known;   /* the header's checksum is that of what will be stored */
-    int64_t moved_to; /* the new block that has its data now, or -1 */
+    bool sum_known; /* the header's checksum is that of what will be stored */
 } asdf_ublock;
 
 /* Stored bytes of a block as they will be: the kept ones, then those of `more`. */
@@ -85,9 +84,8 @@ typedef struct asdf_state {
     cip_layout *l; /* the file as it was; NULL: a new one, or arrays that come into one */
     asdf_file *f;
     /* Arrays that come. */
-    const asdf_standard *standard;
     asdf_sum sum;
-    asdf_how how; /* of arrays that have none of their own */
+    asdf_how how; /* of arrays that have none of their own; its standard is of all */
     asdf_target **target;
     size_t ntarget, target_cap;
     int64_t nblock;
@@ -122,7 +120,7 @@ typedef struct asdf_state {
  * another alignment is asked for. */
 static inline uint64_t cip_asdf_block_align(const asdf_state *w)
 {
-    return w->standard->early && w->spec.align == 0 ? 1 : w->main.align;
+    return w->how.standard->early && w->spec.align == 0 ? 1 : w->main.align;
 }
 
 /* What a RawArray's tree says lies in the array itself, but for its metadata. */
@@ -211,6 +209,14 @@ bool cip_asdf_update_has(asdf_state *u, const cip_array *a);
 static inline const cip_array *cip_asdf_update_now(const asdf_state *u, const cip_array *a)
 {
     return u->now != NULL ? u->now(u->now_user, a) : a;
+}
+/* Whether any block is new or changed. */
+static inline bool cip_asdf_update_any_changed(const asdf_state *u)
+{
+    bool any = false;
+    for (size_t i = 0; i < u->n; i++)
+        any = any || u->b[i].changed;
+    return any;
 }
 /* For each block how many ndarrays of the tree name it, masks included; in the arena. */
 cip_status cip_asdf_update_users(asdf_state *u, const size_t **n, cip_err *err);

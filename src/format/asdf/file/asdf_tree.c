@@ -146,6 +146,10 @@ static bool is_usual_root(const cip_node *n)
            (type == CIP_NODE_STRING && n->len == 0);
 }
 
+const cip_yaml_options cip_asdf_tree_options = { .default_handle = ASDF_TAGS,
+                                                 .part = "tree",
+                                                 .quiet = true };
+
 static cip_status parse_tree(asdf_file *f, cip_bytes text, cip_err *err)
 {
     cip_layout *l = f->layout;

@@ -14,9 +14,8 @@ static const char early_tree[] = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/0.1.0/\n-
 
 static cip_status new_text(asdf_state *u, cip_bytes text, cip_err *err)
 {
-    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
     cip_yaml_edit *e;
-    CIP_TRY(cip_yaml_edit_new(u->env, text, &opt, &e, err));
+    CIP_TRY(cip_yaml_edit_new(u->env, text, &cip_asdf_tree_options, &e, err));
     cip_yaml_edit_free(u->tree);
     u->tree = e;
     return CIP_OK;
@@ -289,7 +288,7 @@ static cip_status look_at_blocks(asdf_state *u, cip_err *err)
     u->cap = list->n + 1;
     for (size_t i = 0; i < u->n; i++) {
         const asdf_block *b = &list->at[i];
-        u->b[i] = (asdf_ublock){ .head = *b, .moved_to = -1 };
+        u->b[i] = (asdf_ublock){ .head = *b };
         u->b[i].chain_of = cip_asdf_is_encoded(b) ? (int64_t)i : -1;
         u->b[i].head.allocated = cip_asdf_room(u->f, &list->at[i]);
     }
@@ -319,7 +318,7 @@ cip_status cip_asdf_update_room(asdf_state *u, asdf_ublock **out, cip_err *err)
         u->cap *= 2;
     }
     *out = &u->b[u->n];
-    **out = (asdf_ublock){ .is_new = true, .changed = true, .chain_of = -1, .moved_to = -1 };
+    **out = (asdf_ublock){ .is_new = true, .changed = true, .chain_of = -1 };
     return CIP_OK;
 }
 

@@ -111,7 +111,7 @@ static cip_status take(asdf_state *u, asdf_state *w, cip_err *err)
     u->tree_changed = true;
     CIP_TRY(cip_yaml_edit_set(e, w->coming->path, node, err));
     for (size_t i = 0; i < came->n; i++)
-        CIP_TRY(add_extension(u, w->standard, &came->at[i], err));
+        CIP_TRY(add_extension(u, w->how.standard, &came->at[i], err));
     return CIP_OK;
 }
 

@@ -40,8 +40,7 @@ static cip_status move_outgrown(asdf_state *u, size_t block, int64_t *to, cip_er
     *b = old;
     b->is_new = true;
     b->head.flags &= ~(uint32_t)ASDF_STREAMED;
-    u->b[block] =
-        (asdf_ublock){ .head = u->f->blocks.at[block], .chain_of = -1, .moved_to = (int64_t)index };
+    u->b[block] = (asdf_ublock){ .head = u->f->blocks.at[block], .chain_of = -1 };
     *to = (int64_t)index;
     return CIP_OK;
 }
@@ -323,14 +322,6 @@ static cip_status texts(placing *p, cip_bytes *head, cip_err *err)
     return CIP_OK;
 }
 
-static bool any_changed(const asdf_state *u)
-{
-    for (size_t i = 0; i < u->n; i++)
-        if (u->b[i].changed)
-            return true;
-    return false;
-}
-
 /* Blocks that came, and whose arrays went again, are as if they had not come. */
 static cip_status drop_unnamed(asdf_state *u, cip_err *err)
 {
@@ -362,7 +353,7 @@ cip_status cip_asdf_update_finish(asdf_state *u, cip_revision *r, cip_err *err)
     uint64_t front;
     CIP_TRY(cip_asdf_inline_finish(u, err));
     CIP_TRY(drop_unnamed(u, err));
-    const bool blocks = any_changed(u);
+    const bool blocks = cip_asdf_update_any_changed(u);
     u->anew = u->anew || (u->tree_changed && !u->f->has_tree);
     CIP_TRY(cip_asdf_update_check_refs(u, err));
     if (!blocks && !u->tree_changed && !u->anew)

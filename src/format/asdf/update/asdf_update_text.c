@@ -100,13 +100,10 @@ static cip_status check_ends(cip_bytes text, cip_err *err)
 /* No block is new or changed, and no array. */
 static bool is_untouched(const asdf_state *u)
 {
-    for (size_t i = 0; i < u->n; i++)
-        if (u->b[i].changed)
-            return false;
     for (size_t i = 0; i < u->l->narray; i++)
         if (cip_asdf_update_now(u, u->l->array[i]) != u->l->array[i])
             return false;
-    return true;
+    return !cip_asdf_update_any_changed(u);
 }
 
 cip_status cip_asdf_update_tree_now(void *state, const cip_node **root, cip_err *err)
@@ -133,7 +130,6 @@ cip_status cip_asdf_update_get_text(void *state, cip_bytes *out, cip_err *err)
 cip_status cip_asdf_update_set_text(void *state, cip_bytes text, cip_err *err)
 {
     asdf_state *u = state;
-    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
     cip_arena a = { .mem = &u->env->mem };
     const cip_node *root;
     cip_yaml_edit *e;
@@ -145,7 +141,7 @@ cip_status cip_asdf_update_set_text(void *state, cip_bytes text, cip_err *err)
     CIP_TRY(check_ends(text, err));
     CIP_GO(cip_asdf_update_save(u, &before, err));
     CIP_GO(cip_asdf_update_tree(u, &e, err));
-    CIP_GO(cip_yaml_parse(u->env, &a, text, &opt, &root, err));
+    CIP_GO(cip_yaml_parse(u->env, &a, text, &cip_asdf_tree_options, &root, err));
     CIP_GO(compare(u, cip_yaml_edit_root(e), root, err));
     const bool twice = cip_yaml_edit_anchor_twice(e) != NULL;
     CIP_GO(cip_asdf_update_text(u, text, err));

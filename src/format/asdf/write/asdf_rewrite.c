@@ -137,7 +137,6 @@ bool cip_asdf_is_crlf(cip_bytes head)
 /* The extension that a codec beyond the standard needs, among those that the text announces. */
 static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, cip_err *err)
 {
-    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
     const asdf_standard *s;
     const cip_node *node;
     cip_yaml_edit *e;
@@ -149,7 +148,8 @@ static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, 
     CIP_TRY(cip_asdf_codec_extension(w->arena, s, w->layout->tree, w->how.codec, &node, err));
     if (node == NULL)
         return CIP_OK;
-    CIP_TRY(cip_yaml_edit_new(w->env, (cip_bytes){ tree->ptr, tree->len }, &opt, &e, err));
+    CIP_TRY(cip_yaml_edit_new(w->env, (cip_bytes){ tree->ptr, tree->len }, &cip_asdf_tree_options,
+                              &e, err));
     cip_status st = cip_yaml_edit_set(e, "history/extensions/-", node, &why);
     if (st == CIP_OK) {
         cip_bytes now = cip_yaml_edit_text(e);

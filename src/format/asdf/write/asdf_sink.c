@@ -18,11 +18,11 @@ static cip_status begin_beside(asdf_state *w, const asdf_target *t, cip_err *err
                              .align = w->main.align,
                              .slack = cip_asdf_slack_beside(w->main.slack) };
     CIP_TRY(main->member(main->member_user, name, &w->beside.out, err));
-    if (w->standard->early) /* no tree, then no room either */
+    if (w->how.standard->early) /* no tree, then no room either */
         w->beside.slack = -1;
-    cip_status st = cip_asdf_head_text(w->standard, &text, err);
-    if (st == CIP_OK && !w->standard->early)
-        st = cip_asdf_tree_text(w->env, w->standard, NULL, NULL, 0, &text, err);
+    cip_status st = cip_asdf_head_text(w->how.standard, &text, err);
+    if (st == CIP_OK && !w->how.standard->early)
+        st = cip_asdf_tree_text(w->env, w->how.standard, NULL, NULL, 0, &text, err);
     if (st == CIP_OK)
         st = cip_asdf_part_text(&w->beside, &text, true, err);
     cip_buf_clear(&text);
@@ -159,9 +159,8 @@ cip_status cip_asdf_sink_begin(asdf_state *w, cip_out *out, cip_array_form *form
                         "expected an empty output that can be changed");
     CIP_TRY(cip_asdf_align_check(spec->align, err));
     CIP_TRY(cip_asdf_how_of(w->env, w->arena, spec, &w->how, err));
-    w->standard = w->how.standard;
-    CIP_TRY(cip_asdf_sum_of(w->standard, spec->checksum, &w->sum, err));
-    w->main.form = w->standard->early ? &cip_asdf_form_b : &cip_asdf_form_1_0;
+    CIP_TRY(cip_asdf_sum_of(w->how.standard, spec->checksum, &w->sum, err));
+    w->main.form = w->how.standard->early ? &cip_asdf_form_b : &cip_asdf_form_1_0;
     return start(w, form, err);
 }
 

@@ -64,7 +64,7 @@ cip_status cip_asdf_new_target(asdf_state *w, const cip_spec_array *s, const cip
         .s = s, .where = where_of(w, s, all, n), .block = -1, .data = { .mem = &w->env->mem }
     };
     CIP_TRY(cip_asdf_stored_type(w->arena, s->dtype, w->spec.big, &t->stored, err));
-    const char *fault = cip_asdf_array_fault(w->standard, s, t->where);
+    const char *fault = cip_asdf_array_fault(w->how.standard, s, t->where);
     if (fault != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%.80s cannot be written: %s",
                         cip_dtype_name(s->dtype), fault);

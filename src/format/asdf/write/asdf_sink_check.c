@@ -157,7 +157,6 @@ static cip_status check_chains(const cip_spec *spec, cip_report *loss, cip_err *
 /* The tree is written from its values. */
 static cip_status check_comments(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
-    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
     cip_arena arena = { .mem = &spec->env->mem };
     cip_bytes head, text;
     cip_yaml_edit *e;
@@ -165,7 +164,7 @@ static cip_status check_comments(const cip_spec *spec, cip_report *loss, cip_err
     if (spec->from == NULL || spec->tree == NULL || !cip_asdf_of(spec->from)->has_tree)
         return CIP_OK;
     CIP_GO(cip_asdf_text_of(cip_asdf_of(spec->from), &arena, &head, &text, err));
-    CIP_GO(cip_yaml_edit_new(spec->env, text, &opt, &e, err));
+    CIP_GO(cip_yaml_edit_new(spec->env, text, &cip_asdf_tree_options, &e, err));
     if (cip_yaml_edit_has_comments(e))
         cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, NULL,
                        "the comments in the tree are left out");

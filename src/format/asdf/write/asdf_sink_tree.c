@@ -72,7 +72,7 @@ cip_status cip_asdf_target_node(asdf_state *w, cip_arena *a, const asdf_target *
     CIP_TRY(cip_asdf_type_node(a, t->stored, &type, err));
     CIP_TRY(cip_asdf_shape_node(a, t->s->ndim, t->s->shape, t->where == CIP_WHERE_STREAMED, &shape,
                                 err));
-    CIP_TRY(cip_asdf_core_tag(w->standard, "ndarray", w->standard->ndarray, a, &tag, err));
+    CIP_TRY(cip_asdf_core_tag(w->how.standard, "ndarray", w->how.standard->ndarray, a, &tag, err));
     CIP_TRY(source_key(w, t, &l, err));
     CIP_TRY(mask_key(w, t, &l, err));
     CIP_TRY(cip_asdf_list_add(&l, "datatype", type, err));
@@ -120,7 +120,7 @@ static cip_status add_extensions(asdf_state *w, cip_arena *a, asdf_swap *swap, s
                             w->target[i]->how.packing.codec == c);
         asdf_swap x = { .path = "history/extensions/-" };
         if (used)
-            CIP_TRY(cip_asdf_codec_extension(a, w->standard, w->root, c, &x.to, err));
+            CIP_TRY(cip_asdf_codec_extension(a, w->how.standard, w->root, c, &x.to, err));
         if (x.to != NULL)
             swap[(*n)++] = x;
     }
@@ -131,7 +131,7 @@ static cip_status add_extensions(asdf_state *w, cip_arena *a, asdf_swap *swap, s
 static cip_status add_comments(const asdf_state *w, cip_buf *text, cip_err *err)
 {
     const asdf_header *h = w->spec.from != NULL ? &cip_asdf_of(w->spec.from)->header : NULL;
-    for (size_t i = 0; h != NULL && !w->standard->early && i < h->ncomment; i++)
+    for (size_t i = 0; h != NULL && !w->how.standard->early && i < h->ncomment; i++)
         if (h->comment[i][0] == '#' && strncmp(h->comment[i], "#ASDF", 5) != 0)
             CIP_TRY(cip_buf_addf(text, err, "%s\n", h->comment[i]));
     return CIP_OK;
@@ -143,7 +143,7 @@ static cip_status all_text(asdf_state *w, cip_buf *text, cip_err *err)
     cip_arena arena = { .mem = &w->env->mem };
     asdf_swap *swap = NULL;
     size_t n = 0;
-    CIP_GO(cip_asdf_head_text(w->standard, text, err));
+    CIP_GO(cip_asdf_head_text(w->how.standard, text, err));
     CIP_GO(add_comments(w, text, err));
     CIP_GO(CIP_ARENA_NEW(&arena, &swap, 2 * w->ntarget, err));
     if (cip_asdf_is_rawarray(&w->spec))
@@ -156,7 +156,7 @@ static cip_status all_text(asdf_state *w, cip_buf *text, cip_err *err)
         CIP_GO(cip_asdf_target_node(w, &arena, t, &swap[n++].to, err));
     }
     CIP_GO(add_extensions(w, &arena, swap, &n, err));
-    st = cip_asdf_tree_text(w->env, w->standard, w->root, swap, n, text, err);
+    st = cip_asdf_tree_text(w->env, w->how.standard, w->root, swap, n, text, err);
 done:
     cip_arena_clear(&arena);
     return st;

@@ -78,7 +78,6 @@ static cip_status apply(walk *w, cip_bytes text, cip_buf *out, cip_err *err)
 cip_status cip_asdf_splice_sources(cip_env *env, cip_bytes text, asdf_source_fn *fn, void *user,
                                    cip_buf *out, cip_err *err)
 {
-    const cip_yaml_options opt = { .default_handle = ASDF_TAGS, .part = "tree", .quiet = true };
     cip_arena arena = { .mem = &env->mem };
     const cip_node *root;
     cip_err why = CIP_ERR_INIT;
@@ -89,7 +88,7 @@ cip_status cip_asdf_splice_sources(cip_env *env, cip_bytes text, asdf_source_fn 
                .made = { .mem = &env->mem },
                .err = err };
     cip_status st;
-    CIP_GO(cip_yaml_parse(env, &arena, text, &opt, &root, err));
+    CIP_GO(cip_yaml_parse(env, &arena, text, &cip_asdf_tree_options, &root, err));
     st = cip_tree_walk(root, env, visit, &w, &why);
     if (w.st == CIP_OK && st != CIP_OK)
         cip_err_pass(err, &why);
