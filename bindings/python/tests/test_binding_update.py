@@ -353,3 +353,32 @@ def test_a_key_that_is_a_dot(tmp_path):
         w["g"] = {".": np.arange(3), "a": 1}
     with cippus.open(tmp_path / "x.asdf") as f:
         assert list(f["g"]) == ["a", "."] or list(f["g"]) == [".", "a"]
+
+
+RECORDS = np.zeros(3, [("p", "i2"), ("q", "f8")])
+
+
+@pytest.mark.parametrize("format", ["bcolz", "blz"])
+def test_attributes_that_come_and_go_are_no_columns(tmp_path, format):
+    with cippus.create(tmp_path / "t", sync=False, format=format) as w:
+        w["x"] = RECORDS
+    with cippus.open(tmp_path / "t", "r+") as f:
+        f.array.attrs["k"] = 1
+        del f.array.attrs["k"]
+        f.array["p"][1] = 7
+        f.array.attrs["n"] = 2
+        f.move("attributes/n", "attributes/m")
+        assert f.array[1].tolist() == (7, 0.0) and dict(f.array.attrs) == {"m": 2}
+    with cippus.open(tmp_path / "t") as f:
+        assert f.array["p"][...].tolist() == [0, 7, 0] and dict(f.array.attrs) == {"m": 2}
+
+
+def test_fields_of_what_came_are_refused_as_it_is(night):
+    with cippus.open(night, "r+") as f:
+        f["y"] = RECORDS
+        f["meta"] = {"z": RECORDS}
+        for path in ("y", "meta/z"):
+            assert f[path]["p"][...].tolist() == [0, 0, 0]
+            with pytest.raises(cippus.UnsupportedError, match=f"'{path}/p' comes with this update"):
+                f[path]["p"][0] = 1
+        f.rollback()

@@ -3,6 +3,7 @@
  * as it was, so the paths are kept at which the update put, moved, removed or set something: what
  * lies at one of them, or below, is no longer what the file has there, but where it was moved to is
  * what the file has at the path that it was moved from. */
+#include "array/elem.h"
 #include "core/writing/edit_impl.h"
 #include "tree/node.h"
 
@@ -88,7 +89,8 @@ static const cip_edit_place *reached(const cip_edit *e, const char *path)
     return x;
 }
 
-/* Whether columns of the records came, went or moved. */
+/* Whether columns of the records came, went or moved. What else is below them, and was not put, is
+ * an attribute. */
 static bool fields_changed(const cip_edit *e, const cip_array *a, const char *path)
 {
     if (a->dtype == NULL || a->dtype->nfield == 0)
@@ -97,17 +99,29 @@ static bool fields_changed(const cip_edit *e, const cip_array *a, const char *pa
         const bool below = cip_path_within(x->path, path) && strcmp(x->path, path) != 0;
         if (!below || x->deed == CIP_EDIT_SET)
             continue;
-        if (x->deed == CIP_EDIT_PUT || x->deed == CIP_EDIT_MOVED ||
-            cip_tree_get(e->file->layout->tree, x->path, NULL) == NULL)
+        const char *step = x->path + strlen(path) + (path[0] != '\0');
+        if (x->deed == CIP_EDIT_PUT ||
+            (cip_dtype_find_field(a->dtype, step, strcspn(step, "/")) != NULL &&
+             cip_tree_get(e->file->layout->tree, x->path, NULL) == NULL))
             return true;
     }
     return false;
 }
 
-/* `path` in one spelling. */
-static cip_status not_the_files(const cip_edit_place *x, const char *path, cip_err *err)
+/* Whether `path`, at the place of a put or below it, names what was put or a field of it. */
+static bool is_put(const cip_edit *e, const cip_edit_place *x, const char *path)
 {
-    if (x->deed == CIP_EDIT_PUT && strcmp(x->path, path) == 0)
+    const char *rest = path + strlen(x->path);
+    const cip_array *a = cip_edit_added_array(e, x);
+    return *rest == '\0' ||
+           (a != NULL && cip_dtype_find_field(a->dtype, rest + 1, strcspn(rest + 1, "/")) != NULL);
+}
+
+/* `path` in one spelling. */
+static cip_status not_the_files(const cip_edit *e, const cip_edit_place *x, const char *path,
+                                cip_err *err)
+{
+    if (x->deed == CIP_EDIT_PUT && is_put(e, x, path))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the array at '%.100s' comes with this update; commit it first", path);
     if (x->deed == CIP_EDIT_MOVED || x->deed == CIP_EDIT_LEFT)
@@ -151,7 +165,7 @@ cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip
     const cip_edit_place *x = asked[0] != '\0' ? reached(e, asked) : NULL;
     x = counts(x, a) ? x : reached(e, own);
     if (counts(x, a))
-        st = not_the_files(x, asked[0] != '\0' ? asked : own, err);
+        st = not_the_files(e, x, asked[0] != '\0' ? asked : own, err);
     else if (fields_changed(e, a, own))
         st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                       "fields of the records came or went in this update; commit it first");
@@ -169,7 +183,7 @@ cip_status cip_edit_not_found(cip_edit *e, const char *path, const cip_err *why,
     cip_status st = cip_path_plain(&e->file->env, &mem, path != NULL ? path : "", &asked, err);
     const cip_edit_place *x = st == CIP_OK && asked[0] != '\0' ? reached(e, asked) : NULL;
     if (x != NULL && (x->deed == CIP_EDIT_PUT || x->deed == CIP_EDIT_MOVED))
-        st = not_the_files(x, asked, err);
+        st = not_the_files(e, x, asked, err);
     else if (st == CIP_OK)
         st = cip_err_give(err, why, (cip_status)why->code);
     cip_arena_clear(&mem);
