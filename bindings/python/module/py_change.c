@@ -538,10 +538,13 @@ static bool wait_for_uses(cippy_change *c)
     return c->file == NULL || fail_busy(c, "another thread is reading the file");
 }
 
-/* Whether the tree has an array there by now, which cannot be looked at before the commit. */
-static bool is_in_tree(cippy_change *c, const char *path)
+/* Whether there is an array by now which cannot be looked at before the commit: the table, or
+ * records, whose columns changed, or one that the tree has. */
+static bool is_unseen(cippy_change *c, const char *path)
 {
     const cip_node *root;
+    if (*path == '\0')
+        return true;
     if (cip_change_tree(c->change, &root, NULL) != CIP_OK)
         return false;
     return cippy_tag_is_of_array(cip_node_tag(cip_tree_get(root, path, NULL)));
@@ -559,7 +562,7 @@ static PyObject *change_has(PyObject *self, PyObject *args)
     const cip_status status = cip_change_array(c->change, path, &a, &err);
     const bool none =
         status == CIP_ERR_NOT_FOUND || status == CIP_ERR_ARG || status == CIP_ERR_TYPE;
-    const bool moved = status == CIP_ERR_UNSUPPORTED, there = moved && is_in_tree(c, path);
+    const bool moved = status == CIP_ERR_UNSUPPORTED, there = moved && is_unseen(c, path);
     PyObject *done = cippy_change_end(c, none || moved ? CIP_OK : status, &err);
     if (done == NULL)
         return NULL;

@@ -382,3 +382,20 @@ def test_fields_of_what_came_are_refused_as_it_is(night):
             with pytest.raises(cippus.UnsupportedError, match=f"'{path}/p' comes with this update"):
                 f[path]["p"][0] = 1
         f.rollback()
+
+
+@pytest.mark.parametrize("format", ["bcolz", "blz"])
+def test_a_table_says_that_its_columns_changed_and_not_that_there_is_none(tmp_path, format):
+    with cippus.create(tmp_path / "t", sync=False, format=format) as w:
+        w["x"] = RECORDS
+    with cippus.open(tmp_path / "t", "r+") as f:
+        f["new"] = np.arange(3)
+        assert "" in list(f.arrays)
+        with pytest.raises(cippus.UnsupportedError, match="fields of the records came or went"):
+            f.array[0]
+        f.commit()
+        assert f.array.dtype.names == ("p", "q", "new")
+        del f["q"]
+        with pytest.raises(cippus.UnsupportedError, match="fields of the records came or went"):
+            f.array[0]
+        f.rollback()
