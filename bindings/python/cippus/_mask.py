@@ -42,7 +42,7 @@ def missing(value: Any) -> int:
 def _reduced(mask: Any, ndim: int, how: Any) -> Any:
     """One flag for each element: whether any, or all, of what is in it is missing."""
     if mask.dtype.names is None:
-        return how(mask.reshape(*mask.shape[:ndim], -1), axis=-1)
+        return how(mask, axis=tuple(range(ndim, mask.ndim)))
     return how([_reduced(mask[name], ndim, how) for name in mask.dtype.names], axis=0)
 
 

@@ -399,3 +399,13 @@ def test_a_table_says_that_its_columns_changed_and_not_that_there_is_none(tmp_pa
         with pytest.raises(cippus.UnsupportedError, match="fields of the records came or went"):
             f.array[0]
         f.rollback()
+
+
+def test_no_elements_of_a_masked_array_are_assigned_to(tmp_path):
+    with cippus.create(tmp_path / "x.asdf", sync=False) as w:
+        w["x"] = np.ma.array(X, mask=X % 2 == 0)
+    with cippus.open(tmp_path / "x.asdf", "r+") as f:
+        f["x"][1:1] = 5
+        f["x"].oindex[[], [1, 2]] = 5
+        f["x"][2, 1::2] = np.ma.array([7, 8], mask=False)
+        assert f["x"][2].tolist() == [None, 7, None, 8]
