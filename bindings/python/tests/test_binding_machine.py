@@ -94,14 +94,22 @@ def holder_of(tree, path, make):
     return tree, last
 
 
+def assert_equal(found, expected, where):
+    """Elements and what is missing. NaN is itself, in records too."""
+    plain = not isinstance(found, np.ma.MaskedArray) and not isinstance(expected, np.ma.MaskedArray)
+    if plain and found.astype(expected.dtype).tobytes() == expected.tobytes():
+        return
+    np.testing.assert_array_equal(np.ma.getmaskarray(found), np.ma.getmaskarray(expected), where)
+    np.testing.assert_array_equal(found, expected, where)
+
+
 def assert_same(found, expected, where=""):
     if isinstance(expected, np.ndarray):
         assert isinstance(found, cippus.Array), (where, found)
         assert found.shape == expected.shape and found.dtype == expected.dtype.newbyteorder("="), (where, found, expected)
         if expected.ndim:
             assert len(found) == len(expected)
-        np.testing.assert_array_equal(np.ma.getmaskarray(found[...]), np.ma.getmaskarray(expected), where)
-        np.testing.assert_array_equal(found[...], expected, where)
+        assert_equal(found[...], expected, where)
     elif isinstance(expected, dict):
         assert isinstance(found, cippus.Map), (where, found, expected)
         assert [k for k in found if where or k not in OWN] == list(found.keys()) or not where
