@@ -409,3 +409,20 @@ def test_no_elements_of_a_masked_array_are_assigned_to(tmp_path):
         f["x"].oindex[[], [1, 2]] = 5
         f["x"][2, 1::2] = np.ma.array([7, 8], mask=False)
         assert f["x"][2].tolist() == [None, 7, None, 8]
+
+
+def test_a_stream_has_no_rows_without_bytes(tmp_path):
+    name = tmp_path / "x.asdf"
+    with cippus.create(name, sync=False) as w:
+        with pytest.raises(cippus.UnsupportedError, match="rows without bytes"):
+            w.put("x", np.zeros((5, 0)), storage="streamed")
+        w.put("x", np.zeros((5, 2)), storage="streamed")
+    with cippus.open(name, "r+") as f:
+        with pytest.raises(cippus.UnsupportedError, match="rows without bytes"):
+            f["x"].resize((5, 0))
+        f["x"].resize((0, 0))
+        with pytest.raises(cippus.UnsupportedError, match="rows without bytes"):
+            f["x"].resize((1, 0))
+        f["x"].resize((3, 1))
+    with cippus.open(name) as f:
+        assert f["x"].shape == (3, 1)

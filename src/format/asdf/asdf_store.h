@@ -145,6 +145,8 @@ cip_status cip_asdf_check_kept(const cip_spec *spec, cip_report *loss, cip_err *
 cip_status cip_asdf_copy_kept(asdf_state *w, int64_t before, cip_err *err);
 
 /* --- asdf_sink_check.c */
+/* Whether rows of a stream have no bytes, so that its length would not tell how many there are. */
+bool cip_asdf_loses_rows(int32_t ndim, const int64_t *shape, uint64_t itemsize);
 /* What cannot be said of an array that is stored there, or NULL. */
 const char *cip_asdf_array_fault(const asdf_standard *s, const cip_spec_array *a, cip_where where);
 cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *err);

@@ -170,6 +170,10 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
     CIP_TRY(check_place(u, a, kind, err));
     if (kind != CIP_CHANGE_ELEMENTS)
         CIP_TRY(no_mask(u->l, a, shape, err));
+    if (shape != NULL && star_now(u, a) &&
+        cip_asdf_loses_rows(a->view.ndim, shape, a->dtype->itemsize))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "a stream does not say how many rows without bytes it has");
     out->form = (cip_array_form){ .dtype = a->dtype, .caps = CIP_FORM_BYTES };
     out->shared = true;
     if (cip_asdf_is_inline(a))

@@ -104,12 +104,20 @@ static cip_status check_nodes(const asdf_standard *s, const cip_spec *spec, cip_
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
+bool cip_asdf_loses_rows(int32_t ndim, const int64_t *shape, uint64_t itemsize)
+{
+    uint64_t n;
+    return shape[0] != 0 && cip_shape_nelem(ndim - 1, shape + 1, &n) && n * itemsize == 0;
+}
+
 const char *cip_asdf_array_fault(const asdf_standard *s, const cip_spec_array *a, cip_where where)
 {
     if (where == CIP_WHERE_INLINE && a->ndim == 0 && a->dtype->kind != CIP_RECORD)
         return "inline data are lists, which need an axis";
     if (where == CIP_WHERE_STREAMED && a->ndim == 0)
         return "what is streamed grows along its first axis";
+    if (where == CIP_WHERE_STREAMED && cip_asdf_loses_rows(a->ndim, a->shape, a->dtype->itemsize))
+        return "a stream does not say how many rows without bytes it has";
     return cip_asdf_type_fault(s, a->dtype);
 }
 

@@ -620,6 +620,26 @@ static void inline_and_streamed_arrays_need_an_axis(void **state)
     }
 }
 
+static void a_stream_does_not_say_how_many_rows_without_bytes_it_has(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t shape[3];
+        size_t nimpossible;
+    } of[] = { { { 5, 0, 2 }, 1 }, { { 0, 0, 2 }, 0 }, { { 0, 3, 2 }, 0 } };
+    for (size_t i = 0; i < 3; i++) {
+        made m;
+        cip_spec_array a = { .path = "a", .dtype = cip_dtype_of(CIP_I32), .mask = -1, .ndim = 3 };
+        cip_spec spec = { .narray = 1, .array = &a };
+        a.where = CIP_WHERE_STREAMED;
+        a.shape = of[i].shape;
+        made_start(&m, NULL);
+        assert_int_equal(made_check(&m, &spec), CIP_OK);
+        assert_int_equal(m.nimpossible, of[i].nimpossible);
+        made_end(&m);
+    }
+}
+
 static void masks_that_nobody_can_say_are_losses(void **state)
 {
     (void)state;
@@ -753,6 +773,7 @@ int main(void)
         cmocka_unit_test(a_mask_may_be_a_value),
         cmocka_unit_test(types_that_the_standard_lacks_are_named),
         cmocka_unit_test(inline_and_streamed_arrays_need_an_axis),
+        cmocka_unit_test(a_stream_does_not_say_how_many_rows_without_bytes_it_has),
         cmocka_unit_test(masks_that_nobody_can_say_are_losses),
         cmocka_unit_test(keys_that_python_cannot_have_are_losses),
         cmocka_unit_test(wishes_that_make_no_sense_are_refused),
