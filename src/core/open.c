@@ -170,14 +170,17 @@ static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
         f->forced = true;
         return CIP_OK;
     }
-    uint8_t head[PROBE_BYTES];
+    uint8_t *bytes;
     size_t n;
-    CIP_TRY(cip_space_read_some(f->layout, f->layout->file, 0, head, sizeof head, &n, err));
-    f->format = detect(io, (cip_bytes){ head, n }, io->name);
+    CIP_TRY(cip_arena_get(&f->layout->arena, PROBE_BYTES, (void **)&bytes, err));
+    CIP_TRY(cip_space_read_some(f->layout, f->layout->file, 0, bytes, PROBE_BYTES, &n, err));
+    const cip_bytes head = { bytes, n };
+    f->layout->head = head;
+    f->format = detect(io, head, io->name);
     if (f->format == NULL && cip_io_is_folder(io))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.120s' is a directory, not a file, and of no known format", io->name);
-    return f->format != NULL ? CIP_OK : no_format((cip_bytes){ head, n }, err);
+    return f->format != NULL ? CIP_OK : no_format(head, err);
 }
 
 static int by_address(const void *a, const void *b)
@@ -227,6 +230,7 @@ static cip_status open_layout(cip_file *f, cip_err *err)
     f->layout->format = f->format->name;
     f->warned = f->env.warnings.last;
     CIP_TRY(f->format->open(f->layout, err));
+    f->layout->head = (cip_bytes){ 0 }; /* it may change from now on */
     if (f->nroot != 0 && !f->layout->uses_roots)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected an array of BLZ in superchunks for other folders (shards), found "

@@ -300,6 +300,7 @@ struct cip_layout {
     bool owns_io;
     uint64_t beside;      /* bytes of members that belong to the file as well */
     cip_space *file;      /* all of its bytes */
+    cip_bytes head;       /* while it is opened: the first of them, read to choose the format */
     const char *format;   /* "asdf" */
     const char *version;  /* of the format, as the file says */
     const char *uri;      /* name of the file, for external references */
