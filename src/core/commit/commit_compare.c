@@ -21,7 +21,6 @@ typedef struct finder {
     cip_run *suspect; /* where the two may differ */
     size_t nsuspect, cap, run_cap;
     cip_runs *out;
-    uint8_t *old, *new;
 } finder;
 
 static cip_status push(cip_mem *mem, cip_run **list, size_t *n, size_t *cap, cip_run what,
@@ -100,23 +99,31 @@ static cip_status add_run(finder *f, uint64_t from, uint64_t to, cip_err *err)
 
 static cip_status compare_piece(finder *f, uint64_t off, size_t n, cip_err *err)
 {
-    CIP_TRY(cip_io_read(f->was, off, f->old, n, err));
-    CIP_TRY(cip_io_read(f->after, off, f->new, n, err));
-    for (size_t i = 0, end; cip_next_difference(f->old, f->new, n, GAP, &i, &end); i = end)
+    cip_runs *r = f->out;
+    r->len = 0;
+    CIP_TRY(cip_io_read(f->was, off, r->old, n, err));
+    CIP_TRY(cip_io_read(f->after, off, r->new, n, err));
+    r->at = off;
+    r->len = n;
+    for (size_t i = 0, end; cip_next_difference(r->old, r->new, n, GAP, &i, &end); i = end)
         CIP_TRY(add_run(f, off + i, off + end, err));
     return CIP_OK;
 }
 
-/* Stops when the journal would become too large. */
+/* Ranges that touch are compared as one. Stops when the journal would
+ * become too large. */
 static cip_status compare(finder *f, cip_err *err)
 {
     if (f->nsuspect != 0)
         qsort(f->suspect, f->nsuspect, sizeof *f->suspect, by_start);
     uint64_t at = 0;
-    for (size_t i = 0; i < f->nsuspect; i++) {
+    for (size_t i = 0, next; i < f->nsuspect; i = next) {
         at = cip_max_u64(at, f->suspect[i].from);
-        while (at < f->suspect[i].to && cip_runs_bytes(f->out) <= f->most) {
-            size_t n = (size_t)cip_min_u64(f->suspect[i].to - at, PIECE);
+        uint64_t end = f->suspect[i].to;
+        for (next = i + 1; next < f->nsuspect && f->suspect[next].from <= end; next++)
+            end = cip_max_u64(end, f->suspect[next].to);
+        while (at < end && cip_runs_bytes(f->out) <= f->most) {
+            size_t n = (size_t)cip_min_u64(end - at, PIECE);
             CIP_TRY(compare_piece(f, at, n, err));
             at += n;
         }
@@ -132,6 +139,8 @@ uint64_t cip_runs_bytes(const cip_runs *r)
 void cip_runs_clear(cip_mem *mem, cip_runs *r)
 {
     cip_mem_put(mem, r->run);
+    cip_mem_put(mem, r->old);
+    cip_mem_put(mem, r->new);
     *r = (cip_runs){ .run = NULL };
 }
 
@@ -142,27 +151,25 @@ cip_status cip_commit_compare(cip_io *was, cip_io *after, const cip_revision *r,
     finder f = { .mem = mem, .r = r, .was = was, .after = after, .most = most, .out = out };
     cip_status st;
     *out = (cip_runs){ .run = NULL };
-    CIP_GO(cip_mem_get(mem, PIECE, (void **)&f.old, err));
-    CIP_GO(cip_mem_get(mem, PIECE, (void **)&f.new, err));
+    CIP_GO(cip_mem_get(mem, PIECE, (void **)&out->old, err));
+    CIP_GO(cip_mem_get(mem, PIECE, (void **)&out->new, err));
     CIP_GO(list_suspects(&f, err));
     st = compare(&f, err);
 done:
-    cip_mem_put(mem, f.old);
-    cip_mem_put(mem, f.new);
     cip_mem_put(mem, f.suspect);
     return st;
 }
 
-/* The operation of one run, whose bytes of both files lie from `from` on. */
+/* The operation of one run; old, new: its bytes of both files. */
 static cip_status push_write(cip_patch *patch, const char *member, const cip_run *run,
-                             uint64_t from, const uint8_t *old, const uint8_t *new, cip_err *err)
+                             const uint8_t *old, const uint8_t *new, cip_err *err)
 {
-    const size_t n = (size_t)(run->to - run->from), skip = (size_t)(run->from - from);
+    const size_t n = (size_t)(run->to - run->from);
     cip_patch_op op = { .kind = CIP_PATCH_WRITE, .member = member, .to = "", .offset = run->from };
     uint8_t *both;
     CIP_TRY(cip_arena_get(&patch->arena, 2 * n, (void **)&both, err));
-    memcpy(both, old + skip, n);
-    memcpy(both + n, new + skip, n);
+    memcpy(both, old, n);
+    memcpy(both + n, new, n);
     op.before = (cip_bytes){ both, n };
     op.after = (cip_bytes){ both + n, n };
     return cip_patch_push(patch, &op, err);
@@ -180,12 +187,18 @@ cip_status cip_commit_add_writes(cip_patch *patch, const char *member, cip_io *w
         for (next = i + 1; next < r->n && r->run[next].to - from <= PIECE; next++)
             ;
         const size_t n = (size_t)(r->run[next - 1].to - from);
-        CIP_GO(cip_mem_resize(mem, (void **)&old, n, err));
-        CIP_GO(cip_mem_resize(mem, (void **)&new, n, err));
-        CIP_GO(cip_io_read(was, from, old, n, err));
-        CIP_GO(cip_io_read(after, from, new, n, err));
-        for (; i < next; i++)
-            CIP_GO(push_write(patch, member, &r->run[i], from, old, new, err));
+        const bool read = from >= r->at && r->run[next - 1].to <= r->at + r->len;
+        if (!read) {
+            CIP_GO(cip_mem_resize(mem, (void **)&old, n, err));
+            CIP_GO(cip_mem_resize(mem, (void **)&new, n, err));
+            CIP_GO(cip_io_read(was, from, old, n, err));
+            CIP_GO(cip_io_read(after, from, new, n, err));
+        }
+        for (; i < next; i++) {
+            const size_t skip = (size_t)(r->run[i].from - (read ? r->at : from));
+            CIP_GO(push_write(patch, member, &r->run[i], (read ? r->old : old) + skip,
+                              (read ? r->new : new) + skip, err));
+        }
     }
 done:
     cip_mem_put(mem, old);

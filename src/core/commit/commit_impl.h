@@ -70,6 +70,11 @@ typedef struct cip_runs {
     cip_run *run;
     size_t n;
     uint64_t nbytes; /* in them */
+    /* What of both was read last, `len` bytes from `at` on: the runs of a small change all lie
+     * there. Owned; old NULL: nothing. */
+    uint8_t *old, *new;
+    uint64_t at;
+    size_t len;
 } cip_runs;
 
 /* What is done with a member. */
