@@ -20,14 +20,15 @@ cip_codec_env cip_rd_codec_env(const cip_rd *rd, const cip_space *s)
     return env;
 }
 
-static cip_status fetch(const cip_rd *rd, const cip_extent *at, cip_pooled *room, cip_bytes *out,
+static cip_status fetch(const cip_rd *rd, const cip_chunk *c, cip_pooled *room, cip_bytes *out,
                         cip_err *err)
 {
+    const cip_extent *at = &c->at;
     size_t n;
     CIP_TRY(cip_extent_check(at, "stored data", err));
     if (!cip_to_size(at->len, &n))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%" PRIu64 " stored bytes", at->len);
-    *out = (cip_bytes){ cip_space_borrow(at->in, at->off, at->len), n };
+    *out = (cip_bytes){ n <= c->head.len ? c->head.ptr : cip_space_borrow(at->in, at->off, n), n };
     if (out->ptr != NULL)
         return CIP_OK;
     CIP_TRY(cip_buffer_pool_take(rd->buffers, n, room, err));
@@ -135,7 +136,7 @@ cip_status cip_chunk_decode(const cip_rd *rd, cip_space *s, const cip_chunk *c, 
         return decode_split(rd, s, p.at, &c->at, &all, err);
     if (p.n == 0)
         CIP_TRY(check_stored_len(c, err));
-    cip_status st = fetch(rd, &c->at, &room, &in, err);
+    cip_status st = fetch(rd, c, &room, &in, err);
     if (st == CIP_OK && summed)
         st = cip_chunk_check_sum(&rd->env->mem, c, in, err);
     if (st == CIP_OK && p.n == 0)
