@@ -418,13 +418,13 @@ static bool fits(cip_b2_index *x, uint64_t i, bool document, bool *special)
  * data is not where it really should be, and every chunk is where the document says. */
 static bool is_document(cip_b2_index *x)
 {
-    bool special = true;
+    bool special = true, there = false;
     uint64_t i = 0, look = cip_min_u64(x->n, LOOK_MAX);
     if (x->numbered != NULL || x->constant || x->n > x->h->cbytes / CIP_BLOSC_MIN_HEADER)
         return false;
-    while (i < look && fits(x, i, false, &special) && special)
+    while (i < look && (there = fits(x, i, false, &special)) && special)
         i++;
-    if (i == look || fits(x, i, false, &special))
+    if (i == look || there)
         return false;
     for (; i < x->n; i++)
         if (!fits(x, i, true, &special))

@@ -13,6 +13,7 @@
 
 enum {
     WINDOW = 1024,
+    AHEAD = 4096,   /* of small chunks many heads are read at once, from the first one on */
     STORED_MAX = 16 /* as blosc2_index.c has it: times its decoded bytes a chunk may take */
 };
 
@@ -78,6 +79,8 @@ static cip_status look(cip_b2_state *u, const uint64_t *at, size_t n, size_t fro
     uint64_t end = from == 0 ? 0 : at[from - 1] + most;
     const size_t to = n - from < WINDOW ? n : from + WINDOW;
     cip_window heads = { .layout = u->l, .in = x->in };
+    if (to - from > 1 && at[from + 1] - at[from] < AHEAD)
+        heads.last = x->base + u->f->h.header_len + at[from]; /* so that its read is of many */
     cip_status st = CIP_OK;
     for (size_t i = from; i < to && st == CIP_OK; i++) {
         uint64_t own = end;
