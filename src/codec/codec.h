@@ -27,6 +27,13 @@ typedef struct cip_want {
     uint8_t *dst;
 } cip_want;
 
+/* n of them, of a chunk of raw_len bytes. */
+typedef struct cip_wants {
+    const cip_want *at;
+    size_t n;
+    uint64_t raw_len;
+} cip_wants;
+
 /* A range of a chunk's stored bytes. */
 typedef struct cip_need {
     uint64_t off;
@@ -125,12 +132,12 @@ typedef struct cip_codec {
     /* Optional pair. plan: what the wanted pieces take, given the first bytes of the chunk (`head`,
      * at least min(total, head_len) bytes): appended to out->at; LIMIT when there is no room (then
      * all is read); TRUNCATED when a longer head is needed, whose length is then that of the one
-     * need. decode_spans: just the wanted pieces, of a chunk of raw_len bytes. */
+     * need. decode_spans: just the wanted pieces. */
     size_t head_len;
-    cip_status (*plan)(const void *args, const cip_codec_env *env, cip_bytes head, uint64_t raw_len,
-                       const cip_want *want, size_t nwant, cip_needs *out, cip_err *err);
+    cip_status (*plan)(const void *args, const cip_codec_env *env, cip_bytes head,
+                       const cip_wants *want, cip_needs *out, cip_err *err);
     cip_status (*decode_spans)(const void *args, const cip_codec_env *env, const cip_stored *src,
-                               uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err);
+                               const cip_wants *want, cip_err *err);
     /* Optional, of a container of codecs: the name of the one that made this chunk, from the
      * chunk's first CIP_CODER_HEAD bytes (all of a shorter one); static storage, never NULL. */
     const char *(*coder)(cip_bytes head);

@@ -61,7 +61,7 @@ static void run_spans(const cip_codec *c, const cip_codec_env *env, cip_bytes sr
         free(out);
         return;
     }
-    cip_status st = c->decode_spans(NULL, env, &stored, len, want, 2, NULL);
+    cip_status st = c->decode_spans(NULL, env, &stored, &(cip_wants){ want, 2, len }, NULL);
     require(whole == NULL || st == CIP_OK);
     /* What a match 0 bytes back gives is not told, and not the same in a part of a block. */
     if (whole != NULL && !two_zeros(src))

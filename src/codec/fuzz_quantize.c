@@ -24,7 +24,8 @@ static void run_part(const cip_quantize_args *a, cip_bytes src, uint64_t raw_len
     const uint8_t *ptr[NEEDS];
     cip_needs needs = { .at = need, .max = NEEDS };
     cip_bytes head = { src.ptr, cip_min_u64(src.len, CIP_QUANTIZE_HEAD) };
-    cip_status st = cip_codec_quantize.plan(a, &env, head, raw_len, &want, 1, &needs, NULL);
+    cip_status st =
+        cip_codec_quantize.plan(a, &env, head, &(cip_wants){ &want, 1, raw_len }, &needs, NULL);
     for (size_t i = 0; i < needs.n && st == CIP_OK; i++) {
         if (need[i].off > src.len || need[i].len > src.len - need[i].off)
             st = CIP_ERR_CORRUPT; /* as who reads them finds */
@@ -32,7 +33,8 @@ static void run_part(const cip_quantize_args *a, cip_bytes src, uint64_t raw_len
     }
     const cip_stored stored = { src.len, needs.n, need, ptr };
     if (st == CIP_OK)
-        st = cip_codec_quantize.decode_spans(a, &env, &stored, raw_len, &want, 1, NULL);
+        st = cip_codec_quantize.decode_spans(a, &env, &stored, &(cip_wants){ &want, 1, raw_len },
+                                             NULL);
     require(whole == NULL || st == CIP_OK);
     require(whole == NULL || memcmp(want.dst, whole + want.off, want.len) == 0);
 }

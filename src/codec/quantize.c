@@ -200,23 +200,23 @@ static cip_status check_want(const cip_want *w, uint64_t raw_len, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status plan(const void *args, const cip_codec_env *env, cip_bytes head, uint64_t raw_len,
-                       const cip_want *want, size_t nwant, cip_needs *out, cip_err *err)
+static cip_status plan(const void *args, const cip_codec_env *env, cip_bytes head,
+                       const cip_wants *w, cip_needs *out, cip_err *err)
 {
     const cip_quantize_args *a = args;
     cip_quantize_head h;
     uint64_t raw;
     (void)env;
     CIP_TRY(cip_quantize_head_parse(head, &h, err));
-    if (cip_mul_overflow(h.n, (uint64_t)width_of(a), &raw) || raw != raw_len)
-        return check_lengths(a, &h, CIP_QUANTIZE_HEAD + cip_quantize_payload(&h), raw_len, err);
-    if (out->n >= out->max || nwant >= out->max - out->n)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%zu pieces of a chunk", nwant);
+    if (cip_mul_overflow(h.n, (uint64_t)width_of(a), &raw) || raw != w->raw_len)
+        return check_lengths(a, &h, CIP_QUANTIZE_HEAD + cip_quantize_payload(&h), w->raw_len, err);
+    if (out->n >= out->max || w->n >= out->max - out->n)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "%zu pieces of a chunk", w->n);
     out->at[out->n++] = (cip_need){ 0, CIP_QUANTIZE_HEAD };
-    for (size_t i = 0; i < nwant; i++) {
-        CIP_TRY(check_want(&want[i], raw_len, err));
-        if (want[i].len != 0 && h.bits != 0)
-            out->at[out->n++] = need_of(a, &h, &want[i]);
+    for (size_t i = 0; i < w->n; i++) {
+        CIP_TRY(check_want(&w->at[i], w->raw_len, err));
+        if (w->at[i].len != 0 && h.bits != 0)
+            out->at[out->n++] = need_of(a, &h, &w->at[i]);
     }
     return CIP_OK;
 }
@@ -240,7 +240,7 @@ static cip_status missing(cip_err *err)
 }
 
 static cip_status decode_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
-                               uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err)
+                               const cip_wants *w, cip_err *err)
 {
     const cip_quantize_args *a = args;
     const cip_need first = { 0, CIP_QUANTIZE_HEAD };
@@ -250,16 +250,16 @@ static cip_status decode_spans(const void *args, const cip_codec_env *env, const
     if (head == NULL)
         return missing(err);
     CIP_TRY(cip_quantize_head_parse((cip_bytes){ head, CIP_QUANTIZE_HEAD }, &h, err));
-    CIP_TRY(check_lengths(a, &h, src->total, raw_len, err));
-    for (size_t i = 0; i < nwant; i++) {
-        CIP_TRY(check_want(&want[i], raw_len, err));
-        cip_need need = need_of(a, &h, &want[i]);
+    CIP_TRY(check_lengths(a, &h, src->total, w->raw_len, err));
+    for (size_t i = 0; i < w->n; i++) {
+        CIP_TRY(check_want(&w->at[i], w->raw_len, err));
+        cip_need need = need_of(a, &h, &w->at[i]);
         packed from = { head, (size_t)need.len, 8 * (need.off - CIP_QUANTIZE_HEAD) };
-        if (h.bits != 0 && want[i].len != 0)
+        if (h.bits != 0 && w->at[i].len != 0)
             from.p = at_hand(src, &need);
         if (from.p == NULL)
             return missing(err);
-        decode_range(a, &h, &from, &want[i]);
+        decode_range(a, &h, &from, &w->at[i]);
     }
     return CIP_OK;
 }

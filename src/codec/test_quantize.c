@@ -108,7 +108,7 @@ static cip_status decode_part(const sample *s, const cip_want *want, size_t n, u
     cip_needs needs = { .at = need, .max = 8 };
     *fetched = 0;
     CIP_TRY(cip_codec_quantize.plan(&s->args, &env, (cip_bytes){ s->stored, CIP_QUANTIZE_HEAD },
-                                    s->nraw, want, n, &needs, err));
+                                    &(cip_wants){ want, n, s->nraw }, &needs, err));
     for (size_t i = 0; i < needs.n; i++) {
         assert_true(need[i].off + need[i].len <= s->nstored);
         *fetched += need[i].len;
@@ -117,7 +117,8 @@ static cip_status decode_part(const sample *s, const cip_want *want, size_t n, u
         ptr[i] = copy;
     }
     const cip_stored stored = { s->nstored, needs.n, need, ptr };
-    cip_status st = cip_codec_quantize.decode_spans(&s->args, &env, &stored, s->nraw, want, n, err);
+    cip_status st = cip_codec_quantize.decode_spans(&s->args, &env, &stored,
+                                                    &(cip_wants){ want, n, s->nraw }, err);
     for (size_t i = 0; i < needs.n; i++)
         free((void *)(uintptr_t)ptr[i]);
     return st;
@@ -278,21 +279,24 @@ static void too_many_pieces_and_missing_bytes_are_told(void **state)
     s.args = (cip_quantize_args){ true, false };
     make(&s, 13, 9);
     const cip_bytes head = { s.stored, CIP_QUANTIZE_HEAD };
-    assert_int_equal(cip_codec_quantize.plan(&s.args, &env, head, s.nraw, want, 3, &needs, NULL),
-                     CIP_ERR_LIMIT);
+    assert_int_equal(
+        cip_codec_quantize.plan(&s.args, &env, head, &(cip_wants){ want, 3, s.nraw }, &needs, NULL),
+        CIP_ERR_LIMIT);
     needs = (cip_needs){ .at = need, .max = 4 };
-    assert_int_equal(cip_codec_quantize.plan(&s.args, &env, head, s.nraw, want, 3, &needs, NULL),
-                     CIP_OK);
+    assert_int_equal(
+        cip_codec_quantize.plan(&s.args, &env, head, &(cip_wants){ want, 3, s.nraw }, &needs, NULL),
+        CIP_OK);
     assert_int_equal(needs.n, 4);
     const cip_need only = { 0, CIP_QUANTIZE_HEAD + 1 };
     const uint8_t *ptr = s.stored;
     const cip_stored stored = { s.nstored, 1, &only, &ptr };
-    assert_int_equal(cip_codec_quantize.decode_spans(&s.args, &env, &stored, s.nraw, want, 1, NULL),
+    assert_int_equal(cip_codec_quantize.decode_spans(&s.args, &env, &stored,
+                                                     &(cip_wants){ want, 1, s.nraw }, NULL),
                      CIP_ERR_TRUNCATED);
     const cip_stored nothing = { s.nstored, 0, &only, &ptr };
-    assert_int_equal(
-        cip_codec_quantize.decode_spans(&s.args, &env, &nothing, s.nraw, want, 1, NULL),
-        CIP_ERR_TRUNCATED);
+    assert_int_equal(cip_codec_quantize.decode_spans(&s.args, &env, &nothing,
+                                                     &(cip_wants){ want, 1, s.nraw }, NULL),
+                     CIP_ERR_TRUNCATED);
 }
 
 int main(void)

@@ -249,7 +249,8 @@ cip_status cip_blosc_items(cip_blosc *b, const void *chunk, size_t n, uint64_t f
     cip_need all = { 0, in.len };
     cip_stored stored = { .total = in.len, .n = 1, .at = &all, .ptr = &in.ptr };
     cip_want want = { first * size, (size_t)count * size, dst };
-    return cip_codec_blosc.decode_spans(NULL, &env, &stored, head.nbytes, &want, 1, err);
+    return cip_codec_blosc.decode_spans(NULL, &env, &stored, &(cip_wants){ &want, 1, head.nbytes },
+                                        err);
 }
 
 cip_status cip_blosc_info(const void *chunk, size_t n, cip_blosc_chunk_info *out, cip_err *err)

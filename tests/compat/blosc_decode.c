@@ -88,7 +88,8 @@ static cip_status fetched(const cip_codec *c, const cip_codec_env *env, const re
         memcpy(own[i], r->stored + need[i].off, (size_t)need[i].len);
     }
     const cip_stored stored = { r->stored_len, n, need, (const uint8_t *const *)own };
-    cip_status st = c->decode_spans(NULL, env, &stored, r->raw_len, want, PIECES, err);
+    cip_status st =
+        c->decode_spans(NULL, env, &stored, &(cip_wants){ want, PIECES, r->raw_len }, err);
     for (size_t i = 0; i < n; i++)
         free(own[i]);
     return st;
@@ -106,8 +107,8 @@ static cip_status pieces(const cip_codec *c, const cip_codec_env *env, const rec
         size_t len = (size_t)rand() % (r->raw_len - at + 1) % (i == 0 ? 40 : r->raw_len + 1u);
         want[i] = (cip_want){ at, len, get(len) };
     }
-    cip_status st =
-        c->plan(NULL, env, (cip_bytes){ r->stored, head }, r->raw_len, want, PIECES, &needs, err);
+    cip_status st = c->plan(NULL, env, (cip_bytes){ r->stored, head },
+                            &(cip_wants){ want, PIECES, r->raw_len }, &needs, err);
     if (st == CIP_ERR_LIMIT || st == CIP_ERR_TRUNCATED) {
         needs.n = 1;
         need[0] = (cip_need){ 0, r->stored_len };

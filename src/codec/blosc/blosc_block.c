@@ -201,26 +201,27 @@ cip_status cip_blosc_block_decode(cip_blosc_blocks *b, const cip_blosc_block *bl
     return CIP_OK;
 }
 
-/* What of a want lies in [off, off + n), as it counts from off. */
-static cip_want cut(const cip_want *want, uint64_t off, size_t n)
+/* What of a want lies in the block, as it counts from there. */
+static cip_want cut(const cip_want *want, const cip_blosc_block *at)
 {
-    uint64_t lo = cip_max_u64(want->off, off), hi = cip_min_u64(want->off + want->len, off + n);
-    return lo < hi ? (cip_want){ lo - off, (size_t)(hi - lo), want->dst + (lo - want->off) }
+    uint64_t lo = cip_max_u64(want->off, at->off);
+    uint64_t hi = cip_min_u64(want->off + want->len, at->off + at->len);
+    return lo < hi ? (cip_want){ lo - at->off, (size_t)(hi - lo), want->dst + (lo - want->off) }
                    : (cip_want){ 0, 0, NULL };
 }
 
-cip_status cip_blosc_block_part(cip_blosc_blocks *b, const cip_blosc_block *block, uint64_t off,
-                                size_t n, const cip_want *want, size_t nwant, bool *done,
-                                cip_err *err)
+cip_status cip_blosc_block_part(cip_blosc_blocks *b, const cip_blosc_block *block,
+                                const cip_wants *w, bool *done, cip_err *err)
 {
     enum { EACH = 64 }; /* bytes of a whole block that are put in order while a piece is begun */
     const cip_blosc_head *h = b->h;
+    const size_t n = block->len;
     int slot[CIP_BLOSC_FILTERS];
     uint64_t work = 0;
     uint8_t *room;
-    for (size_t i = 0; i < nwant; i++) {
-        cip_want w = cut(&want[i], off, n);
-        work += w.len != 0 ? w.len + EACH : 0;
+    for (size_t i = 0; i < w->n; i++) {
+        const size_t len = cut(&w->at[i], block).len;
+        work += len != 0 ? len + EACH : 0;
     }
     *done = work < n / 2 && acting_slots(h, slot) == 1 && h->filter[slot[0]] == CIP_BLOSC_SHUFFLE;
     if (!*done)
@@ -228,10 +229,10 @@ cip_status cip_blosc_block_part(cip_blosc_blocks *b, const cip_blosc_block *bloc
     size_t width = h->filter_meta[slot[0]] != 0 ? h->filter_meta[slot[0]] : h->typesize;
     CIP_TRY(take_room(b, n, &room, err));
     CIP_TRY(decode_streams(b, block->stored, room, n, err));
-    for (size_t i = 0; i < nwant; i++) {
-        cip_want w = cut(&want[i], off, n);
-        if (w.len != 0)
-            cip_unshuffle_part(width, room, n, (size_t)w.off, w.dst, w.len);
+    for (size_t i = 0; i < w->n; i++) {
+        const cip_want part = cut(&w->at[i], block);
+        if (part.len != 0)
+            cip_unshuffle_part(width, room, n, (size_t)part.off, part.dst, part.len);
     }
     return CIP_OK;
 }

@@ -68,6 +68,8 @@ typedef struct cip_blosc_blocks {
 /* A block and what is known of it. */
 typedef struct cip_blosc_block {
     uint32_t number;
+    uint64_t off; /* of its raw bytes in the chunk, for cip_blosc_block_part; and how many */
+    size_t len;
     cip_bytes stored;
     const uint8_t *first; /* decoded block 0, for delta; NULL for block 0 and in VL chunks */
 } cip_blosc_block;
@@ -77,11 +79,10 @@ bool cip_blosc_has_delta(const cip_blosc_head *h);
 /* Decodes a block of n raw bytes. */
 cip_status cip_blosc_block_decode(cip_blosc_blocks *b, const cip_blosc_block *block, uint8_t *dst,
                                   size_t n, cip_err *err);
-/* Of a block that lies at `off` in the chunk and has n raw bytes, just those that are wanted, where
- * undoing its filters for them alone is less work than for all. *done false: it is not. */
-cip_status cip_blosc_block_part(cip_blosc_blocks *b, const cip_blosc_block *block, uint64_t off,
-                                size_t n, const cip_want *want, size_t nwant, bool *done,
-                                cip_err *err);
+/* Just those of its raw bytes that are wanted, where undoing its filters for them alone is less
+ * work than for all. *done false: it is not. */
+cip_status cip_blosc_block_part(cip_blosc_blocks *b, const cip_blosc_block *block,
+                                const cip_wants *w, bool *done, cip_err *err);
 /* Raw bytes of a VL block, from the size before its data. CORRUPT when they are more than `left`.
  */
 cip_status cip_blosc_vl_len(cip_bytes stored, uint64_t left, size_t *n, cip_err *err);

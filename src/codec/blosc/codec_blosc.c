@@ -141,23 +141,23 @@ static cip_status add_need(cip_needs *s, uint64_t off, uint64_t len, cip_err *er
     return CIP_OK;
 }
 
-static cip_status check_wants(const cip_want *want, size_t n, uint64_t raw_len, cip_err *err)
+static cip_status check_wants(const cip_wants *w, cip_err *err)
 {
-    for (size_t i = 0; i < n; i++)
-        if (want[i].off > raw_len || want[i].len > raw_len - want[i].off)
+    for (size_t i = 0; i < w->n; i++)
+        if (w->at[i].off > w->raw_len || w->at[i].len > w->raw_len - w->at[i].off)
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                             "expected a piece within %" PRIu64 " bytes, found %zu at %" PRIu64,
-                            raw_len, want[i].len, want[i].off);
+                            w->raw_len, w->at[i].len, w->at[i].off);
     return CIP_OK;
 }
 
 /* The first wanted byte at `from` or behind it; false: none. */
-static bool next_wanted(const cip_want *want, size_t n, uint64_t from, uint64_t *off)
+static bool next_wanted(const cip_wants *w, uint64_t from, uint64_t *off)
 {
     bool any = false;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t at = cip_max_u64(want[i].off, from);
-        if (want[i].off + want[i].len > at && (!any || at < *off)) {
+    for (size_t i = 0; i < w->n; i++) {
+        uint64_t at = cip_max_u64(w->at[i].off, from);
+        if (w->at[i].off + w->at[i].len > at && (!any || at < *off)) {
             any = true;
             *off = at;
         }
@@ -166,7 +166,7 @@ static bool next_wanted(const cip_want *want, size_t n, uint64_t from, uint64_t 
 }
 
 static cip_status plan_blocks(const cip_codec_env *env, const cip_blosc_head *h, cip_bytes head,
-                              const cip_want *want, size_t nwant, cip_needs *out, cip_err *err)
+                              const cip_wants *w, cip_needs *out, cip_err *err)
 {
     cip_blosc_table t;
     uint64_t at = 0;
@@ -178,15 +178,15 @@ static cip_status plan_blocks(const cip_codec_env *env, const cip_blosc_head *h,
         cip_need b = cip_blosc_table_block(&t, 0);
         CIP_GO(add_need(out, b.off, b.len, err));
     }
-    while (next_wanted(want, nwant, at, &at)) {
+    while (next_wanted(w, at, &at)) {
         uint32_t j = (uint32_t)(at / h->blocksize);
         cip_need b = cip_blosc_table_block(&t, j);
         if (j != 0 || !first)
             CIP_GO(add_need(out, b.off, b.len, err));
         at = ((uint64_t)j + 1) * h->blocksize;
     }
-    out->unit = nwant != 0 ? want->off - want->off % h->blocksize : 0;
-    out->unit_end = nwant != 0 ? cip_min_u64(out->unit + h->blocksize, h->nbytes) : 0;
+    out->unit = w->n != 0 ? w->at->off - w->at->off % h->blocksize : 0;
+    out->unit_end = w->n != 0 ? cip_min_u64(out->unit + h->blocksize, h->nbytes) : 0;
     st = CIP_OK;
 done:
     cip_mem_put(env->mem, t.sorted);
@@ -194,23 +194,22 @@ done:
 }
 
 static cip_status blosc_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *out,
-                             cip_err *err)
+                             const cip_wants *w, cip_needs *out, cip_err *err)
 {
     cip_blosc_head h;
     (void)args;
-    CIP_TRY(parse(head, UINT64_MAX, raw_len, &h, err));
-    CIP_TRY(check_wants(want, nwant, raw_len, err));
+    CIP_TRY(parse(head, UINT64_MAX, w->raw_len, &h, err));
+    CIP_TRY(check_wants(w, err));
     if (h.nblock == 0 && h.special == CIP_BLOSC_NOT_SPECIAL) { /* stored as it is */
         CIP_TRY(add_need(out, 0, h.header, err));
-        for (size_t i = 0; i < nwant; i++)
-            CIP_TRY(add_need(out, h.header + want[i].off, want[i].len, err));
+        for (size_t i = 0; i < w->n; i++)
+            CIP_TRY(add_need(out, h.header + w->at[i].off, w->at[i].len, err));
         return CIP_OK;
     }
     if (h.nblock == 0 || h.vl) /* where blocks of variable length begin is only told in each */
         return add_need(out, 0, h.cbytes, err);
     if (head.len >= cip_blosc_table_end(&h))
-        return plan_blocks(env, &h, head, want, nwant, out, err);
+        return plan_blocks(env, &h, head, w, out, err);
     CIP_TRY(add_need(out, 0, cip_blosc_table_end(&h), err));
     return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
                     "expected a table of %" PRIu32 " blocks, found %zu bytes of its chunk",
@@ -220,38 +219,39 @@ static cip_status blosc_plan(const void *args, const cip_codec_env *env, cip_byt
 /* --- a part ---------------------------------------------------------------------------------- */
 
 /* Where all of the block at `at` is wanted in one piece, or NULL. */
-static uint8_t *whole_place(const cip_want *want, size_t nwant, const place *at)
+static uint8_t *whole_place(const cip_wants *w, const place *at)
 {
-    for (size_t i = 0; i < nwant; i++)
-        if (want[i].off <= at->off && at->off - want[i].off <= want[i].len &&
-            at->len <= want[i].len - (at->off - want[i].off))
-            return want[i].dst + (at->off - want[i].off);
+    for (size_t i = 0; i < w->n; i++)
+        if (w->at[i].off <= at->off && at->off - w->at[i].off <= w->at[i].len &&
+            at->len <= w->at[i].len - (at->off - w->at[i].off))
+            return w->at[i].dst + (at->off - w->at[i].off);
     return NULL;
 }
 
 /* A decoded block to all that want some of it. */
-static void hand_out(const cip_want *want, size_t nwant, const place *at, const uint8_t *raw)
+static void hand_out(const cip_wants *w, const place *at, const uint8_t *raw)
 {
-    for (size_t i = 0; i < nwant; i++) {
-        uint64_t lo = cip_max_u64(want[i].off, at->off);
-        uint64_t hi = cip_min_u64(want[i].off + want[i].len, at->off + at->len);
-        uint8_t *to = want[i].dst + (lo - want[i].off);
+    for (size_t i = 0; i < w->n; i++) {
+        uint64_t lo = cip_max_u64(w->at[i].off, at->off);
+        uint64_t hi = cip_min_u64(w->at[i].off + w->at[i].len, at->off + at->len);
+        uint8_t *to = w->at[i].dst + (lo - w->at[i].off);
         if (lo < hi && to != raw + (lo - at->off))
             memcpy(to, raw + (lo - at->off), (size_t)(hi - lo));
     }
 }
 
 /* Decodes a block; *raw: to where, or NULL where no more of it was put in order than is wanted. */
-static cip_status decode_block(chunk *c, const place *at, const cip_want *want, size_t nwant,
-                               uint8_t **raw, cip_err *err)
+static cip_status decode_block(chunk *c, const place *at, const cip_wants *w, uint8_t **raw,
+                               cip_err *err)
 {
-    cip_blosc_block block = { .number = at->number, .first = c->first };
-    *raw = whole_place(want, nwant, at);
+    cip_blosc_block block = {
+        .number = at->number, .off = at->off, .len = at->len, .first = c->first
+    };
+    *raw = whole_place(w, at);
     bool done = false;
     CIP_TRY(at_hand(c->stored, cip_blosc_table_block(&c->table, at->number), &block.stored, err));
     if (*raw == NULL)
-        CIP_TRY(
-            cip_blosc_block_part(&c->blocks, &block, at->off, at->len, want, nwant, &done, err));
+        CIP_TRY(cip_blosc_block_part(&c->blocks, &block, w, &done, err));
     if (done)
         return CIP_OK;
     if (*raw == NULL && at->len > c->part_len) {
@@ -263,16 +263,16 @@ static cip_status decode_block(chunk *c, const place *at, const cip_want *want, 
     if (*raw == NULL)
         *raw = c->part;
     CIP_TRY(cip_blosc_block_decode(&c->blocks, &block, *raw, at->len, err));
-    hand_out(want, nwant, at, *raw);
+    hand_out(w, at, *raw);
     return CIP_OK;
 }
 
 /* Block 0, which delta needs for the others, all of it; it stays where it is. */
-static cip_status decode_first(chunk *c, const cip_want *want, size_t nwant, cip_err *err)
+static cip_status decode_first(chunk *c, const cip_wants *w, cip_err *err)
 {
     const place at = { 0, 0, c->h.blocksize };
     uint8_t *raw;
-    CIP_TRY(decode_block(c, &at, want, nwant, &raw, err));
+    CIP_TRY(decode_block(c, &at, w, &raw, err));
     c->first = raw;
     if (raw == c->part) {
         c->own_first = c->part;
@@ -282,20 +282,20 @@ static cip_status decode_first(chunk *c, const cip_want *want, size_t nwant, cip
     return CIP_OK;
 }
 
-static cip_status spans_of_blocks(chunk *c, const cip_want *want, size_t nwant, cip_err *err)
+static cip_status spans_of_blocks(chunk *c, const cip_wants *w, cip_err *err)
 {
     uint64_t wanted = 0;
     uint8_t *raw;
     cip_status st;
     CIP_GO(open_chunk(c, err));
     if (cip_blosc_has_delta(&c->h)) {
-        CIP_GO(decode_first(c, want, nwant, err));
+        CIP_GO(decode_first(c, w, err));
         wanted = c->h.blocksize;
     }
-    while (next_wanted(want, nwant, wanted, &wanted)) {
+    while (next_wanted(w, wanted, &wanted)) {
         place at = { 0, wanted / c->h.blocksize * c->h.blocksize, 0 };
         CIP_GO(next_place(c, &at, err));
-        CIP_GO(decode_block(c, &at, want, nwant, &raw, err));
+        CIP_GO(decode_block(c, &at, w, &raw, err));
         wanted = at.off + at.len;
     }
     st = CIP_OK;
@@ -305,20 +305,20 @@ done:
 }
 
 /* All blocks are gone through, for their lengths; none but the touched ones is decoded. */
-static cip_status spans_of_vl(chunk *c, const cip_want *want, size_t nwant, cip_err *err)
+static cip_status spans_of_vl(chunk *c, const cip_wants *w, cip_err *err)
 {
     place at = { .number = UINT32_MAX };
     uint64_t wanted = 0;
     uint8_t *raw;
-    bool any = next_wanted(want, nwant, 0, &wanted);
+    bool any = next_wanted(w, 0, &wanted);
     cip_status st;
     CIP_GO(open_chunk(c, err));
     for (uint32_t j = 0; j < c->h.nblock; j++) {
         CIP_GO(next_place(c, &at, err));
         if (!any || wanted >= at.off + at.len)
             continue;
-        CIP_GO(decode_block(c, &at, want, nwant, &raw, err));
-        any = next_wanted(want, nwant, at.off + at.len, &wanted);
+        CIP_GO(decode_block(c, &at, w, &raw, err));
+        any = next_wanted(w, at.off + at.len, &wanted);
     }
     st = CIP_OK;
     if (at.off + at.len != c->h.nbytes)
@@ -330,26 +330,26 @@ done:
     return st;
 }
 
-static cip_status spans_without_blocks(const chunk *c, const cip_want *want, size_t nwant,
-                                       cip_err *err)
+static cip_status spans_without_blocks(const chunk *c, const cip_wants *w, cip_err *err)
 {
     bool special = c->h.special != CIP_BLOSC_NOT_SPECIAL;
     cip_bytes in = { NULL, 0 };
     if (special)
         CIP_TRY(at_hand(c->stored, (cip_need){ 0, c->h.cbytes }, &in, err));
-    for (size_t i = 0; i < nwant; i++) {
+    for (size_t i = 0; i < w->n; i++) {
         if (special)
-            cip_blosc_special_fill(&c->h, in.ptr, want[i].off, want[i].dst, want[i].len);
-        if (special || want[i].len == 0)
+            cip_blosc_special_fill(&c->h, in.ptr, w->at[i].off, w->at[i].dst, w->at[i].len);
+        if (special || w->at[i].len == 0)
             continue;
-        CIP_TRY(at_hand(c->stored, (cip_need){ c->h.header + want[i].off, want[i].len }, &in, err));
-        memcpy(want[i].dst, in.ptr, in.len);
+        CIP_TRY(
+            at_hand(c->stored, (cip_need){ c->h.header + w->at[i].off, w->at[i].len }, &in, err));
+        memcpy(w->at[i].dst, in.ptr, in.len);
     }
     return CIP_OK;
 }
 
 static cip_status blosc_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
-                              uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err)
+                              const cip_wants *w, cip_err *err)
 {
     chunk c = { .env = env, .stored = src };
     cip_bytes head;
@@ -358,11 +358,11 @@ static cip_status blosc_spans(const void *args, const cip_codec_env *env, const 
     if (src->n != 0 && src->at[0].off == 0) /* a chunk may need no more than a short header */
         n = cip_min_u64(n, src->at[0].len);
     CIP_TRY(at_hand(src, (cip_need){ 0, n }, &head, err));
-    CIP_TRY(parse(head, src->total, raw_len, &c.h, err));
-    CIP_TRY(check_wants(want, nwant, raw_len, err));
+    CIP_TRY(parse(head, src->total, w->raw_len, &c.h, err));
+    CIP_TRY(check_wants(w, err));
     if (c.h.nblock == 0)
-        return spans_without_blocks(&c, want, nwant, err);
-    return c.h.vl ? spans_of_vl(&c, want, nwant, err) : spans_of_blocks(&c, want, nwant, err);
+        return spans_without_blocks(&c, w, err);
+    return c.h.vl ? spans_of_vl(&c, w, err) : spans_of_blocks(&c, w, err);
 }
 
 static cip_status blosc_decode(const void *args, const cip_codec_env *env, cip_bytes src,
@@ -371,7 +371,7 @@ static cip_status blosc_decode(const void *args, const cip_codec_env *env, cip_b
     const cip_need all = { 0, src.len };
     const cip_stored stored = { src.len, 1, &all, &src.ptr };
     const cip_want want = { 0, dst_len, dst };
-    return blosc_spans(args, env, &stored, dst_len, &want, 1, err);
+    return blosc_spans(args, env, &stored, &(cip_wants){ &want, 1, dst_len }, err);
 }
 
 /* libsnappy tells its version to C++ alone. */

@@ -84,8 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             cip_need all = { 0, n };
             cip_stored stored = { .total = n, .n = 1, .at = &all, .ptr = &chunk.ptr };
             cip_want want = { raw.len / 2, 1, &middle };
-            require(cip_codec_blosc.decode_spans(NULL, &env, &stored, raw.len, &want, 1, NULL) ==
-                    CIP_OK);
+            require(cip_codec_blosc.decode_spans(
+                        NULL, &env, &stored, &(cip_wants){ &want, 1, raw.len }, NULL) == CIP_OK);
             require(middle == back[raw.len / 2]);
         }
     }

@@ -77,7 +77,9 @@ static void piece(world *w, const cip_blosc_spec *s, cip_bytes chunk, const uint
     cip_need all = { 0, chunk.len };
     cip_stored stored = { .total = chunk.len, .n = 1, .at = &all, .ptr = &chunk.ptr };
     cip_want want = { off, len, dst };
-    assert_int_equal(cip_codec_blosc.decode_spans(NULL, &env, &stored, n, &want, 1, NULL), CIP_OK);
+    assert_int_equal(
+        cip_codec_blosc.decode_spans(NULL, &env, &stored, &(cip_wants){ &want, 1, n }, NULL),
+        CIP_OK);
     assert_memory_equal(dst, raw + off, len);
     free(dst);
 }

@@ -379,8 +379,9 @@ static void a_piece_costs_the_table_and_its_blocks(void **state)
     };
     cip_need need[8];
     cip_needs needs = { .at = need, .max = 8 };
-    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, c.len }, 19500, want, 4, &needs, NULL),
-                     CIP_OK);
+    assert_int_equal(
+        C->plan(NULL, env, (cip_bytes){ c.b, c.len }, &(cip_wants){ want, 4, 19500 }, &needs, NULL),
+        CIP_OK);
     cip_need three = block_of(&c, 3), seven = block_of(&c, 7), last = block_of(&c, 19);
     assert_int_equal(needs.n, 4);
     assert_int_equal(need[0].off, 0);
@@ -392,14 +393,17 @@ static void a_piece_costs_the_table_and_its_blocks(void **state)
     assert_int_equal(need[3].off, last.off);
     needs.n = 0;
     needs.max = 3;
-    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, c.len }, 19500, want, 4, &needs, NULL),
-                     CIP_ERR_LIMIT);
+    assert_int_equal(
+        C->plan(NULL, env, (cip_bytes){ c.b, c.len }, &(cip_wants){ want, 4, 19500 }, &needs, NULL),
+        CIP_ERR_LIMIT);
     needs = (cip_needs){ .at = need, .max = 8 }; /* no more of the chunk than its table is shown */
-    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, 112 }, 19500, want, 4, &needs, NULL),
-                     CIP_OK);
+    assert_int_equal(
+        C->plan(NULL, env, (cip_bytes){ c.b, 112 }, &(cip_wants){ want, 4, 19500 }, &needs, NULL),
+        CIP_OK);
     needs.n = 0;
-    assert_int_equal(C->plan(NULL, env, (cip_bytes){ c.b, 111 }, 19500, want, 4, &needs, NULL),
-                     CIP_ERR_TRUNCATED);
+    assert_int_equal(
+        C->plan(NULL, env, (cip_bytes){ c.b, 111 }, &(cip_wants){ want, 4, 19500 }, &needs, NULL),
+        CIP_ERR_TRUNCATED);
     assert_int_equal(needs.n, 1);
     assert_int_equal(need[0].len, 112);
     test_env_close(&t);
@@ -416,8 +420,9 @@ static void delta_needs_block_0_too(void **state)
     cip_needs needs = { .at = need, .max = 8 };
     const cip_want want = { 8010, sizeof out, out };
     blosc_open(&w, (cip_bytes){ c.b, c.len });
-    assert_int_equal(
-        C->plan(NULL, &w.env, (cip_bytes){ c.b, c.len }, 19500, &want, 1, &needs, NULL), CIP_OK);
+    assert_int_equal(C->plan(NULL, &w.env, (cip_bytes){ c.b, c.len },
+                             &(cip_wants){ &want, 1, 19500 }, &needs, NULL),
+                     CIP_OK);
     assert_int_equal(needs.n, 2); /* block 0 is behind the table */
     assert_int_equal(need[0].len, block_of(&c, 0).off + block_of(&c, 0).len);
     assert_int_equal(need[1].off, block_of(&c, 8).off);
@@ -451,7 +456,9 @@ static void stored_and_special_chunks_cost_what_is_wanted(void **state)
     cip_need need[4];
     cip_needs needs = { .at = need, .max = 4 };
     const cip_want want[] = { { 30, 4, NULL }, { 0, 3, NULL } };
-    assert_int_equal(C->plan(NULL, &(cip_codec_env){ 0 }, in, 60, want, 2, &needs, NULL), CIP_OK);
+    assert_int_equal(
+        C->plan(NULL, &(cip_codec_env){ 0 }, in, &(cip_wants){ want, 2, 60 }, &needs, NULL),
+        CIP_OK);
     assert_int_equal(needs.n, 3);
     assert_int_equal(need[0].len, 32);
     assert_int_equal(need[1].off, 62);
@@ -462,8 +469,9 @@ static void stored_and_special_chunks_cost_what_is_wanted(void **state)
     s.b[31] = 0x30;
     put(&s, "123", 3);
     needs.n = 0;
-    assert_int_equal(C->plan(NULL, &(cip_codec_env){ 0 }, done(&s), 60, want, 2, &needs, NULL),
-                     CIP_OK);
+    assert_int_equal(
+        C->plan(NULL, &(cip_codec_env){ 0 }, done(&s), &(cip_wants){ want, 2, 60 }, &needs, NULL),
+        CIP_OK);
     assert_int_equal(needs.n, 1);
     assert_int_equal(need[0].len, 35);
 }
@@ -493,7 +501,8 @@ static void pieces_outside_the_chunk_and_other_lengths_are_refused(void **state)
     const cip_need front = { 0, 40 };
     const uint8_t *ptr = c.b;
     const cip_stored part = { c.len, 1, &front, &ptr };
-    assert_int_equal(C->decode_spans(NULL, &w.env, &part, 18, &good, 1, NULL), CIP_ERR_ARG);
+    assert_int_equal(C->decode_spans(NULL, &w.env, &part, &(cip_wants){ &good, 1, 18 }, NULL),
+                     CIP_ERR_ARG);
 }
 
 static void what_follows_a_chunk_is_ignored(void **state)
@@ -540,7 +549,7 @@ static void every_allocation_may_fail(void **state)
         test_env t;
         cip_codec_env *env = test_env_open(&t, fail_at, 0);
         const cip_stored src = { c.len, 1, &all[0], &ptr[0] };
-        cip_status st = C->decode_spans(NULL, env, &src, 19500, &want, 1, &t.err);
+        cip_status st = C->decode_spans(NULL, env, &src, &(cip_wants){ &want, 1, 19500 }, &t.err);
         if (st == CIP_OK)
             st = C->decode(NULL, env, (cip_bytes){ unordered.b, unordered.len }, small, 18, &t.err);
         good = st == CIP_OK;

@@ -66,16 +66,15 @@ static cip_status decode_front(const cip_codec_env *env, cip_bytes src, uint64_t
 }
 
 /* Where the last wanted byte ends. */
-static cip_status wanted_end(const cip_want *want, size_t nwant, uint64_t raw_len, uint64_t *end,
-                             cip_err *err)
+static cip_status wanted_end(const cip_wants *w, uint64_t *end, cip_err *err)
 {
     uint64_t far = 0;
-    for (size_t i = 0; i < nwant; i++) {
+    for (size_t i = 0; i < w->n; i++) {
         uint64_t e;
-        if (cip_add_overflow(want[i].off, want[i].len, &e) || e > raw_len)
+        if (cip_add_overflow(w->at[i].off, w->at[i].len, &e) || e > w->raw_len)
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                             "expected a piece within %" PRIu64 " bytes, found %zu at %" PRIu64,
-                            raw_len, want[i].len, want[i].off);
+                            w->raw_len, w->at[i].len, w->at[i].off);
         far = cip_max_u64(far, e);
     }
     *end = far;
@@ -84,25 +83,25 @@ static cip_status wanted_end(const cip_want *want, size_t nwant, uint64_t raw_le
 
 /* A block is only decoded up to the last wanted byte. */
 static cip_status lz4_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
-                            uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err)
+                            const cip_wants *w, cip_err *err)
 {
     (void)args;
     uint64_t end;
     size_t n;
     void *scratch;
-    CIP_TRY(wanted_end(want, nwant, raw_len, &end, err));
+    CIP_TRY(wanted_end(w, &end, err));
     if (end == 0)
         return CIP_OK;
     if (src->n != 1 || src->at[0].off != 0 || src->at[0].len != src->total || !cip_to_size(end, &n))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a whole LZ4 block in one piece");
     cip_bytes in = { src->ptr[0], (size_t)src->total };
-    if (nwant == 1 && want[0].off == 0)
-        return decode_front(env, in, raw_len, want[0].dst, n, err);
+    if (w->n == 1 && w->at[0].off == 0)
+        return decode_front(env, in, w->raw_len, w->at[0].dst, n, err);
     CIP_TRY(cip_mem_get(env->mem, n, &scratch, err));
-    cip_status st = decode_front(env, in, raw_len, scratch, n, err);
-    for (size_t i = 0; st == CIP_OK && i < nwant; i++)
-        if (want[i].len != 0)
-            memcpy(want[i].dst, (uint8_t *)scratch + want[i].off, want[i].len);
+    cip_status st = decode_front(env, in, w->raw_len, scratch, n, err);
+    for (size_t i = 0; st == CIP_OK && i < w->n; i++)
+        if (w->at[i].len != 0)
+            memcpy(w->at[i].dst, (uint8_t *)scratch + w->at[i].off, w->at[i].len);
     cip_mem_put(env->mem, scratch);
     return st;
 }

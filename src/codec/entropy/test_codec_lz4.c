@@ -139,7 +139,8 @@ static cip_status spans(test_env *t, cip_bytes coded, uint64_t raw_len, const ci
 {
     const cip_need whole = { 0, coded.len };
     const cip_stored src = { .total = coded.len, .n = 1, .at = &whole, .ptr = &coded.ptr };
-    return cip_codec_find("lz4")->decode_spans(NULL, &t->env, &src, raw_len, want, n, &t->err);
+    return cip_codec_find("lz4")->decode_spans(NULL, &t->env, &src,
+                                               &(cip_wants){ want, n, raw_len }, &t->err);
 }
 
 static void every_piece_of_a_block_is_the_same_as_in_the_whole(void **state)
@@ -268,7 +269,8 @@ static void a_block_in_parts_is_a_wrong_call(void **state)
     test_env t;
     cip_codec_env *env = test_env_open(&t, 0, 0);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(c->decode_spans(NULL, env, &bad[i], 21, &want, 1, &t.err), CIP_ERR_ARG);
+        assert_int_equal(c->decode_spans(NULL, env, &bad[i], &(cip_wants){ &want, 1, 21 }, &t.err),
+                         CIP_ERR_ARG);
     test_env_close(&t);
 }
 

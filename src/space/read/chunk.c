@@ -205,8 +205,8 @@ static cip_status plan(planned *p, const cip_want *piece, size_t n, cip_err *err
         if (p->head.len < longer)
             CIP_TRY(read_head(p, longer, err));
         p->needs = (cip_needs){ .at = p->need, .max = NEEDS };
-        cip_status st =
-            codec->plan(p->step.args, &p->env, p->head, p->c->raw_len, piece, n, &p->needs, &found);
+        cip_status st = codec->plan(p->step.args, &p->env, p->head,
+                                    &(cip_wants){ piece, n, p->c->raw_len }, &p->needs, &found);
         if (st == CIP_OK)
             return tidy_needs(&p->needs, total, err);
         if (st == CIP_ERR_LIMIT) { /* too many pieces: all of it then */
@@ -257,8 +257,8 @@ static cip_status decode_planned(planned *p, const cip_want *piece, size_t n, ci
     cip_status st = fetch_needs(p, &room, ptr, err);
     if (st == CIP_OK) {
         const cip_stored stored = { p->c->at.len, p->needs.n, p->need, ptr };
-        st = p->step.codec->decode_spans(p->step.args, &p->env, &stored, p->c->raw_len, piece, n,
-                                         err);
+        st = p->step.codec->decode_spans(p->step.args, &p->env, &stored,
+                                         &(cip_wants){ piece, n, p->c->raw_len }, err);
     }
     cip_buffer_pool_give(p->rd->buffers, &room);
     return st;

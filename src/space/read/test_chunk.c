@@ -504,18 +504,17 @@ static void too_many_blocks_mean_all_of_them(void **state)
 }
 
 static cip_status far_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                           uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *out,
-                           cip_err *err)
+                           const cip_wants *w, cip_needs *out, cip_err *err)
 {
-    (void)env, (void)head, (void)raw_len, (void)want, (void)nwant, (void)err;
+    (void)env, (void)head, (void)w, (void)err;
     out->at[out->n++] = *(const cip_need *)args;
     return CIP_OK;
 }
 
 static cip_status span_nothing(const void *args, const cip_codec_env *env, const cip_stored *src,
-                               uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err)
+                               const cip_wants *w, cip_err *err)
 {
-    (void)args, (void)env, (void)raw_len, (void)want, (void)nwant, (void)err;
+    (void)args, (void)env, (void)w, (void)err;
     last_len = src->n == 1 ? (size_t)src->at[0].len : 0;
     return CIP_OK;
 }
@@ -546,10 +545,9 @@ static void needs_beyond_the_stored_bytes_are_corrupt(void **state)
 
 /* Wants to see as many bytes of the chunk as its argument says. */
 static cip_status hungry_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                              uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *out,
-                              cip_err *err)
+                              const cip_wants *w, cip_needs *out, cip_err *err)
 {
-    (void)env, (void)raw_len, (void)want, (void)nwant;
+    (void)env, (void)w;
     last_len = head.len;
     out->at[out->n++] = (cip_need){ 0, *(const size_t *)args };
     if (head.len < *(const size_t *)args)

@@ -13,26 +13,24 @@ static uint64_t unit_len = 4;
 
 /* Units of so many bytes, stored one more than they are; counts those that are decoded. */
 static cip_status all_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                           uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *out,
-                           cip_err *err)
+                           const cip_wants *w, cip_needs *out, cip_err *err)
 {
-    (void)args, (void)env, (void)nwant, (void)err;
+    (void)args, (void)env, (void)err;
     assert_true(head.len >= 2);
-    out->at[out->n++] = (cip_need){ 0, raw_len };
-    out->unit = want->off / unit_len * unit_len;
-    out->unit_end = out->unit + unit_len < raw_len ? out->unit + unit_len : raw_len;
+    out->at[out->n++] = (cip_need){ 0, w->raw_len };
+    out->unit = w->at->off / unit_len * unit_len;
+    out->unit_end = out->unit + unit_len < w->raw_len ? out->unit + unit_len : w->raw_len;
     return CIP_OK;
 }
 
 static cip_status minus_one_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
-                                  uint64_t raw_len, const cip_want *want, size_t nwant,
-                                  cip_err *err)
+                                  const cip_wants *w, cip_err *err)
 {
-    (void)args, (void)env, (void)raw_len, (void)err;
+    (void)args, (void)env, (void)err;
     ndecode++;
-    for (size_t i = 0; i < nwant; i++)
-        for (size_t k = 0; k < want[i].len; k++)
-            want[i].dst[k] = (uint8_t)(src->ptr[0][want[i].off + k] - 1);
+    for (size_t i = 0; i < w->n; i++)
+        for (size_t k = 0; k < w->at[i].len; k++)
+            w->at[i].dst[k] = (uint8_t)(src->ptr[0][w->at[i].off + k] - 1);
     return CIP_OK;
 }
 

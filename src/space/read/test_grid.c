@@ -340,28 +340,27 @@ static int ndecoded;
 
 /* Stored byte i stands for raw byte i: what is planned is what is read. */
 static cip_status block_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *needs,
-                             cip_err *err)
+                             const cip_wants *w, cip_needs *needs, cip_err *err)
 {
-    (void)args, (void)env, (void)head, (void)raw_len, (void)err;
-    for (size_t i = 0; i < nwant; i++) {
+    (void)args, (void)env, (void)head, (void)err;
+    for (size_t i = 0; i < w->n; i++) {
         assert_true(i < needs->max);
-        assert_int_equal(want[i].off % BLOCK, 0); /* blocks are wanted whole */
-        assert_int_equal(want[i].len, BLOCK);
-        decoded |= 1U << want[i].off / BLOCK;
+        assert_int_equal(w->at[i].off % BLOCK, 0); /* blocks are wanted whole */
+        assert_int_equal(w->at[i].len, BLOCK);
+        decoded |= 1U << w->at[i].off / BLOCK;
         ndecoded++;
-        needs->at[needs->n++] = (cip_need){ want[i].off, want[i].len };
+        needs->at[needs->n++] = (cip_need){ w->at[i].off, w->at[i].len };
     }
     return CIP_OK;
 }
 
 static cip_status block_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
-                              uint64_t raw_len, const cip_want *want, size_t nwant, cip_err *err)
+                              const cip_wants *w, cip_err *err)
 {
-    (void)args, (void)env, (void)src, (void)raw_len, (void)err;
-    for (size_t i = 0; i < nwant; i++)
-        for (size_t k = 0; k < want[i].len; k++)
-            want[i].dst[k] = (uint8_t)(want[i].off + k);
+    (void)args, (void)env, (void)src, (void)err;
+    for (size_t i = 0; i < w->n; i++)
+        for (size_t k = 0; k < w->at[i].len; k++)
+            w->at[i].dst[k] = (uint8_t)(w->at[i].off + k);
     return CIP_OK;
 }
 
@@ -381,11 +380,10 @@ static const cip_codec by_block = {
 
 /* The chunk itself speaks of pieces of 4 bytes. */
 static cip_status fours_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *needs,
-                             cip_err *err)
+                             const cip_wants *w, cip_needs *needs, cip_err *err)
 {
-    (void)args, (void)env, (void)head, (void)raw_len, (void)nwant, (void)err;
-    needs->unit = want->off / 4 * 4;
+    (void)args, (void)env, (void)head, (void)err;
+    needs->unit = w->at->off / 4 * 4;
     needs->unit_end = needs->unit + 4;
     return CIP_OK;
 }

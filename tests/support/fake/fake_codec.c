@@ -23,19 +23,19 @@ static cip_status delta_head(cip_bytes head, uint64_t raw_len, uint32_t *block, 
 }
 
 static cip_status delta_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                             uint64_t raw_len, const cip_want *want, size_t nwant, cip_needs *out,
-                             cip_err *err)
+                             const cip_wants *w, cip_needs *out, cip_err *err)
 {
     uint32_t block;
     (void)args;
     (void)env;
-    CIP_TRY(delta_head(head, raw_len, &block, err));
-    out->at[out->n++] = (cip_need){ 0, HEAD + cip_min_u64(block, raw_len) };
-    for (size_t i = nwant; i-- > 0;) { /* from the last on, so that sorting is not ours */
-        if (want[i].len == 0)
+    CIP_TRY(delta_head(head, w->raw_len, &block, err));
+    out->at[out->n++] = (cip_need){ 0, HEAD + cip_min_u64(block, w->raw_len) };
+    for (size_t i = w->n; i-- > 0;) { /* from the last on, so that sorting is not ours */
+        if (w->at[i].len == 0)
             continue;
-        uint64_t lo = want[i].off / block * block;
-        uint64_t hi = cip_min_u64(cip_div_up(want[i].off + want[i].len, block) * block, raw_len);
+        uint64_t lo = w->at[i].off / block * block;
+        uint64_t hi =
+            cip_min_u64(cip_div_up(w->at[i].off + w->at[i].len, block) * block, w->raw_len);
         if (out->n == out->max)
             return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "too many blocks");
         out->at[out->n++] = (cip_need){ HEAD + lo, hi - lo };
@@ -66,8 +66,7 @@ static cip_status delta_byte(const cip_stored *s, uint32_t block, uint64_t pos, 
 }
 
 static cip_status delta_decode_spans(const void *args, const cip_codec_env *env,
-                                     const cip_stored *src, uint64_t raw_len, const cip_want *want,
-                                     size_t nwant, cip_err *err)
+                                     const cip_stored *src, const cip_wants *w, cip_err *err)
 {
     uint8_t head[HEAD];
     uint32_t block;
@@ -76,10 +75,10 @@ static cip_status delta_decode_spans(const void *args, const cip_codec_env *env,
     for (size_t i = 0; i < HEAD; i++)
         if (!at_hand(src, i, &head[i]))
             return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET, "no header");
-    CIP_TRY(delta_head((cip_bytes){ head, HEAD }, raw_len, &block, err));
-    for (size_t i = 0; i < nwant; i++)
-        for (size_t k = 0; k < want[i].len; k++)
-            CIP_TRY(delta_byte(src, block, want[i].off + k, want[i].dst + k, err));
+    CIP_TRY(delta_head((cip_bytes){ head, HEAD }, w->raw_len, &block, err));
+    for (size_t i = 0; i < w->n; i++)
+        for (size_t k = 0; k < w->at[i].len; k++)
+            CIP_TRY(delta_byte(src, block, w->at[i].off + k, w->at[i].dst + k, err));
     return CIP_OK;
 }
 
@@ -92,7 +91,7 @@ static cip_status delta_decode(const void *args, const cip_codec_env *env, cip_b
     if (src.len != dst_len + HEAD)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected %zu bytes, found %zu",
                         dst_len + HEAD, src.len);
-    return delta_decode_spans(args, env, &s, dst_len, &want, 1, err);
+    return delta_decode_spans(args, env, &s, &(cip_wants){ &want, 1, dst_len }, err);
 }
 
 const cip_codec fake_delta = { .name = "fake delta",

@@ -57,8 +57,8 @@ static inline cip_status blosc_spans(const blosc_world *w, cip_bytes chunk, uint
     size_t made = 0, head_len = cip_codec_blosc.head_len;
     uint8_t *head = blosc_copy(chunk.ptr, chunk.len < head_len ? chunk.len : head_len);
     cip_status st = cip_codec_blosc.plan(
-        NULL, &w->env, (cip_bytes){ head, chunk.len < head_len ? chunk.len : head_len }, raw_len,
-        want, nwant, &needs, err);
+        NULL, &w->env, (cip_bytes){ head, chunk.len < head_len ? chunk.len : head_len },
+        &(cip_wants){ want, nwant, raw_len }, &needs, err);
     free(head);
     if (st == CIP_ERR_LIMIT || (st == CIP_ERR_TRUNCATED && needs.n == 1)) {
         need[0] = (cip_need){ 0, chunk.len };
@@ -75,7 +75,8 @@ static inline cip_status blosc_spans(const blosc_world *w, cip_bytes chunk, uint
     }
     if (st == CIP_OK) {
         const cip_stored stored = { chunk.len, needs.n, need, (const uint8_t *const *)own };
-        st = cip_codec_blosc.decode_spans(NULL, &w->env, &stored, raw_len, want, nwant, err);
+        st = cip_codec_blosc.decode_spans(NULL, &w->env, &stored,
+                                          &(cip_wants){ want, nwant, raw_len }, err);
     }
     while (made-- > 0)
         free(own[made]);
