@@ -24,14 +24,6 @@ static uint32_t load(const text *t, const uint8_t *p, uint64_t i)
     return t->wide ? cip_load_u32(p + 4 * i, t->big) : p[i];
 }
 
-static void store(const text *t, uint8_t *p, uint64_t i, uint32_t code)
-{
-    if (t->wide)
-        cip_store_u32(p + 4 * i, code, t->big);
-    else
-        p[i] = (uint8_t)code;
-}
-
 /* Whether all of it fits. */
 static bool cast_one(const text *from, const uint8_t *src, const text *to, uint8_t *dst)
 {
@@ -42,7 +34,10 @@ static bool cast_one(const text *from, const uint8_t *src, const text *to, uint8
             fits = false;
             code = to->wide ? NO_UNICODE : NO_ASCII;
         }
-        store(to, dst, i, code);
+        if (to->wide)
+            cip_store_u32(dst + 4 * i, code, to->big);
+        else
+            dst[i] = (uint8_t)code;
     }
     for (uint64_t i = to->len; i < from->len; i++)
         fits = fits && load(from, src, i) == 0;

@@ -38,16 +38,6 @@ static cip_status add_field_name(cip_buf *b, const char *name, cip_err *err)
     return cip_quote_utf8(b, name, len, false, err);
 }
 
-/* "x: int16[3, 2]" */
-static cip_status add_field(cip_buf *b, const cip_field *f, cip_err *err)
-{
-    CIP_TRY(add_field_name(b, f->name, err));
-    CIP_TRY(cip_buf_addf(b, err, ": %s", f->dtype->name));
-    for (int32_t k = 0; k < f->ndim; k++)
-        CIP_TRY(cip_buf_addf(b, err, "%s%" PRId64, k == 0 ? "[" : ", ", f->shape[k]));
-    return f->ndim > 0 ? cip_buf_add(b, "]", 1, err) : CIP_OK;
-}
-
 /* "{x: float32, y: int16[3]}"; in a long one "..." stands for the fields at the end. */
 static cip_status record_name(cip_arena *a, const cip_dtype *d, char **out, cip_err *err)
 {
@@ -59,7 +49,14 @@ static cip_status record_name(cip_arena *a, const cip_dtype *d, char **out, cip_
         if (i > 0)
             CIP_GO(cip_buf_add(&b, ", ", 2, err));
         size_t before = b.len;
-        CIP_GO(add_field(&b, &d->field[i], err));
+        /* "x: int16[3, 2]" */
+        const cip_field *f = &d->field[i];
+        CIP_GO(add_field_name(&b, f->name, err));
+        CIP_GO(cip_buf_addf(&b, err, ": %s", f->dtype->name));
+        for (int32_t k = 0; k < f->ndim; k++)
+            CIP_GO(cip_buf_addf(&b, err, "%s%" PRId64, k == 0 ? "[" : ", ", f->shape[k]));
+        if (f->ndim > 0)
+            CIP_GO(cip_buf_add(&b, "]", 1, err));
         if (b.len > most) {
             b.len = before;
             CIP_GO(cip_buf_add(&b, "...", 3, err));

@@ -123,16 +123,6 @@ bool cip_view_is_contiguous(const cip_nd *v)
     return packed;
 }
 
-/* Walks axis k of both from its other end. Offsets wrap where an unsigned sum needs it. */
-static void flip(cip_nd *a, cip_nd *b, int32_t k)
-{
-    uint64_t last = (uint64_t)a->shape[k] - 1;
-    a->off += last * (uint64_t)a->stride[k];
-    b->off += last * (uint64_t)b->stride[k];
-    a->stride[k] = (int64_t)(0 - (uint64_t)a->stride[k]);
-    b->stride[k] = (int64_t)(0 - (uint64_t)b->stride[k]);
-}
-
 /* Whether axis x is slower than axis y. */
 static bool is_slower(const cip_nd *a, const cip_nd *b, int32_t x, int32_t y)
 {
@@ -173,8 +163,15 @@ void cip_view_align(cip_nd *a, cip_nd *b)
     for (int32_t i = n - 1; i >= 0; i--) {
         int32_t k = axis[i];
         int64_t merged;
-        if (a->stride[k] < 0 && a->shape[k] > 0)
-            flip(a, b, k);
+        if (a->stride[k] < 0 && a->shape[k] > 0) {
+            /* Walks axis k of both from its other end. Offsets wrap where an unsigned sum needs it.
+             */
+            uint64_t last = (uint64_t)a->shape[k] - 1;
+            a->off += last * (uint64_t)a->stride[k];
+            b->off += last * (uint64_t)b->stride[k];
+            a->stride[k] = (int64_t)(0 - (uint64_t)a->stride[k]);
+            b->stride[k] = (int64_t)(0 - (uint64_t)b->stride[k]);
+        }
         if (top < CIP_MAX_NDIM && follows(a->stride[k], to_a.stride[top], to_a.shape[top]) &&
             follows(b->stride[k], to_b.stride[top], to_b.shape[top]) &&
             !cip_mul_overflow(to_a.shape[top], a->shape[k], &merged)) {

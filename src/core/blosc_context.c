@@ -31,18 +31,6 @@ struct cip_blosc {
     cip_blosc_encoder encoder;
 };
 
-static void keep(keeper *k, void *ptr, size_t len)
-{
-    size_t at = 0;
-    while (at < NKEPT && k->kept[at].ptr != NULL)
-        at++;
-    if (at == NKEPT)
-        at = k->turn++ % NKEPT;
-    cip_mem_put(&k->mem, k->kept[at].ptr);
-    k->kept[at].ptr = ptr;
-    k->kept[at].len = len;
-}
-
 static void drop_kept(keeper *k)
 {
     for (size_t i = 0; i < NKEPT; i++) {
@@ -68,8 +56,16 @@ static void *keeper_resize(void *user, void *ptr, size_t old_size, size_t new_si
 {
     keeper *k = user;
     if (new_size == 0) {
-        if (ptr != NULL)
-            keep(k, ptr, old_size);
+        if (ptr != NULL) {
+            size_t at = 0;
+            while (at < NKEPT && k->kept[at].ptr != NULL)
+                at++;
+            if (at == NKEPT)
+                at = k->turn++ % NKEPT;
+            cip_mem_put(&k->mem, k->kept[at].ptr);
+            k->kept[at].ptr = ptr;
+            k->kept[at].len = old_size;
+        }
         return NULL;
     }
     void *p = ptr == NULL ? take_kept(k, new_size) : NULL;

@@ -10,12 +10,6 @@
 
 #define SUFFIX ".cip-marks"
 
-static void ignored(cip_file *f, const char *why)
-{
-    cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "checkpoints",
-             "the file beside with checkpoints is ignored: %s", why);
-}
-
 void cip_checkpoints_file_load(cip_file *f, const char *path)
 {
     cip_io *io = NULL;
@@ -30,7 +24,9 @@ void cip_checkpoints_file_load(cip_file *f, const char *path)
         found = cip_sidecar_load(&f->env, io, f->io->size, &f->layout->sidecar, &err);
     cip_io_close(io);
     if (found != CIP_OK || why[0] != '\0')
-        ignored(f, found != CIP_OK ? err.text : why);
+        cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "checkpoints",
+                 "the file beside with checkpoints is ignored: %s",
+                 found != CIP_OK ? err.text : why);
     if (f->layout->sidecar == NULL)
         cip_sidecar_new(&f->env, &f->layout->sidecar, NULL);
 }

@@ -78,27 +78,23 @@ const cip_finding *cip_file_finding(const cip_file *f, size_t i)
     return f == NULL ? NULL : cip_report_get((cip_report *)&f->env.warnings, i);
 }
 
-/* One thread makes them, under the lock for what is made late; a failure leaves none. */
-static void list_blocks(cip_layout *l)
-{
-    cip_err err = CIP_ERR_INIT;
-    pthread_mutex_lock(&l->lazy);
-    if (!atomic_load_explicit(&l->blocks_listed, memory_order_relaxed)) {
-        if (l->list_blocks(l, &err) != CIP_OK)
-            cip_warn(l->env, (cip_status)err.code, err.offset, err.part, "%s", err.text);
-        atomic_store_explicit(&l->blocks_listed, true, memory_order_release);
-    }
-    pthread_mutex_unlock(&l->lazy);
-}
-
 size_t cip_file_nblock(const cip_file *f)
 {
     f = in_bytes(f);
     if (f == NULL)
         return 0;
     cip_layout *l = f->layout;
-    if (l->list_blocks != NULL && !atomic_load_explicit(&l->blocks_listed, memory_order_acquire))
-        list_blocks(l);
+    if (l->list_blocks != NULL && !atomic_load_explicit(&l->blocks_listed, memory_order_acquire)) {
+        /* One thread makes them, under the lock for what is made late; a failure leaves none. */
+        cip_err err = CIP_ERR_INIT;
+        pthread_mutex_lock(&l->lazy);
+        if (!atomic_load_explicit(&l->blocks_listed, memory_order_relaxed)) {
+            if (l->list_blocks(l, &err) != CIP_OK)
+                cip_warn(l->env, (cip_status)err.code, err.offset, err.part, "%s", err.text);
+            atomic_store_explicit(&l->blocks_listed, true, memory_order_release);
+        }
+        pthread_mutex_unlock(&l->lazy);
+    }
     return l->nblock;
 }
 

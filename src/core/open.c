@@ -47,13 +47,6 @@ static cip_status take_roots(cip_file *f, const char *const *root, size_t n, cip
     return CIP_OK;
 }
 
-static void drop_roots(cip_file *f)
-{
-    for (size_t i = 0; i < f->nroot; i++)
-        cip_mem_put(&f->env.mem, (void *)(uintptr_t)f->root[i]);
-    cip_mem_put(&f->env.mem, f->root);
-}
-
 static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err *err)
 {
     cip_file *f;
@@ -112,7 +105,9 @@ void cip_file_close(cip_file *f)
     cip_file_drop_old(f);
     cip_file_shut(f);
     cip_app_codecs_drop(&f->env, &f->codec);
-    drop_roots(f);
+    for (size_t i = 0; i < f->nroot; i++)
+        cip_mem_put(&f->env.mem, (void *)(uintptr_t)f->root[i]);
+    cip_mem_put(&f->env.mem, f->root);
     cip_env_clear(&f->env);
     cip_pool_free(f->own_pool);
     cip_mem_handle_free(&f->env.mem.from, f);

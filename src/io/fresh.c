@@ -133,27 +133,23 @@ static cip_status link_as(const cip_place *p, const cip_fresh *f, const char *na
     return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
 }
 
-/* Over another file only a rename goes, and that needs a name: for an instant it has one of ours.
- */
-static cip_status name_it(const cip_place *p, cip_fresh *f, cip_err *err)
-{
-    if (f->named)
-        return CIP_OK;
-    cip_store_lock(f->fd, CIP_LOCK_WRITERS, false);
-    f->slot = take_slot(p->dir, f->name);
-    cip_status st = link_as(p, f, f->name, err);
-    f->named = st == CIP_OK;
-    if (st != CIP_OK)
-        drop_slot(f);
-    return st;
-}
-
 cip_status cip_fresh_place(const cip_place *p, cip_fresh *f, bool replace, cip_err *err)
 {
     CIP_TRY(cip_owned(f->owner, err));
     if (!f->named && !replace)
         return link_as(p, f, p->name, err);
-    CIP_TRY(name_it(p, f, err));
+    /* Over another file only a rename goes, and that needs a name: for an instant it has one of
+     * ours.
+     */
+    if (!f->named) {
+        cip_store_lock(f->fd, CIP_LOCK_WRITERS, false);
+        f->slot = take_slot(p->dir, f->name);
+        cip_status st = link_as(p, f, f->name, err);
+        f->named = st == CIP_OK;
+        if (st != CIP_OK)
+            drop_slot(f);
+        CIP_TRY(st);
+    }
     CIP_TRY(f->folder && replace ? cip_store_exchange(p, f->name, p->name, err)
                                  : cip_store_rename(p, f->name, p->name, replace, err));
     f->named = false;

@@ -39,17 +39,6 @@ static cip_status reserve(cip_build *b, own *o, size_t cap, cip_err *err)
     return CIP_OK;
 }
 
-/* Room for one more. */
-static cip_status grow(cip_build *b, own *o, cip_err *err)
-{
-    if (o->node.len < o->cap)
-        return CIP_OK;
-    const size_t cap = o->cap == 0 ? 8 : 2 * o->cap;
-    if (cap > UINT32_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a collection of %zu items", cap);
-    return reserve(b, o, cap, err);
-}
-
 static cip_status make(cip_build *b, cip_node_type type, own **out, cip_err *err)
 {
     CIP_TRY(CIP_ARENA_NEW(b->arena, out, 1, err));
@@ -113,7 +102,13 @@ static cip_status put(cip_build *b, own *o, size_t at, cip_bytes step, const cip
             o->node.item[at] = value;
         return CIP_OK;
     }
-    CIP_TRY(grow(b, o, err));
+    /* Room for one more. */
+    if (o->node.len >= o->cap) {
+        const size_t cap = o->cap == 0 ? 8 : 2 * o->cap;
+        if (cap > UINT32_MAX)
+            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a collection of %zu items", cap);
+        CIP_TRY(reserve(b, o, cap, err));
+    }
     if (map) {
         step = cip_map_new_key(&o->node, step);
         CIP_TRY(cip_steps_new(&step, 1, err));

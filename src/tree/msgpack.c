@@ -139,27 +139,23 @@ static cip_status make_map(cip_arena *a, const msgpack_object_map *map, unsigned
     return CIP_OK;
 }
 
-static cip_status make_complex(cip_arena *a, cip_bytes in, cip_node **out, cip_err *err)
-{
-    CIP_TRY(cip_node_new_seq(a, 2, out, err));
-    for (size_t i = 0; i < 2; i++) {
-        cip_node *part;
-        CIP_TRY(cip_node_new_double(a, cip_load_float(in.ptr + 8 * i, 8, true), &part, err));
-        cip_node_set_item(*out, i, part);
-    }
-    (*out)->style = CIP_STYLE_FLOW;
-    (*out)->tag = "!complex";
-    return CIP_OK;
-}
-
 static cip_status make_ext(cip_arena *a, const msgpack_object_ext *e, unsigned exts, cip_node **out,
                            cip_err *err)
 {
     enum { CFRAME = 42, FIRST_INNER = 43, COMPLEX = 44, LAST_INNER = 46 };
     static const char *const tag[] = { "!reference", "!complex", "!set", "!array" };
     cip_bytes in = { (const uint8_t *)e->ptr, e->size };
-    if (e->type == COMPLEX && in.len == 16)
-        return make_complex(a, in, out, err);
+    if (e->type == COMPLEX && in.len == 16) {
+        CIP_TRY(cip_node_new_seq(a, 2, out, err));
+        for (size_t i = 0; i < 2; i++) {
+            cip_node *part;
+            CIP_TRY(cip_node_new_double(a, cip_load_float(in.ptr + 8 * i, 8, true), &part, err));
+            cip_node_set_item(*out, i, part);
+        }
+        (*out)->style = CIP_STYLE_FLOW;
+        (*out)->tag = "!complex";
+        return CIP_OK;
+    }
     bool inner = e->type >= FIRST_INNER && e->type <= LAST_INNER && exts < EXTS_DEEP;
     if (inner && read(a, in, exts + 1, out, NULL) == CIP_OK && (*out)->type != CIP_NODE_BINARY) {
         (*out)->tag = tag[e->type - FIRST_INNER];

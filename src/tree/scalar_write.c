@@ -203,17 +203,6 @@ cip_status cip_quote(cip_buf *out, const char *s, size_t len, bool yaml, cip_err
     return cip_buf_puts(out, "\"", err);
 }
 
-static cip_status put_single(cip_buf *out, text t, cip_err *err)
-{
-    CIP_TRY(cip_buf_puts(out, "'", err));
-    for (size_t i = 0; i < t.len; i++) {
-        if (t.p[i] == '\'')
-            CIP_TRY(cip_buf_puts(out, "'", err));
-        CIP_TRY(cip_buf_add(out, t.p + i, 1, err));
-    }
-    return cip_buf_puts(out, "'", err);
-}
-
 /* Only what can be shown as it is, and line feeds where `lines`. */
 static bool is_printable(text t, bool lines)
 {
@@ -291,8 +280,15 @@ static cip_status put_string(cip_buf *out, const cip_node *node, cip_scalar_plac
     if (node->style == CIP_STYLE_DOUBLE || !is_printable(t, false))
         return cip_quote(out, t.p, t.len, true, err);
     if (node->style == CIP_STYLE_SINGLE || !is_plain(t, place.flow) ||
-        (node->tag == NULL && !is_string_to_all(t)))
-        return put_single(out, t, err);
+        (node->tag == NULL && !is_string_to_all(t))) {
+        CIP_TRY(cip_buf_puts(out, "'", err));
+        for (size_t i = 0; i < t.len; i++) {
+            if (t.p[i] == '\'')
+                CIP_TRY(cip_buf_puts(out, "'", err));
+            CIP_TRY(cip_buf_add(out, t.p + i, 1, err));
+        }
+        return cip_buf_puts(out, "'", err);
+    }
     return cip_buf_add(out, t.p, t.len, err);
 }
 

@@ -93,28 +93,6 @@ static cip_status count_node(parser *p, const yaml_event_t *ev, cip_err *err)
                 "expected at most %" PRIu64 " nodes, found more", most);
 }
 
-static cip_status count_work(parser *p, const yaml_event_t *ev, cip_err *err)
-{
-    const uint64_t most = p->env->limits.max_work;
-    p->work += depth(p);
-    if (p->work <= most)
-        return CIP_OK;
-    return FAIL(p, err, CIP_ERR_LIMIT, start_of(p, ev),
-                "expected at most %" PRIu64 " as the sum of the depth of all events, found more",
-                most);
-}
-
-/* The default handle's meaning in place of the `!` of a tag. */
-static cip_status default_tag(parser *p, size_t at, const char *tag, char **out, cip_err *err)
-{
-    if (!p->warned_of_handle && !p->src.quiet)
-        cip_warn(p->env, CIP_ERR_CORRUPT, p->src.base + at, p->src.part,
-                 "expected %%TAG for the handle !, found none: it stands for %s",
-                 p->default_handle);
-    p->warned_of_handle = true;
-    return cip_arena_printf(p->arena, out, err, "%s%s", p->default_handle, tag + 1);
-}
-
 /* Whether the tag of the node that starts at byte `at` is written as !<...>; an anchor in front has
  * no exclamation mark. */
 static bool is_verbatim(const parser *p, size_t at)
@@ -137,8 +115,16 @@ static cip_status set_tag(parser *p, cip_node *node, const char *tag, cip_err *e
         char *written, *full;
         CIP_TRY(cip_arena_copy(p->arena, tag, len, &written, err));
         full = written;
-        if (shorthand)
-            CIP_TRY(default_tag(p, place_of(p, node), tag, &full, err));
+        if (shorthand) {
+            /* The default handle's meaning in place of the `!` of a tag. */
+            size_t at = place_of(p, node);
+            if (!p->warned_of_handle && !p->src.quiet)
+                cip_warn(p->env, CIP_ERR_CORRUPT, p->src.base + at, p->src.part,
+                         "expected %%TAG for the handle !, found none: it stands for %s",
+                         p->default_handle);
+            p->warned_of_handle = true;
+            CIP_TRY(cip_arena_printf(p->arena, &full, err, "%s%s", p->default_handle, tag + 1));
+        }
         p->tags[i].shorthand = shorthand;
         p->tags[i].written = written;
         p->tags[i].full = full;
@@ -435,7 +421,13 @@ static cip_status close_collection(parser *p, const yaml_event_t *ev, cip_err *e
 /* *done once the document, or the text without one, has ended. */
 static cip_status take_event(parser *p, const yaml_event_t *ev, bool *done, cip_err *err)
 {
-    CIP_TRY(count_work(p, ev, err));
+    const uint64_t most = p->env->limits.max_work;
+    p->work += depth(p);
+    if (p->work > most)
+        CIP_TRY(FAIL(p, err, CIP_ERR_LIMIT, start_of(p, ev),
+                     "expected at most %" PRIu64
+                     " as the sum of the depth of all events, found more",
+                     most));
     switch (ev->type) {
     case YAML_DOCUMENT_START_EVENT:
         return take_handle(p, ev, err);

@@ -520,20 +520,6 @@ static cip_status not_found(const cip_yaml_edit *e, const char *path, cip_err *e
                     path);
 }
 
-/* The first of the pairs that the pair at *p hides, or that pair itself. */
-static void hidden_first(const cip_yaml_text *t, cip_place *p)
-{
-    const cip_node *wanted = cip_mark_at(t, p->key)->node;
-    uint32_t before = CIP_NO_MARK, key = p->parent + 1;
-    while (key != p->key && !cip_key_equal(wanted, cip_mark_at(t, key)->node)) {
-        before = cip_mark_at(t, key)->next;
-        key = cip_mark_at(t, before)->next;
-    }
-    p->key = key;
-    p->child = cip_mark_at(t, key)->next;
-    p->before = before;
-}
-
 cip_status cip_yaml_find(cip_yaml_edit *e, cip_arena *a, const char *path, cip_place *p,
                          cip_err *err)
 {
@@ -557,8 +543,18 @@ static cip_status remove_at(cip_yaml_edit *e, cip_text_change *c, cip_arena *a, 
 {
     cip_place p;
     CIP_TRY(cip_yaml_find(e, a, path, &p, err));
-    if (p.key != CIP_NO_MARK)
-        hidden_first(&e->now, &p);
+    if (p.key != CIP_NO_MARK) {
+        /* The first of the pairs that the pair at *p hides, or that pair itself. */
+        const cip_node *wanted = cip_mark_at(&e->now, p.key)->node;
+        uint32_t before = CIP_NO_MARK, key = p.parent + 1;
+        while (key != p.key && !cip_key_equal(wanted, cip_mark_at(&e->now, key)->node)) {
+            before = cip_mark_at(&e->now, key)->next;
+            key = cip_mark_at(&e->now, before)->next;
+        }
+        p.key = key;
+        p.child = cip_mark_at(&e->now, key)->next;
+        p.before = before;
+    }
     return cip_text_change_remove(c, &p, err);
 }
 

@@ -142,23 +142,19 @@ uint32_t cip_span_last(const cip_yaml_text *t, uint32_t i)
     return last_from(t, cip_mark_at(t, i)->next - 1);
 }
 
-/* An empty value lies behind its colon, or, without one, behind its key. */
-static size_t empty_end(const cip_yaml_text *t, uint32_t i)
-{
-    bool colon;
-    const uint32_t key = cip_span_key(t, i);
-    if (key == CIP_NO_MARK)
-        return cip_mark_at(t, i)->end;
-    return cip_span_colon(t, key, &colon);
-}
-
 static size_t end_of(const cip_yaml_text *t, uint32_t last)
 {
     const cip_mark *m = cip_mark_at(t, last);
     if (m->kind != CIP_MARK_SCALAR)
         return m->end;
-    if (m->start == m->end)
-        return empty_end(t, last);
+    if (m->start == m->end) {
+        /* An empty value lies behind its colon, or, without one, behind its key. */
+        bool colon;
+        const uint32_t key = cip_span_key(t, last);
+        if (key == CIP_NO_MARK)
+            return cip_mark_at(t, last)->end;
+        return cip_span_colon(t, key, &colon);
+    }
     size_t end = m->end;
     if (m->node->style == CIP_STYLE_LITERAL || m->node->style == CIP_STYLE_FOLDED)
         while (end > m->start + 1 && is_space(t->text.ptr[end - 1])) /* blank lines */

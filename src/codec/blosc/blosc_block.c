@@ -97,17 +97,6 @@ static bool is_doubtful(const cip_blosc_head *h)
            (h->typesize > BLOSC1_MAX_SPLITS || h->blocksize / h->typesize < BLOSC1_MIN_SPLIT);
 }
 
-static cip_status either_streams(cip_blosc_blocks *b, cip_bytes stored, uint8_t *dst, size_t n,
-                                 cip_err *err)
-{
-    cip_err found = CIP_ERR_INIT;
-    cip_status st = streams(b, stored, 1, dst, n, &found);
-    if (st == CIP_OK || streams(b, stored, b->h->typesize, dst, n, NULL) == CIP_OK)
-        return CIP_OK;
-    cip_err_pass(err, &found);
-    return st;
-}
-
 /* --- blocks of variable length --------------------------------------------------------------- */
 
 cip_status cip_blosc_vl_len(cip_bytes stored, uint64_t left, size_t *n, cip_err *err)
@@ -119,17 +108,6 @@ cip_status cip_blosc_vl_len(cip_bytes stored, uint64_t left, size_t *n, cip_err 
                         "expected a Blosc block of at most %" PRIu64 " bytes, found %" PRId64, left,
                         size);
     *n = (size_t)size;
-    return CIP_OK;
-}
-
-static cip_status vl_block(cip_blosc_blocks *b, cip_bytes stored, uint8_t *dst, size_t n,
-                           cip_err *err)
-{
-    cip_bytes in = { stored.ptr + 4, stored.len - 4 };
-    if (in.len != n)
-        return b->lib.decode(&b->lib, in, dst, n, err);
-    if (n != 0)
-        memcpy(dst, in.ptr, n);
     return CIP_OK;
 }
 
@@ -167,10 +145,22 @@ static cip_status decode_streams(cip_blosc_blocks *b, cip_bytes stored, uint8_t 
 {
     const cip_blosc_head *h = b->h;
     bool split = h->split && n == h->blocksize; /* the last, shorter block never is */
-    if (h->vl)
-        return vl_block(b, stored, dst, n, err);
-    if (split && is_doubtful(h))
-        return either_streams(b, stored, dst, n, err);
+    if (h->vl) {
+        cip_bytes in = { stored.ptr + 4, stored.len - 4 };
+        if (in.len != n)
+            return b->lib.decode(&b->lib, in, dst, n, err);
+        if (n != 0)
+            memcpy(dst, in.ptr, n);
+        return CIP_OK;
+    }
+    if (split && is_doubtful(h)) {
+        cip_err found = CIP_ERR_INIT;
+        cip_status st = streams(b, stored, 1, dst, n, &found);
+        if (st == CIP_OK || streams(b, stored, b->h->typesize, dst, n, NULL) == CIP_OK)
+            return CIP_OK;
+        cip_err_pass(err, &found);
+        return st;
+    }
     return streams(b, stored, split ? h->typesize : 1, dst, n, err);
 }
 

@@ -312,16 +312,6 @@ static bool has_codec(int compcode)
     }
 }
 
-static cip_status fail_codec(const cip_blosc_head *h, cip_err *err)
-{
-    const char *name = cip_blosc_codec_name(h->compcode);
-    if (h->compcode < 0)
-        return bad_field(err, CIP_ERR_UNSUPPORTED, "a known codec format", h->flags >> 5);
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a codec of this build, found %s (%d)",
-                    name != NULL ? name : "a user's codec", h->compcode);
-}
-
 cip_status cip_blosc_known(const cip_blosc_head *h, cip_err *err)
 {
     if (h->memcpyed || h->special != CIP_BLOSC_NOT_SPECIAL || h->nbytes == 0)
@@ -329,8 +319,14 @@ cip_status cip_blosc_known(const cip_blosc_head *h, cip_err *err)
     if (h->instrumented)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a Blosc chunk of data, found measurements of a codec");
-    if (!has_codec(h->compcode))
-        return fail_codec(h, err);
+    if (!has_codec(h->compcode)) {
+        const char *name = cip_blosc_codec_name(h->compcode);
+        if (h->compcode < 0)
+            return bad_field(err, CIP_ERR_UNSUPPORTED, "a known codec format", h->flags >> 5);
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a codec of this build, found %s (%d)",
+                        name != NULL ? name : "a user's codec", h->compcode);
+    }
     if (h->versionlz != VERSIONLZ)
         return bad_field(err, CIP_ERR_UNSUPPORTED, "version 1 of its codec", h->versionlz);
     for (int i = 0; i < CIP_BLOSC_FILTERS; i++)

@@ -107,17 +107,6 @@ static cip_status bzip2_resume(const void *args, const cip_codec_env *env,
     return CIP_OK;
 }
 
-/* The decoder for the first byte, which has bits from before the checkpoint. */
-static cip_status start(bzip2_state *s, cip_err *err)
-{
-    cip_bzip2_lead lead;
-    cip_bzip2_lead_make(s->level, s->bit, s->buf[0], &lead);
-    int code = cip_bzip2_start(&s->z, &s->lib, &lead);
-    s->started = code == BZ_OK;
-    s->at = s->limit = s->bit != 0;
-    return s->started ? CIP_OK : bzip2_fail(s, code, err);
-}
-
 /* --- what z may have -------------------------------------------------------------------------- */
 
 /* As many of n bytes as there is room for behind those that are left; one that was given stays. */
@@ -141,18 +130,6 @@ static size_t fill(bzip2_state *s, const uint8_t *in, size_t n)
         memcpy(s->buf + s->len, in, n);
     s->len += n;
     return n;
-}
-
-/* How far z may go: to the next place, or as far as there surely is none. */
-static void set_limit(bzip2_state *s, bool all)
-{
-    s->found = cip_bzip2_find(&s->finder, (cip_bytes){ s->buf, s->len }, &s->scan, &s->place);
-    if (s->found)
-        s->limit = (size_t)((s->place.bit + 7) / 8);
-    else if (all)
-        s->limit = s->len;
-    else
-        s->limit = (size_t)((s->scan + 7) / 8);
 }
 
 /* z has given all of a block and waits at a place. */
@@ -214,8 +191,16 @@ static cip_status move_on(bzip2_state *s, bool all, bool *more, cip_err *err)
     s->found = false;
     if (was && s->ready)
         CIP_TRY(pass_place(s, err));
-    if (!s->end && !s->stand)
-        set_limit(s, all);
+    if (!s->end && !s->stand) {
+        /* How far z may go: to the next place, or as far as there surely is none. */
+        s->found = cip_bzip2_find(&s->finder, (cip_bytes){ s->buf, s->len }, &s->scan, &s->place);
+        if (s->found)
+            s->limit = (size_t)((s->place.bit + 7) / 8);
+        else if (all)
+            s->limit = s->len;
+        else
+            s->limit = (size_t)((s->scan + 7) / 8);
+    }
     *more = !s->end && !s->stand && (was || s->found || s->limit != limit);
     return CIP_OK;
 }
@@ -229,8 +214,16 @@ static cip_status bzip2_step(void *state, const uint8_t *in, size_t *in_len, boo
     s->stand = false;
     while (more && gave < *out_len) {
         took += fill(s, in + took, *in_len - took);
-        if (!s->started && s->len != 0)
-            CIP_TRY(start(s, err));
+        if (!s->started && s->len != 0) {
+            /* The decoder for the first byte, which has bits from before the checkpoint. */
+            cip_bzip2_lead lead;
+            cip_bzip2_lead_make(s->level, s->bit, s->buf[0], &lead);
+            int code = cip_bzip2_start(&s->z, &s->lib, &lead);
+            s->started = code == BZ_OK;
+            s->at = s->limit = s->bit != 0;
+            if (!s->started)
+                CIP_TRY(bzip2_fail(s, code, err));
+        }
         if (!s->started)
             break;
         size_t n = *out_len - gave;

@@ -94,26 +94,22 @@ static void take_cells(const cells *c, const uint8_t *src, uint8_t *dst, cell_fn
     } while (step(c->ndim, at, count));
 }
 
-/* libblosc2 decodes no block of fewer bytes than a whole cell, though it can have cells cut off. */
-static cip_status check_cell(const cip_filter_env *env, size_t itemsize, size_t n, cip_err *err)
-{
-    uint64_t cell = itemsize;
-    bool fits = true;
-    for (int d = 0; d < env->ndim && fits; d++)
-        fits = !cip_mul_overflow(cell, (uint64_t)env->meta, &cell) && cell <= n;
-    return fits ? CIP_OK
-                : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                           "expected a block of at least a cell for ndcell, found %zu bytes and a "
-                           "cell with a side of %d",
-                           n, env->meta);
-}
-
 cip_status cip_ndcell_apply(const cip_filter_env *env, const uint8_t *src, uint8_t *dst, size_t n,
                             cip_err *err)
 {
     cells c;
     CIP_TRY(set_up(&c, "ndcell", env, n, err));
-    CIP_TRY(check_cell(env, c.itemsize, n, err));
+    /* libblosc2 decodes no block of fewer bytes than a whole cell, though it can have cells cut
+     * off. */
+    uint64_t cell = c.itemsize;
+    bool fits = true;
+    for (int d = 0; d < env->ndim && fits; d++)
+        fits = !cip_mul_overflow(cell, (uint64_t)env->meta, &cell) && cell <= n;
+    if (!fits)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a block of at least a cell for ndcell, found %zu bytes and a "
+                        "cell with a side of %d",
+                        n, env->meta);
     take_cells(&c, src, dst, NULL);
     return CIP_OK;
 }

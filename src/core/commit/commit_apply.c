@@ -285,18 +285,6 @@ static bool may_try_again(cip_commit *c, bool checked)
     return true;
 }
 
-/* From the seal on the update is made, whatever fails then. */
-static void say_sealed(const cip_commit *c, cip_err *err)
-{
-    char why[160];
-    if (!c->sealed || err == NULL)
-        return;
-    snprintf(why, sizeof why, "%.159s", err->text);
-    snprintf(err->text, sizeof err->text,
-             "%s; the change counts all the same: the next writer of the file will complete it",
-             why);
-}
-
 bool cip_commit_is_ready(const cip_commit *c)
 {
     return c->ready;
@@ -342,8 +330,17 @@ static cip_status apply(cip_commit *c, const cip_revision *r, cip_err *err)
 done:
     c->made = NULL;
     cip_commit_plan_clear(&p);
-    if (st != CIP_OK)
-        say_sealed(c, err);
+    if (st != CIP_OK) {
+        /* From the seal on the update is made, whatever fails then. */
+        char why[160];
+        if (c->sealed && err != NULL) {
+            snprintf(why, sizeof why, "%.159s", err->text);
+            snprintf(
+                err->text, sizeof err->text,
+                "%s; the change counts all the same: the next writer of the file will complete it",
+                why);
+        }
+    }
     c->ready = st == CIP_ERR_BUSY && (checked || !asked) && may_try_again(c, checked);
     return st;
 }

@@ -222,14 +222,6 @@ static cip_status clear_name(cip_commit *c, const char *name, bool *any, cip_err
     return cip_store_unlink(&c->place, name, err);
 }
 
-static cip_status clear_names(cip_commit *c, cip_err *err)
-{
-    bool any = false;
-    CIP_TRY(clear_name(c, c->tmp, &any, err));
-    CIP_TRY(clear_name(c, c->fresh, &any, err));
-    return any ? cip_commit_sync_names(c, err) : CIP_OK;
-}
-
 cip_status cip_commit_throw_away(cip_commit *c, bool journal, cip_err *err)
 {
     CIP_TRY(force_away(c, c->tmp, err));
@@ -237,12 +229,6 @@ cip_status cip_commit_throw_away(cip_commit *c, bool journal, cip_err *err)
     if (journal)
         CIP_TRY(force_away(c, c->journal, err));
     return cip_commit_sync_names(c, err);
-}
-
-static cip_status refuse(const char *why, cip_err *err)
-{
-    cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%.140s; see cip_recover", why);
-    return cip_fail_in(err, CIP_ERR_CORRUPT, "journal");
 }
 
 static cip_status clear_left(cip_commit *c, cip_journal_state state, const cip_patch *p,
@@ -280,13 +266,19 @@ cip_status cip_commit_recover(cip_commit *c, cip_err *err)
     c->level = CIP_LEVEL_POWER;
     c->own_record = is_own_record(c);
     CIP_GO(cip_journal_find(c->env, c->path, c->io, &state, &p, why, err));
-    if (state == CIP_JOURNAL_ALIEN || state == CIP_JOURNAL_IGNORED || state == CIP_JOURNAL_LOST)
-        CIP_GO(refuse(why, err));
+    if (state == CIP_JOURNAL_ALIEN || state == CIP_JOURNAL_IGNORED || state == CIP_JOURNAL_LOST) {
+        cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%.140s; see cip_recover", why);
+        CIP_GO(cip_fail_in(err, CIP_ERR_CORRUPT, "journal"));
+    }
     if (state != CIP_JOURNAL_NONE)
         CIP_GO(cip_commit_take_foreign(c, err));
     CIP_GO(clear_left(c, state, &p, err));
     CIP_GO(cip_commit_name(c, c->place.name, err));
-    CIP_GO(clear_names(c, err));
+    bool any = false;
+    CIP_GO(clear_name(c, c->tmp, &any, err));
+    CIP_GO(clear_name(c, c->fresh, &any, err));
+    if (any)
+        CIP_GO(cip_commit_sync_names(c, err));
     if (state != CIP_JOURNAL_NONE)
         st = cip_commit_reopen(c, err);
 done:

@@ -249,16 +249,6 @@ struct stat cip_commit_folder_like(const cip_commit *c)
     return like;
 }
 
-/* One that changes keeps what the old one has; a new one is as the file, or the folder, itself. */
-static cip_status take_after(cip_commit *c, int fd, int old, cip_err *err)
-{
-    struct stat like = c->st;
-    like.st_mode = file_mode(c);
-    if (old != -1 && fstat(old, &like) != 0)
-        return cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot stat a member");
-    return cip_store_take_after(&c->env->mem, fd, old, &like, err);
-}
-
 static cip_status fill(cip_commit *c, const cip_revision_member *m, cip_member_plan *mp, int fd,
                        cip_err *err)
 {
@@ -269,7 +259,13 @@ static cip_status fill(cip_commit *c, const cip_revision_member *m, cip_member_p
     if (m->change != CIP_MEMBER_MADE)
         CIP_GO(open_member(c, m->name, &old, &was, err));
     CIP_GO(cip_commit_write_new(m->as, was, m->as->anew ? m->as->tail_len : mp->becomes, fd, err));
-    CIP_GO(take_after(c, fd, old, err)); /* who reads one reads all */
+    /* One that changes keeps what the old one has; a new one is as the file, or the folder, itself.
+     */
+    struct stat like = c->st;
+    like.st_mode = file_mode(c);
+    if (old != -1 && fstat(old, &like) != 0)
+        CIP_GO(cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot stat a member"));
+    CIP_GO(cip_store_take_after(&c->env->mem, fd, old, &like, err)); /* who reads one reads all */
     if (c->level == CIP_LEVEL_POWER)
         CIP_GO(cip_store_sync_all(fd, err));
     if (fstat(fd, &now) != 0)

@@ -25,16 +25,6 @@ uint64_t cip_commit_journal_most(const cip_commit *c)
     return cip_min_u64(CIP_JOURNAL_MAX, c->env->limits.max_memory / 4) - 4096;
 }
 
-/* Several runs in one sector are one. */
-static void join_sector(cip_runs *r)
-{
-    if (r->n < 2 || r->run[0].from / SECTOR != (r->run[r->n - 1].to - 1) / SECTOR)
-        return;
-    r->run[0].to = r->run[r->n - 1].to;
-    r->n = 1;
-    r->nbytes = r->run[0].to - r->run[0].from;
-}
-
 /* --- several names ---------------------------------------------------------------------------- */
 
 /* Whether the file has this many names in its folder. */
@@ -91,22 +81,6 @@ static bool has_too_much(const finder *f)
     return cip_runs_bytes(&f->runs) > cip_commit_journal_most(f->c);
 }
 
-/* Members change by a journal, whatever else there is to change: it says which. */
-static void choose_for_members(finder *f)
-{
-    if (f->p->nmember != 0)
-        f->p->way = has_too_much(f) ? CIP_WAY_REPLACE : CIP_WAY_JOURNAL;
-}
-
-static cip_status check_members(const finder *f, cip_err *err)
-{
-    return f->p->nmember == 0 || f->p->way == CIP_WAY_JOURNAL || cip_commit_has_target(f->c)
-               ? CIP_OK
-               : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                          "a file that has to be replaced cannot change together with files "
-                          "beside it");
-}
-
 static cip_commit_way choose(const finder *f)
 {
     uint64_t was = f->c->io->size, becomes = f->p->after->size;
@@ -127,17 +101,6 @@ static cip_status add_ops(finder *f, const cip_runs *runs, cip_err *err)
     return cip_commit_add_writes(&f->p->patch, "", f->c->io, f->p->after, runs, err);
 }
 
-/* An append changes no byte that could tell its file later on; so its record, where there is one,
- * names some that stay, at both ends of what there is. */
-static cip_status add_witnesses(finder *f, cip_err *err)
-{
-    uint64_t size = f->c->io->size, n = cip_min_u64(size / 2, SECTOR);
-    if (n == 0 || cip_commit_has_target(f->c))
-        return CIP_OK;
-    cip_run ends[] = { { 0, n }, { size - n, size } };
-    return add_ops(f, &(cip_runs){ .run = ends, .n = 2 }, err);
-}
-
 static cip_status fill_patch(finder *f, cip_err *err)
 {
     cip_commit_plan *p = f->p;
@@ -148,8 +111,15 @@ static cip_status fill_patch(finder *f, cip_err *err)
     if (p->way == CIP_WAY_REPLACE)
         return CIP_OK;
     CIP_TRY(add_ops(f, &f->runs, err));
-    if (p->way == CIP_WAY_APPEND || (p->nmember != 0 && f->runs.n == 0))
-        CIP_TRY(add_witnesses(f, err));
+    if (p->way == CIP_WAY_APPEND || (p->nmember != 0 && f->runs.n == 0)) {
+        /* An append changes no byte that could tell its file later on; so its record, where there
+         * is one, names some that stay, at both ends of what there is. */
+        uint64_t size = f->c->io->size, n = cip_min_u64(size / 2, SECTOR);
+        if (n != 0 && !cip_commit_has_target(f->c)) {
+            cip_run ends[] = { { 0, n }, { size - n, size } };
+            CIP_TRY(add_ops(f, &(cip_runs){ .run = ends, .n = 2 }, err));
+        }
+    }
     cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = p->after->size };
     return p->patch.new_len != p->patch.old_len ? cip_patch_add(&p->patch, &length, err) : CIP_OK;
 }
@@ -161,22 +131,24 @@ static cip_status find_runs(finder *f, cip_err *err)
     if (!p->r->anew || p->r->nmember != 0 || f->c->io->size == p->after->size)
         CIP_TRY(cip_commit_compare(f->c->io, p->after, p->r, cip_commit_journal_most(f->c),
                                    &f->runs, err));
-    join_sector(&f->runs);
+    /* Several runs in one sector are one. */
+    cip_runs *r = &f->runs;
+    if (r->n >= 2 && r->run[0].from / SECTOR == (r->run[r->n - 1].to - 1) / SECTOR) {
+        r->run[0].to = r->run[r->n - 1].to;
+        r->n = 1;
+        r->nbytes = r->run[0].to - r->run[0].from;
+    }
     f->p->way = choose(f);
     CIP_TRY(cip_commit_members_plan(f->c, f->p, cip_runs_bytes(&f->runs), err));
-    choose_for_members(f);
+    /* Members change by a journal, whatever else there is to change: it says which. */
+    if (f->p->nmember != 0)
+        f->p->way = has_too_much(f) ? CIP_WAY_REPLACE : CIP_WAY_JOURNAL;
     CIP_TRY(choose_for_links(f, err));
-    CIP_TRY(check_members(f, err));
+    if (f->p->nmember != 0 && f->p->way != CIP_WAY_JOURNAL && !cip_commit_has_target(f->c))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "a file that has to be replaced cannot change together with files "
+                        "beside it");
     return fill_patch(f, err);
-}
-
-/* Bytes that nothing names are known of the file itself alone. */
-static cip_status check_placed(const cip_revision *r, cip_err *err)
-{
-    for (size_t i = 0; i < r->nmember; i++)
-        if (r->member[i].as != NULL && r->member[i].as->nplaced != 0)
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "pieces placed in a member");
-    return CIP_OK;
 }
 
 cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit_plan *p,
@@ -184,7 +156,10 @@ cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit
 {
     finder f = { .c = c, .p = p };
     *p = (cip_commit_plan){ .r = r, .patch = { .arena = { .mem = &c->env->mem } } };
-    CIP_TRY(check_placed(r, err));
+    /* Bytes that nothing names are known of the file itself alone. */
+    for (size_t i = 0; i < r->nmember; i++)
+        if (r->member[i].as != NULL && r->member[i].as->nplaced != 0)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "pieces placed in a member");
     CIP_TRY(cip_io_open_revision(c->io, r, &p->after, err));
     cip_status st = find_runs(&f, err);
     cip_runs_clear(&c->env->mem, &f.runs);

@@ -61,17 +61,6 @@ typedef struct set {
     size_t n;
 } set;
 
-static void end_file(one_file *f)
-{
-    if (f->name != NULL)
-        cip_target_close(&f->opened);
-    if (!f->borrowed) {
-        cip_io_close(f->after);
-        cip_io_close(f->was);
-    }
-    cip_patch_clear(&f->own);
-}
-
 static uint64_t kept_len(const one_file *f)
 {
     return f->whole ? f->was->size : cip_bytes_left(f->was->size, f->after->size);
@@ -129,26 +118,22 @@ static cip_status finish(const set *s, const one_file *f, cip_err *err)
     return cip_target_finish(f->t, s->c->level == CIP_LEVEL_POWER, err);
 }
 
-/* What takes the place of bytes that nothing names. */
-static cip_status place(const set *s, one_file *f, cip_err *err)
-{
-    const cip_revision *r = s->p->r;
-    if (!f->borrowed || r->nplaced == 0)
-        return CIP_OK;
-    CIP_TRY(open_target(s, f, err));
-    for (size_t i = 0; i < r->nplaced; i++)
-        CIP_TRY(cip_target_copy(f->t, r->placed[i].at, f->after, r->placed[i].at,
-                                r->placed[i].what.len, err));
-    return s->c->level == CIP_LEVEL_POWER ? cip_target_sync(f->t, err) : CIP_OK;
-}
-
 /* New files, and what is added to old ones: nothing that was there is touched. */
 static cip_status add(const set *s, one_file *f, cip_err *err)
 {
     uint64_t from = f->was != NULL ? f->was->size : 0;
     if (f->whole || is_unchanged(f))
         return CIP_OK;
-    CIP_TRY(place(s, f, err));
+    /* What takes the place of bytes that nothing names. */
+    const cip_revision *r = s->p->r;
+    if (f->borrowed && r->nplaced != 0) {
+        CIP_TRY(open_target(s, f, err));
+        for (size_t i = 0; i < r->nplaced; i++)
+            CIP_TRY(cip_target_copy(f->t, r->placed[i].at, f->after, r->placed[i].at,
+                                    r->placed[i].what.len, err));
+        if (s->c->level == CIP_LEVEL_POWER)
+            CIP_TRY(cip_target_sync(f->t, err));
+    }
     if (f->was != NULL && f->after->size <= from)
         return CIP_OK;
     CIP_TRY(open_target(s, f, err));
@@ -230,22 +215,17 @@ static cip_status open_member(const set *s, const char *name, cip_io **out, cip_
     return io->ops->open_member(io, name, 0, out, err);
 }
 
-/* In a store a member takes a name by being written under it. */
-static cip_status look_at_renamed(const set *s, const cip_revision_member *m, one_file *f,
-                                  cip_err *err)
-{
-    f->name = m->to;
-    CIP_TRY(open_member(s, m->name, &f->after, err));
-    if (!cip_revision_gives_up(s->p->r, m->to))
-        return CIP_OK;
-    f->whole = true;
-    return open_member(s, m->to, &f->was, err);
-}
-
 static cip_status look_at(const set *s, const cip_revision_member *m, one_file *f, cip_err *err)
 {
-    if (m->change == CIP_MEMBER_RENAMED)
-        return look_at_renamed(s, m, f, err);
+    if (m->change == CIP_MEMBER_RENAMED) {
+        /* In a store a member takes a name by being written under it. */
+        f->name = m->to;
+        CIP_TRY(open_member(s, m->name, &f->after, err));
+        if (!cip_revision_gives_up(s->p->r, m->to))
+            return CIP_OK;
+        f->whole = true;
+        return open_member(s, m->to, &f->was, err);
+    }
     f->name = m->name;
     f->whole = m->change == CIP_MEMBER_REPLACED;
     if (m->change != CIP_MEMBER_MADE)
@@ -284,15 +264,6 @@ static cip_status write_all(const set *s, cip_err *err)
     return CIP_OK;
 }
 
-/* What nothing names. */
-static void unlink_gone(const set *s)
-{
-    const cip_revision *r = s->p->r;
-    for (size_t i = 0; i < r->nmember; i++)
-        if (r->member[i].change == CIP_MEMBER_GONE || cip_revision_frees(r, &r->member[i]))
-            cip_target_unlink(&s->c->target, r->member[i].name);
-}
-
 cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
     set s = { .c = c, .p = p };
@@ -307,10 +278,23 @@ cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err
         st = write_all(&s, err);
     for (size_t i = s.n; st != CIP_OK && i-- > 0;)
         back = put_back(&s, &s.file[i]) == CIP_OK && back;
-    for (size_t i = 0; i < s.n; i++)
-        end_file(&s.file[i]);
-    if (st == CIP_OK)
-        unlink_gone(&s);
+    for (size_t i = 0; i < s.n; i++) {
+        one_file *f = &s.file[i];
+        if (f->name != NULL)
+            cip_target_close(&f->opened);
+        if (!f->borrowed) {
+            cip_io_close(f->after);
+            cip_io_close(f->was);
+        }
+        cip_patch_clear(&f->own);
+    }
+    if (st == CIP_OK) {
+        /* What nothing names. */
+        const cip_revision *r = s.p->r;
+        for (size_t i = 0; i < r->nmember; i++)
+            if (r->member[i].change == CIP_MEMBER_GONE || cip_revision_frees(r, &r->member[i]))
+                cip_target_unlink(&s.c->target, r->member[i].name);
+    }
 done:
     cip_mem_put(&c->env->mem, s.file);
     cip_io_close(s.waits);

@@ -116,16 +116,6 @@ static bool find(const cip_memory *set, const char *name, size_t *at)
     return false;
 }
 
-static cip_status make_room(cip_memory *set, cip_err *err)
-{
-    size_t room = set->room != 0 ? 2 * set->room : 8;
-    if (set->nmember < set->room)
-        return CIP_OK;
-    CIP_TRY(cip_mem_resize(&set->mem, (void **)&set->member, room * sizeof *set->member, err));
-    set->room = room;
-    return CIP_OK;
-}
-
 static void count_change(cip_memory *m)
 {
     atomic_fetch_add(m->set != NULL ? &m->set->version : &m->version, 1);
@@ -137,7 +127,11 @@ cip_status cip_memory_create(cip_memory *set, const char *name, cip_memory **out
     size_t at;
     if (find(set, name, &at))
         return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "there is a '%.120s' already", name);
-    CIP_TRY(make_room(set, err));
+    size_t room = set->room != 0 ? 2 * set->room : 8;
+    if (set->nmember >= set->room) {
+        CIP_TRY(cip_mem_resize(&set->mem, (void **)&set->member, room * sizeof *set->member, err));
+        set->room = room;
+    }
     CIP_TRY(CIP_NEW(&set->mem, &m, 1, err));
     m->set = set;
     m->bytes.mem = &set->mem;

@@ -9,16 +9,6 @@
 
 enum { NOTHING = 0, APPLIES = 1, ALIEN = 2, DISTRUSTED = 3, UNSEALED = 4, LOST = 5 };
 
-static void count_ops(const cip_patch *p, cip_recover_info *out)
-{
-    out->nop = p->n;
-    out->old_nbytes = p->old_len;
-    out->new_nbytes = p->new_len;
-    for (size_t i = 0; i < p->n; i++)
-        if (p->op[i].kind == CIP_PATCH_WRITE)
-            out->nbytes += p->op[i].after.len;
-}
-
 static void describe(cip_journal_state state, const cip_patch *p, const char *why,
                      cip_recover_info *out)
 {
@@ -30,7 +20,12 @@ static void describe(cip_journal_state state, const cip_patch *p, const char *wh
         break;
     case CIP_JOURNAL_APPLIES:
         out->state = APPLIES;
-        count_ops(p, out);
+        out->nop = p->n;
+        out->old_nbytes = p->old_len;
+        out->new_nbytes = p->new_len;
+        for (size_t i = 0; i < p->n; i++)
+            if (p->op[i].kind == CIP_PATCH_WRITE)
+                out->nbytes += p->op[i].after.len;
         snprintf(out->text, sizeof out->text,
                  "an unfinished update: %" PRIu64 " operations write %" PRIu64
                  " bytes; readers see it made",

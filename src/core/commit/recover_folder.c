@@ -109,25 +109,20 @@ static void look_at_record(folder *f, const char *name, const char *suffix)
     say(f, name, text, 0);
 }
 
-/* What an update of the folder itself left: under its writers' lock. */
-static void look_at_own(folder *f, const char *name)
-{
-    struct stat like;
-    const char *text = "left by an update of this folder";
-    bool waiting = strcmp(name, CIP_FRESH_SUFFIX) == 0;
-    if (f->discard && waiting && fstat(f->place.dir, &like) == 0 &&
-        cip_store_lock(f->place.dir, CIP_LOCK_WRITERS, false) != CIP_LOCK_TAKEN &&
-        cip_store_clear_folder(&f->place, name, &like, NULL) == CIP_OK)
-        text = "left by an update of this folder; removed";
-    say(f, name, text, 0);
-}
-
 static void look_at(folder *f, const char *name)
 {
     if (strcmp(name, CIP_FRESH_SUFFIX) == 0 || strcmp(name, ".cip-tmp") == 0 ||
-        strcmp(name, ".cip-journal") == 0)
-        look_at_own(f, name);
-    else if (is_new_file(name))
+        strcmp(name, ".cip-journal") == 0) {
+        /* What an update of the folder itself left: under its writers' lock. */
+        struct stat like;
+        const char *text = "left by an update of this folder";
+        bool waiting = strcmp(name, CIP_FRESH_SUFFIX) == 0;
+        if (f->discard && waiting && fstat(f->place.dir, &like) == 0 &&
+            cip_store_lock(f->place.dir, CIP_LOCK_WRITERS, false) != CIP_LOCK_TAKEN &&
+            cip_store_clear_folder(&f->place, name, &like, NULL) == CIP_OK)
+            text = "left by an update of this folder; removed";
+        say(f, name, text, 0);
+    } else if (is_new_file(name))
         look_at_new(f, name);
     else if (name[0] == '.' && ends_with(name, ".cip-journal"))
         look_at_record(f, name, ".cip-journal");

@@ -202,16 +202,6 @@ static bool compare_masks(const cip_elem_run *run, size_t first, size_t n, uint8
     return any;
 }
 
-static void count_masks(const cip_elem_run *run, size_t first, size_t n, cip_elem_tally *t)
-{
-    for (size_t i = first; i < first + n; i++) {
-        const bool a = run->mask_a != NULL && run->mask_a[i] != 0;
-        const bool b = run->mask_b != NULL && run->mask_b[i] != 0;
-        if (a != b)
-            count(t, i);
-    }
-}
-
 void cip_elem_diff_run(const cip_elem_diff *e, const cip_elem_run *run, size_t first, size_t end,
                        cip_elem_tally *t)
 {
@@ -221,8 +211,14 @@ void cip_elem_diff_run(const cip_elem_diff *e, const cip_elem_run *run, size_t f
         n = end - first < BATCH ? end - first : BATCH;
         memset(skip, 0, n);
         cip_elem_tally missing = { 0 }, valued = { 0, 0, (double)NAN, (double)NAN };
-        if ((run->mask_a != NULL || run->mask_b != NULL) && compare_masks(run, first, n, skip))
-            count_masks(run, first, n, &missing);
+        if ((run->mask_a != NULL || run->mask_b != NULL) && compare_masks(run, first, n, skip)) {
+            for (size_t i = first; i < first + n; i++) {
+                const bool a = run->mask_a != NULL && run->mask_a[i] != 0;
+                const bool b = run->mask_b != NULL && run->mask_b[i] != 0;
+                if (a != b)
+                    count(&missing, i);
+            }
+        }
         if (!e->same || memcmp(run->a + first * each, run->b + first * each, n * each) != 0)
             (e->how == CIP_LIKE_NUMBERS ? numbers : others)(e, run, first, n, skip, &valued);
         if (missing.n != 0 && (valued.n == 0 || missing.first < valued.first))

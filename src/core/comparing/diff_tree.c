@@ -122,15 +122,6 @@ static cip_status alone(walker *w, const cip_node *n, bool second, cip_err *err)
                            second ? "the second" : "the first", text);
 }
 
-static cip_status compare_tags(const walker *w, const cip_node *a, const cip_node *b, cip_err *err)
-{
-    const char *of_a = a->tag != NULL ? a->tag : "none", *of_b = b->tag != NULL ? b->tag : "none";
-    if (w->d->o.ignore_tags || strcmp(of_a, of_b) == 0)
-        return CIP_OK;
-    const cip_difference what = { .kind = CIP_DIFF_TAG, .path = path_of(w) };
-    return cip_differ_tell(w->d, &what, err, "tags %.120s and %.120s", of_a, of_b);
-}
-
 static bool is_number(const cip_node *n)
 {
     return n->type == CIP_NODE_INT || n->type == CIP_NODE_FLOAT;
@@ -263,7 +254,11 @@ static cip_status visit(walker *w, const cip_node *a, const cip_node *b, cip_err
         return compare_array_nodes(w, in_a, in_b, err);
     if (in_a != NULL || in_b != NULL)
         return tell_pair(w, CIP_DIFF_TYPE, a, b, err);
-    CIP_TRY(compare_tags(w, a, b, err));
+    const char *of_a = a->tag != NULL ? a->tag : "none", *of_b = b->tag != NULL ? b->tag : "none";
+    if (!w->d->o.ignore_tags && strcmp(of_a, of_b) != 0) {
+        const cip_difference what = { .kind = CIP_DIFF_TAG, .path = path_of(w) };
+        CIP_TRY(cip_differ_tell(w->d, &what, err, "tags %.120s and %.120s", of_a, of_b));
+    }
     if (!is_container(a) && !is_container(b))
         return compare_scalars(w, a, b, err);
     if (a->type != b->type)

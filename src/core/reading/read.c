@@ -37,19 +37,6 @@ static cip_status check_room(const cip_read_plan *p, const cip_read_args *args, 
                     args->dst_nbytes);
 }
 
-/* Where the result goes: C order, or the caller's strides. */
-static cip_status destination(const cip_read_plan *p, const cip_read_args *args, cip_nd *out,
-                              cip_err *err)
-{
-    CIP_TRY(cip_view_c_order(p->from.ndim, p->from.shape, p->to->itemsize, out, err));
-    if (args->strides != NULL)
-        memcpy(out->stride, args->strides, sizeof(int64_t) * (size_t)out->ndim);
-    if (args->dst == NULL && p->nbytes != 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected memory to read into, found NULL");
-    return check_room(p, args, out, err);
-}
-
 /* A part's elements to their places in dst. */
 static cip_status read_part(const cip_read_plan *p, const cip_part *part, cip_nd dst, uint8_t *mem,
                             cip_cast_stats *stats, cip_err *err)
@@ -99,8 +86,16 @@ static cip_status run(cip_read_plan *p, const cip_read_args *args, cip_err *err)
     }
     bool wanted = args->dst != NULL || args->mask == NULL;
     bool in_parts = args->dst != NULL && p->progress != NULL && p->nelem != 0;
-    if (wanted)
-        CIP_GO(destination(p, args, &dst, err));
+    if (wanted) {
+        /* Where the result goes: C order, or the caller's strides. */
+        CIP_GO(cip_view_c_order(p->from.ndim, p->from.shape, p->to->itemsize, &dst, err));
+        if (args->strides != NULL)
+            memcpy(dst.stride, args->strides, sizeof(int64_t) * (size_t)dst.ndim);
+        if (args->dst == NULL && p->nbytes != 0)
+            CIP_GO(cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected memory to read into, found NULL"));
+        CIP_GO(check_room(p, args, &dst, err));
+    }
     if (wanted && !in_parts)
         CIP_GO(cip_space_gather(&p->how, p->array->space, &p->from, &p->cast, &dst, args->dst,
                                 &stats, err));

@@ -73,17 +73,6 @@ static cip_status enter_field(cip_read_plan *p, const char *step, size_t len, ci
     return CIP_OK;
 }
 
-static cip_status choose_dtype(cip_read_plan *p, const cip_dtype *asked, cip_as as, cip_err *err)
-{
-    p->to = asked != NULL ? asked : p->stored;
-    if (asked != NULL || as == CIP_AS_STORED)
-        return CIP_OK;
-    CIP_TRY(cip_dtype_packed_le(&p->arena, p->stored, &p->to, err));
-    if (as == CIP_AS_NATIVE && CIP_HOST_BIG)
-        CIP_TRY(cip_dtype_with_order(&p->arena, p->to, true, &p->to, err));
-    return CIP_OK;
-}
-
 void cip_read_plan_axes(const cip_read_plan *p, cip_nd *v, const int64_t *fstride)
 {
     for (int32_t a = 0, b = v->ndim - 1; p->reversed && a < b; a++, b--) {
@@ -100,19 +89,6 @@ void cip_read_plan_axes(const cip_read_plan *p, cip_nd *v, const int64_t *fstrid
     v->ndim += p->nfaxis;
 }
 
-/* What the mask of the array's fields means to this read. */
-static cip_status find_masked(cip_read_plan *p, cip_err *err)
-{
-    const cip_mask *m = &p->array->mask;
-    uint64_t off = p->from.off - p->array->view.off;
-    bool any = false, record = p->stored->kind == CIP_RECORD;
-    for (size_t i = 0; i < m->nfield; i++)
-        any = any || (m->field[i].off >= off && m->field[i].off - off < p->stored->itemsize);
-    p->by_field = any && !record;
-    p->as_nan = any && record;
-    return record ? cip_mask_shows(m, off, p->stored->itemsize, err) : CIP_OK;
-}
-
 static cip_status work_out(cip_read_plan *p, const cip_read_args *args, cip_as as, cip_err *err)
 {
     for (const char *path = args->field; path != NULL && *path != '\0';) {
@@ -120,7 +96,16 @@ static cip_status work_out(cip_read_plan *p, const cip_read_args *args, cip_as a
         CIP_TRY(enter_field(p, path, len, err));
         path += len + (path[len] == '/');
     }
-    CIP_TRY(find_masked(p, err));
+    /* What the mask of the array's fields means to this read. */
+    const cip_mask *m = &p->array->mask;
+    uint64_t off = p->from.off - p->array->view.off;
+    bool any = false, record = p->stored->kind == CIP_RECORD;
+    for (size_t i = 0; i < m->nfield; i++)
+        any = any || (m->field[i].off >= off && m->field[i].off - off < p->stored->itemsize);
+    p->by_field = any && !record;
+    p->as_nan = any && record;
+    if (record)
+        CIP_TRY(cip_mask_shows(m, off, p->stored->itemsize, err));
     if (args->as != NULL && args->as->itemsize != p->stored->itemsize)
         return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
                         "expected a type of %" PRIu64 " bytes to take %.80s as, found %.80s",
@@ -141,8 +126,14 @@ static cip_status work_out(cip_read_plan *p, const cip_read_args *args, cip_as a
     p->take_mask = args->take_mask;
     if (p->take_mask)
         p->to = cip_dtype_of(CIP_BOOL);
-    else
-        CIP_TRY(choose_dtype(p, args->dtype, as, err));
+    else {
+        p->to = args->dtype != NULL ? args->dtype : p->stored;
+        if (args->dtype == NULL && as != CIP_AS_STORED) {
+            CIP_TRY(cip_dtype_packed_le(&p->arena, p->stored, &p->to, err));
+            if (as == CIP_AS_NATIVE && CIP_HOST_BIG)
+                CIP_TRY(cip_dtype_with_order(&p->arena, p->to, true, &p->to, err));
+        }
+    }
     if (!cip_shape_nelem(p->from.ndim, p->from.shape, &p->nelem) ||
         cip_mul_overflow(p->nelem, p->to->itemsize, &p->nbytes) || p->nbytes > INT64_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "the selection has over 2^63 bytes");

@@ -55,19 +55,6 @@ static cip_status give(refs *r, size_t least, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status add_key(refs *r, const char *node, const char *key, cip_err *err)
-{
-    cip_buf name = { .mem = &r->env->mem };
-    cip_status st = cip_buf_addf(&name, err, "%s%s%s", node, node[0] != '\0' ? "/" : "", key);
-    if (st == CIP_OK)
-        st = cip_buf_puts(&r->out, r->any ? ",\n" : "{\"version\": 1, \"refs\": {\n", err);
-    r->any = true;
-    if (st == CIP_OK)
-        st = cip_json_string(&r->out, (const char *)name.ptr, name.len, err);
-    cip_buf_clear(&name);
-    return st == CIP_OK ? cip_buf_puts(&r->out, ": ", err) : st;
-}
-
 static cip_status add_place(refs *r, const cip_refs_entry *e, cip_err *err)
 {
     if (e->url == NULL) {
@@ -84,7 +71,16 @@ static cip_status add_entry(refs *r, const cip_refs_entry *e, cip_err *err)
 {
     if (r->opt.on_entry != NULL && r->opt.on_entry(r->opt.user, e) != 0)
         return stopped(err);
-    CIP_TRY(add_key(r, e->node, e->key, err));
+    cip_buf name = { .mem = &r->env->mem };
+    cip_status st =
+        cip_buf_addf(&name, err, "%s%s%s", e->node, e->node[0] != '\0' ? "/" : "", e->key);
+    if (st == CIP_OK)
+        st = cip_buf_puts(&r->out, r->any ? ",\n" : "{\"version\": 1, \"refs\": {\n", err);
+    r->any = true;
+    if (st == CIP_OK)
+        st = cip_json_string(&r->out, (const char *)name.ptr, name.len, err);
+    cip_buf_clear(&name);
+    CIP_TRY(st == CIP_OK ? cip_buf_puts(&r->out, ": ", err) : st);
     if (e->text != NULL)
         CIP_TRY(cip_json_string(&r->out, e->text, strlen(e->text), err));
     else

@@ -146,19 +146,6 @@ static void merge(shape_of what, tally *a, const tally *b)
     a->nfinite += b->nfinite;
 }
 
-static cip_status sum_part(summer *m, const cip_part *part, cip_err *err)
-{
-    m->n = (size_t)part->nelem;
-    size_t nblock = (size_t)cip_div_up(m->n, BLOCK);
-    CIP_TRY(cip_read_plan_fetch(&m->plan, part, m->elem, err));
-    if (m->mask != NULL)
-        CIP_TRY(cip_read_plan_mask(&m->plan, part, m->mask, err));
-    CIP_TRY(cip_pool_run(m->plan.how.pool, nblock, sum_block, m, err));
-    for (size_t b = 0; b < nblock; b++)
-        merge(m->what, &m->all, &m->block[b]);
-    return cip_read_plan_progress(&m->plan, &m->done, part->nelem, err);
-}
-
 static cip_status sum_all(summer *m, cip_err *err)
 {
     cip_status st = CIP_OK;
@@ -171,8 +158,17 @@ static cip_status sum_all(summer *m, cip_err *err)
     if (cip_plan_is_masked(&m->plan))
         CIP_GO(cip_mem_zeroed(mem, most, 1, (void **)&m->mask, err));
     cip_parts_start(&it, &m->plan, PART);
-    while (cip_parts_next(&it, &part))
-        CIP_GO(sum_part(m, &part, err));
+    while (cip_parts_next(&it, &part)) {
+        m->n = (size_t)part.nelem;
+        size_t nblock = (size_t)cip_div_up(m->n, BLOCK);
+        CIP_GO(cip_read_plan_fetch(&m->plan, &part, m->elem, err));
+        if (m->mask != NULL)
+            CIP_GO(cip_read_plan_mask(&m->plan, &part, m->mask, err));
+        CIP_GO(cip_pool_run(m->plan.how.pool, nblock, sum_block, m, err));
+        for (size_t b = 0; b < nblock; b++)
+            merge(m->what, &m->all, &m->block[b]);
+        CIP_GO(cip_read_plan_progress(&m->plan, &m->done, part.nelem, err));
+    }
 done:
     cip_mem_put(mem, m->mask);
     cip_mem_put(mem, m->block);

@@ -13,21 +13,16 @@ typedef struct printer {
     const char *open, *close; /* around an array's line */
 } printer;
 
-/* A type's name, with the quote (0: none) that it will stand in doubled. */
-static cip_status add_name(cip_buf *b, const char *name, char quote, cip_err *err)
-{
-    for (; *name != '\0'; name++) {
-        CIP_TRY(cip_buf_add(b, name, 1, err));
-        if (*name == quote)
-            CIP_TRY(cip_buf_add(b, name, 1, err));
-    }
-    return CIP_OK;
-}
-
 static cip_status describe(const cip_array *a, const printer *p, cip_buf *b, cip_err *err)
 {
     CIP_TRY(cip_buf_addf(b, err, "%s", p->open));
-    CIP_TRY(add_name(b, cip_dtype_name(a->dtype), p->close[0], err));
+    /* A type's name, with the quote (0: none) that it will stand in doubled. */
+    const char *name = cip_dtype_name(a->dtype);
+    for (; *name != '\0'; name++) {
+        CIP_TRY(cip_buf_add(b, name, 1, err));
+        if (*name == p->close[0])
+            CIP_TRY(cip_buf_add(b, name, 1, err));
+    }
     CIP_TRY(cip_buf_addf(b, err, " ["));
     for (int32_t d = 0; d < a->view.ndim; d++)
         CIP_TRY(cip_buf_addf(b, err, "%s%" PRId64, d == 0 ? "" : ", ", a->view.shape[d]));

@@ -134,21 +134,6 @@ cip_status cip_verify_file(cip_file *f, const cip_verify_options *opts, cip_err 
     return verify_open(f, &o, err);
 }
 
-/* A file that cannot be opened because of what is in it is a finding, not a failure of the check.
- */
-static cip_status cannot_open(cip_status st, const cip_err *why, const cip_verify_options *o,
-                              cip_err *err)
-{
-    if (!cip_is_about_content(st) || o->on_finding == NULL) {
-        cip_err_pass(err, why);
-        return st;
-    }
-    cip_finding fatal = { CIP_FATAL, st, why->offset, 0, why->part, why->text, false };
-    if (o->on_finding(o->user, &fatal) != 0)
-        return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
-    return CIP_OK;
-}
-
 cip_status cip_verify(const char *path, const cip_verify_options *opts, cip_err *err)
 {
     err = cip_err_enter(err);
@@ -157,8 +142,19 @@ cip_status cip_verify(const char *path, const cip_verify_options *opts, cip_err 
     cip_err why = CIP_ERR_INIT;
     CIP_TRY(CIP_SIZED_TAKE(cip_verify_options, opts, &o, err));
     cip_status st = cip_open(path, o.open, &f, &why);
-    if (st != CIP_OK)
-        return cannot_open(st, &why, &o, err);
+    if (st != CIP_OK) {
+        /* A file that cannot be opened because of what is in it is a finding, not a failure of the
+         * check.
+         */
+        if (!cip_is_about_content(st) || o.on_finding == NULL) {
+            cip_err_pass(err, &why);
+            return st;
+        }
+        cip_finding fatal = { CIP_FATAL, st, why.offset, 0, why.part, why.text, false };
+        if (o.on_finding(o.user, &fatal) != 0)
+            return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
+        return CIP_OK;
+    }
     st = verify_open(f, &o, err);
     cip_file_close(f);
     return st;

@@ -126,22 +126,17 @@ static void clear(cip_layout *l)
     cip_io_close(f->index);
 }
 
-/* The space that the frame's own bytes lie in: the file, or the index of a folder. */
-static cip_status frame_space(cip_layout *l, cip_b2_file *f, cip_space **out, cip_err *err)
-{
-    *out = l->file;
-    if (!cip_io_is_folder(l->io))
-        return CIP_OK;
-    uint32_t flags = (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
-    CIP_TRY(cip_io_open_member(l->io, cip_b2_sparse_index, flags, &f->index, err));
-    return cip_space_new_file(l, f->index, out, err);
-}
-
 static cip_status open_frame(cip_layout *l, cip_b2_file *own, cip_err *err)
 {
     cip_space *in;
     char *version;
-    CIP_TRY(frame_space(l, own, &in, err));
+    /* The space that the frame's own bytes lie in: the file, or the index of a folder. */
+    in = l->file;
+    if (cip_io_is_folder(l->io)) {
+        uint32_t flags = (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
+        CIP_TRY(cip_io_open_member(l->io, cip_b2_sparse_index, flags, &own->index, err));
+        CIP_TRY(cip_space_new_file(l, own->index, &in, err));
+    }
     CIP_TRY(cip_b2_frame_open(l, in, 0, in->len, &own->frame, err));
     cip_b2_frame *f = own->frame;
     if (f->h.sparse != cip_io_is_folder(l->io) && !f->h.sparse)

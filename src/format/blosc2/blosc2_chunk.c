@@ -26,30 +26,6 @@ bool cip_b2_is_chunk(cip_io *io, cip_bytes head)
            read_head(head, io->size, &h, NULL) == CIP_OK;
 }
 
-static cip_status make_space(cip_layout *l, const cip_blosc_head *h, cip_space **out, cip_err *err)
-{
-    const cip_step step = { .codec = &cip_codec_blosc };
-    const cip_chunk chunk = { .at = { l->file, 0, h->cbytes }, .raw_len = h->nbytes };
-    cip_table table;
-    CIP_TRY(cip_table_from_array(l, &chunk, h->nbytes == 0 ? 0 : 1, &table, err));
-    CIP_TRY(cip_space_new_chunked(l, &table, h->nbytes, &step, 1, out, err));
-    (*out)->label = "data";
-    (*out)->codec_env.typesize = h->typesize;
-    return CIP_OK;
-}
-
-static cip_status add_facts(cip_layout *l, const cip_blosc_head *h, cip_err *err)
-{
-    char *version;
-    CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%s", h->extended ? "2" : "1"));
-    l->version = version;
-    CIP_TRY(cip_layout_add_fact(l, "kind", err, "chunk of version %u", h->version));
-    CIP_TRY(cip_layout_add_fact(l, "typesize", err, "%" PRIu32, h->typesize));
-    CIP_TRY(cip_layout_add_fact(l, "blocks", err, "%" PRIu32 " of %" PRIu32 " bytes", h->nblock,
-                                h->blocksize));
-    return cip_b2_filter_fact(l, h->filter, h->filter_meta, err);
-}
-
 cip_status cip_b2_chunk_open(cip_layout *l, cip_err *err)
 {
     uint8_t bytes[CIP_BLOSC_HEADER];
@@ -63,7 +39,13 @@ cip_status cip_b2_chunk_open(cip_layout *l, cip_err *err)
     const char *codec = cip_blosc_codec_name(h.compcode);
     CIP_TRY(cip_layout_add_array(l, true, &a, err));
     CIP_TRY(cip_view_c_order(1, shape, 1, &a->view, err));
-    CIP_TRY(make_space(l, &h, &a->space, err));
+    const cip_step step = { .codec = &cip_codec_blosc };
+    const cip_chunk chunk = { .at = { l->file, 0, h.cbytes }, .raw_len = h.nbytes };
+    cip_table table;
+    CIP_TRY(cip_table_from_array(l, &chunk, h.nbytes == 0 ? 0 : 1, &table, err));
+    CIP_TRY(cip_space_new_chunked(l, &table, h.nbytes, &step, 1, &a->space, err));
+    a->space->label = "data";
+    a->space->codec_env.typesize = h.typesize;
     a->layout = l;
     a->path = "";
     a->dtype = cip_dtype_fixed(CIP_U8, false);
@@ -74,5 +56,12 @@ cip_status cip_b2_chunk_open(cip_layout *l, cip_err *err)
                                                          : "unknown",
                                 .nbytes = h.cbytes,
                                 .block = -1 };
-    return add_facts(l, &h, err);
+    char *version;
+    CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%s", h.extended ? "2" : "1"));
+    l->version = version;
+    CIP_TRY(cip_layout_add_fact(l, "kind", err, "chunk of version %u", h.version));
+    CIP_TRY(cip_layout_add_fact(l, "typesize", err, "%" PRIu32, h.typesize));
+    CIP_TRY(cip_layout_add_fact(l, "blocks", err, "%" PRIu32 " of %" PRIu32 " bytes", h.nblock,
+                                h.blocksize));
+    return cip_b2_filter_fact(l, h.filter, h.filter_meta, err);
 }

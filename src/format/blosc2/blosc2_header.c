@@ -43,19 +43,6 @@ bool cip_b2_magic(cip_bytes in)
     return in.len >= sizeof magic && memcmp(in.ptr, magic, sizeof magic) == 0;
 }
 
-static cip_status check_marks(const uint8_t *p, cip_err *err)
-{
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
-        if (p[marks[i].at] != marks[i].mark)
-            return cip_fail(err, CIP_ERR_CORRUPT, marks[i].at,
-                            "expected the mark 0x%02x, found 0x%02x", marks[i].mark,
-                            p[marks[i].at]);
-    if (p[0x44] != 0xc2 && p[0x44] != 0xc3)
-        return cip_fail(err, CIP_ERR_CORRUPT, 0x44, "expected true or false, found 0x%02x",
-                        p[0x44]);
-    return CIP_OK;
-}
-
 static cip_status check_lengths(const cip_b2_header *h, uint64_t total, cip_err *err)
 {
     if (h->header_len < CIP_B2_HEADER_MIN || h->header_len > h->frame_len)
@@ -120,7 +107,14 @@ cip_status cip_b2_header_read(cip_bytes in, uint64_t total, cip_b2_header *out, 
         return cip_fail(err, CIP_ERR_TRUNCATED, in.len,
                         "expected a header of at least %d bytes, found %zu", CIP_B2_HEADER_MIN,
                         in.len);
-    CIP_TRY(check_marks(p, err));
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (p[marks[i].at] != marks[i].mark)
+            return cip_fail(err, CIP_ERR_CORRUPT, marks[i].at,
+                            "expected the mark 0x%02x, found 0x%02x", marks[i].mark,
+                            p[marks[i].at]);
+    if (p[0x44] != 0xc2 && p[0x44] != 0xc3)
+        return cip_fail(err, CIP_ERR_CORRUPT, 0x44, "expected true or false, found 0x%02x",
+                        p[0x44]);
     h.header_len = (uint64_t)(int64_t)(int32_t)cip_load_u32(p + AT_HEADER_LEN, true);
     h.frame_len = cip_load_u64(p + AT_FRAME_LEN, true);
     h.nbytes = cip_load_u64(p + AT_NBYTES, true);

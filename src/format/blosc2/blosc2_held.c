@@ -109,29 +109,24 @@ static uint64_t blocks_per_chunk(const cip_b2_frame *f)
     return n;
 }
 
-/* As the library does: the bitmap of blocks, then that of chunks; caches older than both have
- * fetched what is no special chunk. A change that was begun and not ended leaves no bitmap that can
- * be believed. */
-static cip_status find_fetched(cip_layout *l, const cip_b2_frame *f, cip_b2_held *h, cip_err *err)
-{
-    const cip_node *blocks = vlmeta(l, "proxy-fetched-blocks");
-    const cip_node *chunks = vlmeta(l, "proxy-fetched");
-    bool known = f->vlmeta_read && vlmeta(l, "proxy-dirty") == NULL;
-    if (known && f->nd_meta != NULL)
-        CIP_TRY(take_bitmap(l, blocks, f->index.n, blocks_per_chunk(f), h, err));
-    if (known && h->fetched.ptr == NULL)
-        CIP_TRY(take_bitmap(l, chunks, f->index.n, 1, h, err));
-    h->none = h->fetched.ptr == NULL && (!known || blocks != NULL || chunks != NULL);
-    return CIP_OK;
-}
-
 cip_status cip_b2_held_find(cip_layout *l, const cip_b2_frame *f, cip_b2_held *out, cip_err *err)
 {
     cip_b2_held h = { .kind = NULL };
     find_kind(l, f, &h);
     h.none = h.kind != NULL && !h.cache;
-    if (h.cache)
-        CIP_TRY(find_fetched(l, f, &h, err));
+    if (h.cache) {
+        /* As the library does: the bitmap of blocks, then that of chunks; caches older than both
+         * have fetched what is no special chunk. A change that was begun and not ended leaves no
+         * bitmap that can be believed. */
+        const cip_node *blocks = vlmeta(l, "proxy-fetched-blocks");
+        const cip_node *chunks = vlmeta(l, "proxy-fetched");
+        bool known = f->vlmeta_read && vlmeta(l, "proxy-dirty") == NULL;
+        if (known && f->nd_meta != NULL)
+            CIP_TRY(take_bitmap(l, blocks, f->index.n, blocks_per_chunk(f), &h, err));
+        if (known && h.fetched.ptr == NULL)
+            CIP_TRY(take_bitmap(l, chunks, f->index.n, 1, &h, err));
+        h.none = h.fetched.ptr == NULL && (!known || blocks != NULL || chunks != NULL);
+    }
     *out = h;
     return CIP_OK;
 }

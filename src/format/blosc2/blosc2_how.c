@@ -64,19 +64,6 @@ static cip_status count_chunks(cip_b2_how *how, cip_err *err)
     return CIP_OK;
 }
 
-/* Those of the array that it comes from; a frame of nothing may have none yet. */
-static void set_shapes_like(const cip_spec *spec, cip_b2_nd *nd)
-{
-    const cip_array *source = spec->array[0].source;
-    const cip_b2_frame *frame = cip_b2_frame_of(spec);
-    const cip_grid *g = source != NULL ? cip_chunk_grid(source) : NULL;
-    if (g == NULL || !g->blocked || g->block == NULL || g->ndim != nd->ndim ||
-        (frame != NULL && frame->nd.unset))
-        return;
-    memcpy(nd->chunk, g->chunk, (size_t)nd->ndim * sizeof *nd->chunk);
-    memcpy(nd->block, g->block, (size_t)nd->ndim * sizeof *nd->block);
-}
-
 /* Along an axis: zfp takes none that is shorter. */
 static int64_t shortest_block(const cip_b2_how *how)
 {
@@ -94,8 +81,17 @@ static cip_status choose_nd(const cip_spec *spec, const cip_dtype *d, cip_arena 
         nd->shape[k] = a->shape[k];
     CIP_TRY(take_lengths(spec, CIP_B2_OPTION_CHUNKS, nd->ndim, nd->chunk, err));
     CIP_TRY(take_lengths(spec, CIP_B2_OPTION_BLOCKS, nd->ndim, nd->block, err));
-    if (nd->ndim != 0 && nd->chunk[0] == 0 && nd->block[0] == 0)
-        set_shapes_like(spec, nd);
+    if (nd->ndim != 0 && nd->chunk[0] == 0 && nd->block[0] == 0) {
+        /* Those of the array that it comes from; a frame of nothing may have none yet. */
+        const cip_array *source = spec->array[0].source;
+        const cip_b2_frame *frame = cip_b2_frame_of(spec);
+        const cip_grid *g = source != NULL ? cip_chunk_grid(source) : NULL;
+        if (g != NULL && g->blocked && g->block != NULL && g->ndim == nd->ndim &&
+            (frame == NULL || !frame->nd.unset)) {
+            memcpy(nd->chunk, g->chunk, (size_t)nd->ndim * sizeof *nd->chunk);
+            memcpy(nd->block, g->block, (size_t)nd->ndim * sizeof *nd->block);
+        }
+    }
     cip_b2_choose_shapes(nd, d->itemsize, shortest_block(how));
     CIP_TRY(cip_b2_nd_derive(nd, err));
     CIP_TRY(check_sizes(nd, d->itemsize, err));
@@ -174,19 +170,6 @@ cip_status cip_b2_how_reshape(cip_b2_how *how, const int64_t *shape, uint64_t it
     return CIP_OK;
 }
 
-/* A list of items whose chunks have no length yet gets those of a new one. */
-static void take_list(const cip_b2_frame *f, const cip_array *a, cip_b2_how *how)
-{
-    const uint64_t item = a->view.itemsize;
-    cip_b2_nd list = { .ndim = 1, .shape = { 0 } };
-    how->chunk_size = f->h.chunksize;
-    how->blosc.blocksize = (uint32_t)f->h.blocksize;
-    if (how->chunk_size == 0) {
-        cip_b2_choose_shapes(&list, item, 1);
-        how->chunk_size = box_bytes(1, list.chunk, item);
-    }
-}
-
 static cip_status take_nd(const cip_b2_frame *f, cip_b2_how *how, cip_err *err)
 {
     cip_b2_nd *nd = &how->nd;
@@ -221,9 +204,17 @@ cip_status cip_b2_choose_again(const cip_spec *spec, const cip_b2_frame *f, cip_
     out->blosc.typesize = (uint32_t)f->h.typesize;
     out->takes = out->takes && f->h.typesize == a->view.itemsize;
     out->nbytes = f->h.nbytes;
-    if (out->plain)
-        take_list(f, a, out);
-    else
+    if (out->plain) {
+        /* A list of items whose chunks have no length yet gets those of a new one. */
+        const uint64_t item = a->view.itemsize;
+        cip_b2_nd list = { .ndim = 1, .shape = { 0 } };
+        out->chunk_size = f->h.chunksize;
+        out->blosc.blocksize = (uint32_t)f->h.blocksize;
+        if (out->chunk_size == 0) {
+            cip_b2_choose_shapes(&list, item, 1);
+            out->chunk_size = box_bytes(1, list.chunk, item);
+        }
+    } else
         CIP_TRY(take_nd(f, out, err));
     return cip_b2_settle_codec(spec, out, err);
 }

@@ -57,19 +57,6 @@ static cip_status fit_codec(const cip_dtype *d, const char *filter, const char *
     return CIP_OK;
 }
 
-/* Texts are shuffled by character, as python-blosc2 does. */
-static void set_defaults(const cip_dtype *d, cip_blosc_spec *b)
-{
-    b->compcode = CIP_WITH_ZSTD && !b->blosc1 ? CIP_BLOSC_ZSTD : CIP_BLOSC_BLOSCLZ;
-    b->level = LEVEL;
-    b->split = CIP_BLOSC_SPLIT_AUTO;
-    b->dict = false;
-    memset(b->filter, 0, sizeof b->filter);
-    memset(b->filter_meta, 0, sizeof b->filter_meta);
-    b->filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE;
-    b->filter_meta[CIP_BLOSC_FILTERS - 1] = d->kind == CIP_UCS4 && !b->blosc1 ? 4 : 0;
-}
-
 /* Codec and filters as a frame's header has them, without what changes values once more. */
 static void set_like(const cip_b2_header *h, cip_blosc_spec *b)
 {
@@ -108,17 +95,6 @@ const cip_b2_frame *cip_b2_frame_of(const cip_spec *spec)
     return f->frame;
 }
 
-/* A frame's width of bytedelta: 0 is the item's, which python-blosc2 fails to open from 128 on. */
-static cip_status parse_filters(const char *text, const cip_dtype *d, cip_blosc_spec *b,
-                                cip_err *err)
-{
-    CIP_TRY(cip_blosc_filters_parse(text, b->filter, b->filter_meta, err));
-    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
-        if (b->filter[i] == CIP_BLOSC_BYTEDELTA && b->filter_meta[i] == 0 && d->itemsize > INT8_MAX)
-            b->filter_meta[i] = 1;
-    return CIP_OK;
-}
-
 cip_status cip_b2_choose_codec(const cip_spec *spec, const cip_dtype *d, cip_b2_how *how,
                                cip_err *err)
 {
@@ -132,13 +108,29 @@ cip_status cip_b2_choose_codec(const cip_spec *spec, const cip_dtype *d, cip_b2_
     b->typesize = b->blosc1 && d->itemsize > CIP_BLOSC_MAX_TYPESIZE ? 1 : (uint32_t)d->itemsize;
     if (like != NULL)
         set_like(&like->h, b);
-    if (like == NULL || b->compcode > CIP_BLOSC_ZSTD || try_spec(spec, b, NULL) != CIP_OK)
-        set_defaults(d, b);
+    if (like == NULL || b->compcode > CIP_BLOSC_ZSTD || try_spec(spec, b, NULL) != CIP_OK) {
+        /* Texts are shuffled by character, as python-blosc2 does. */
+        b->compcode = CIP_WITH_ZSTD && !b->blosc1 ? CIP_BLOSC_ZSTD : CIP_BLOSC_BLOSCLZ;
+        b->level = LEVEL;
+        b->split = CIP_BLOSC_SPLIT_AUTO;
+        b->dict = false;
+        memset(b->filter, 0, sizeof b->filter);
+        memset(b->filter_meta, 0, sizeof b->filter_meta);
+        b->filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE;
+        b->filter_meta[CIP_BLOSC_FILTERS - 1] = d->kind == CIP_UCS4 && !b->blosc1 ? 4 : 0;
+    }
     how->takes = filter == NULL && split == NULL && dict == NULL && spec->codec == NULL &&
                  spec->array[0].codec == NULL;
     CIP_TRY(cip_blosc_take_codec(spec, &spec->array[0], b, err));
-    if (filter != NULL)
-        CIP_TRY(parse_filters(filter, d, b, err));
+    if (filter != NULL) {
+        /* A frame's width of bytedelta: 0 is the item's, which python-blosc2 fails to open from 128
+         * on. */
+        CIP_TRY(cip_blosc_filters_parse(filter, b->filter, b->filter_meta, err));
+        for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
+            if (b->filter[i] == CIP_BLOSC_BYTEDELTA && b->filter_meta[i] == 0 &&
+                d->itemsize > INT8_MAX)
+                b->filter_meta[i] = 1;
+    }
     CIP_TRY(check_filters(d, b, err));
     for (int i = 0; split != NULL && i <= CIP_BLOSC_SPLIT_NEVER; i++)
         if (strcmp(split, splits[i]) == 0)

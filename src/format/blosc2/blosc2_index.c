@@ -65,31 +65,6 @@ static cip_status look_constant(cip_b2_index *x, const cip_blosc_head *head, cip
     return CIP_OK;
 }
 
-/* A page is decoded at once: one block of the index or more, else a block would be decoded for each
- * of its pages. */
-static cip_status choose_page(cip_b2_index *x, const cip_blosc_head *head, cip_err *err)
-{
-    uint64_t block = head->nblock != 0 ? head->blocksize : 0;
-    x->page_size =
-        (size_t)cip_max_u64(PAGE, cip_div_up(block, CIP_B2_MAX_WIDTH) * CIP_B2_MAX_WIDTH);
-    if (x->page_size <= PAGE_MAX)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_LIMIT, x->base + x->at,
-                    "expected an index in blocks of at most %d bytes, found %" PRIu64, PAGE_MAX,
-                    block);
-}
-
-static cip_status make_space(cip_b2_index *x, uint64_t raw_len, cip_err *err)
-{
-    const cip_step step = { .codec = &cip_codec_blosc };
-    const cip_chunk chunk = { .at = { x->in, x->base + x->at, x->len }, .raw_len = raw_len };
-    cip_table table;
-    CIP_TRY(cip_table_from_array(x->layout, &chunk, 1, &table, err));
-    CIP_TRY(cip_space_new_chunked(x->layout, &table, raw_len, &step, 1, &x->space, err));
-    x->space->label = "index";
-    return CIP_OK;
-}
-
 static cip_status open_index(cip_b2_index *x, uint64_t end, cip_err *err)
 {
     const cip_read_how how = how_of(x);
@@ -108,8 +83,21 @@ static cip_status open_index(cip_b2_index *x, uint64_t end, cip_err *err)
     CIP_TRY(count_chunks(x, head.nbytes, err));
     if (x->n == 0)
         return CIP_OK;
-    CIP_TRY(choose_page(x, &head, err));
-    CIP_TRY(make_space(x, head.nbytes, err));
+    /* A page is decoded at once: one block of the index or more, else a block would be decoded for
+     * each of its pages. */
+    uint64_t block = head.nblock != 0 ? head.blocksize : 0;
+    x->page_size =
+        (size_t)cip_max_u64(PAGE, cip_div_up(block, CIP_B2_MAX_WIDTH) * CIP_B2_MAX_WIDTH);
+    if (x->page_size > PAGE_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, x->base + x->at,
+                        "expected an index in blocks of at most %d bytes, found %" PRIu64, PAGE_MAX,
+                        block);
+    const cip_step step = { .codec = &cip_codec_blosc };
+    const cip_chunk chunk = { .at = { x->in, x->base + x->at, x->len }, .raw_len = head.nbytes };
+    cip_table table;
+    CIP_TRY(cip_table_from_array(x->layout, &chunk, 1, &table, err));
+    CIP_TRY(cip_space_new_chunked(x->layout, &table, head.nbytes, &step, 1, &x->space, err));
+    x->space->label = "index";
     return look_constant(x, &head, err);
 }
 
@@ -178,17 +166,6 @@ void cip_b2_index_clear(cip_b2_index *x)
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
-static void put_page(cip_b2_index *x, uint8_t *page, uint64_t at, size_t len)
-{
-    pthread_mutex_lock(&x->lock);
-    uint8_t *old = x->page;
-    x->page = page;
-    x->page_at = at;
-    x->page_len = len;
-    pthread_mutex_unlock(&x->lock);
-    cip_mem_put(&x->layout->env->mem, old);
-}
-
 static bool from_page(cip_b2_index *x, uint64_t off, void *dst, size_t n)
 {
     pthread_mutex_lock(&x->lock);
@@ -221,7 +198,13 @@ static cip_status raw_entries(cip_b2_index *x, uint64_t i, size_t n, uint8_t *ds
         return st;
     }
     memcpy(dst, page + (off - at), n * x->width);
-    put_page(x, page, at, len);
+    pthread_mutex_lock(&x->lock);
+    uint8_t *old = x->page;
+    x->page = page;
+    x->page_at = at;
+    x->page_len = len;
+    pthread_mutex_unlock(&x->lock);
+    cip_mem_put(&x->layout->env->mem, old);
     return CIP_OK;
 }
 
@@ -293,19 +276,6 @@ static size_t look_len(const cip_b2_index *x, uint64_t i)
     return (size_t)cip_min_u64(RUN_LOOK, cip_min_u64(page_end, x->n) - i);
 }
 
-static cip_status count_data(cip_b2_index *x, uint64_t *out, cip_err *err)
-{
-    uint8_t raw[RUN_LOOK * CIP_B2_MAX_WIDTH];
-    *out = 0;
-    for (uint64_t i = 0, n; i < x->n; i += n) {
-        n = look_len(x, i);
-        CIP_TRY(raw_entries(x, i, (size_t)n, raw, err));
-        for (uint64_t k = 0; k < n; k++)
-            *out += (raw[(k + 1) * x->width - 1] & 0x80) == 0;
-    }
-    return CIP_OK;
-}
-
 /* A small index may say that there are very many chunks, and that they are the same few: then there
  * are more than what holds them has room for. Chunks that are all special cost nothing. */
 static cip_status check_count(cip_b2_index *x, cip_err *err)
@@ -318,7 +288,14 @@ static cip_status check_count(cip_b2_index *x, cip_err *err)
         return cip_fail(err, CIP_ERR_LIMIT, x->base + x->at,
                         "expected at most %" PRIu64 " chunks, found %" PRIu64,
                         cip_max_u64(listed, room), x->n);
-    CIP_TRY(count_data(x, &data, err));
+    uint8_t raw[RUN_LOOK * CIP_B2_MAX_WIDTH];
+    data = 0;
+    for (uint64_t i = 0, n; i < x->n; i += n) {
+        n = look_len(x, i);
+        CIP_TRY(raw_entries(x, i, (size_t)n, raw, err));
+        for (uint64_t k = 0; k < n; k++)
+            data += (raw[(k + 1) * x->width - 1] & 0x80) == 0;
+    }
     if (data <= room)
         return CIP_OK;
     return cip_fail(err, x->numbered != NULL ? CIP_ERR_LIMIT : CIP_ERR_CORRUPT, x->base + x->at,
@@ -507,14 +484,6 @@ static uint64_t held_run(const cip_b2_index *x, uint64_t i, uint8_t special, uin
     return n;
 }
 
-/* Of equal entries, how many chunks are told of at once; the last chunk may be shorter. */
-static uint64_t told_run(cip_b2_index *x, uint64_t i, uint8_t special)
-{
-    uint64_t run = held_run(x, i, special, run_of(x, i));
-    bool last_is_short = cip_b2_index_expected(x, x->n - 1) != x->h->chunksize;
-    return last_is_short && i + run == x->n && run > 1 ? run - 1 : run;
-}
-
 static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_err *err)
 {
     static const uint8_t state[] = { [CIP_BLOSC_ZEROS] = CIP_CHUNK_ZERO,
@@ -527,7 +496,10 @@ static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_er
     out->raw_len = x->start != NULL ? x->start[i + 1] - x->start[i] : cip_b2_index_expected(x, i);
     if (e.special != CIP_BLOSC_NOT_SPECIAL) {
         out->state = state[e.special];
-        out->run = told_run(x, i, e.special);
+        /* Of equal entries, how many chunks are told of at once; the last chunk may be shorter. */
+        uint64_t run = held_run(x, i, e.special, run_of(x, i));
+        bool last_is_short = cip_b2_index_expected(x, x->n - 1) != x->h->chunksize;
+        out->run = last_is_short && i + run == x->n && run > 1 ? run - 1 : run;
     }
     if (!cip_b2_held_chunk(&x->held, i, e.special)) {
         out->state = CIP_CHUNK_MISSING;

@@ -82,9 +82,10 @@ static cip_status get_dtype(cip_cursor *c, cip_b2_nd *nd, cip_err *err)
     return CIP_OK;
 }
 
-/* Where there are no elements, chunks and blocks of length 0 are written. */
-static void allow_empty(cip_b2_nd *nd)
+cip_status cip_b2_nd_derive(cip_b2_nd *nd, cip_err *err)
 {
+    uint64_t n = 1;
+    /* Where there are no elements, chunks and blocks of length 0 are written. */
     bool empty = false;
     for (int32_t k = 0; k < nd->ndim; k++)
         empty = empty || nd->shape[k] == 0;
@@ -93,12 +94,6 @@ static void allow_empty(cip_b2_nd *nd)
         nd->chunk[k] = nd->chunk[k] == 0 ? 1 : nd->chunk[k];
         nd->block[k] = nd->block[k] == 0 ? 1 : nd->block[k];
     }
-}
-
-cip_status cip_b2_nd_derive(cip_b2_nd *nd, cip_err *err)
-{
-    uint64_t n = 1;
-    allow_empty(nd);
     for (int32_t k = 0; k < nd->ndim; k++) {
         if (nd->shape[k] < 0 || nd->chunk[k] < 1 || nd->block[k] < 1 || nd->chunk[k] > INT32_MAX ||
             nd->block[k] > INT32_MAX)

@@ -205,18 +205,6 @@ cip_status cip_b2_filter_fact(cip_layout *l, const uint8_t *filter, const uint8_
     return cip_layout_add_fact(l, "filters", err, "%s", text);
 }
 
-static cip_status fingerprint_fact(cip_layout *l, const cip_b2_trailer *t, cip_err *err)
-{
-    static const size_t nbytes[] = { 0, 4, 8, 16 };
-    char text[2 * 16 + 1] = "";
-    if (t->fingerprint_type == 0)
-        return CIP_OK;
-    size_t n = t->fingerprint_type < 4 ? nbytes[t->fingerprint_type] : 16;
-    for (size_t i = 0; i < n; i++) /* right-aligned */
-        snprintf(text + 2 * i, sizeof text - 2 * i, "%02x", t->fingerprint[16 - n + i]);
-    return cip_layout_add_fact(l, "fingerprint", err, "type %u: %s", t->fingerprint_type, text);
-}
-
 static cip_status chunk_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err)
 {
     const char *sizes = f->h.chunksize == 0 ? "of different sizes" : NULL;
@@ -249,7 +237,16 @@ cip_status cip_b2_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err)
                                 f->h.level, f->h.dict ? ", with dictionaries" : ""));
     CIP_TRY(cip_b2_filter_fact(l, f->h.filter, f->h.filter_meta, err));
     CIP_TRY(cip_layout_add_fact(l, "split", err, "%s", split[f->h.split]));
-    CIP_TRY(fingerprint_fact(l, &f->trailer, err));
+    const cip_b2_trailer *t = &f->trailer;
+    static const size_t nbytes[] = { 0, 4, 8, 16 };
+    char text[2 * 16 + 1] = "";
+    if (t->fingerprint_type != 0) {
+        size_t n = t->fingerprint_type < 4 ? nbytes[t->fingerprint_type] : 16;
+        for (size_t i = 0; i < n; i++) /* right-aligned */
+            snprintf(text + 2 * i, sizeof text - 2 * i, "%02x", t->fingerprint[16 - n + i]);
+        CIP_TRY(
+            cip_layout_add_fact(l, "fingerprint", err, "type %u: %s", t->fingerprint_type, text));
+    }
     if (f->trailer.wrapped || f->index.document)
         CIP_TRY(cip_layout_add_fact(l, "layout", err, "document"));
     return CIP_OK;

@@ -126,14 +126,6 @@ static cip_status check_items(const cip_b2_state *u, uint64_t nbytes, cip_err *e
                     each, nbytes);
 }
 
-static cip_status choose(cip_b2_state *u, cip_err *err)
-{
-    if (!u->has_how)
-        CIP_TRY(cip_b2_choose_again(&u->spec, u->f, &u->how, err));
-    u->has_how = true;
-    return CIP_OK;
-}
-
 cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind kind,
                               const int64_t *shape, cip_change_form *out, cip_err *err)
 {
@@ -145,7 +137,9 @@ cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind k
         CIP_TRY(check_cut(u, (uint64_t)shape[0] * a->view.itemsize, err));
         CIP_TRY(check_items(u, (uint64_t)shape[0] * a->view.itemsize, err));
     }
-    CIP_TRY(choose(u, err));
+    if (!u->has_how)
+        CIP_TRY(cip_b2_choose_again(&u->spec, u->f, &u->how, err));
+    u->has_how = true;
     cip_b2_fill_form(u, a->dtype, u->f->nd.shape, &out->form);
     out->form.codec_env.typesize = u->f->h.typesize;
     if (u->how.plain && a->dtype->itemsize != u->f->h.typesize)
@@ -190,14 +184,6 @@ static void parts_init(const cip_b2_state *u, parts *p)
     p->places = (cip_b2_places){
         .mem = mem, .entries = { .mem = mem }, .used = { .mem = mem }, .holes = { .mem = mem }
     };
-}
-
-static void parts_clear(parts *p)
-{
-    cip_buf_clear(&p->header);
-    cip_buf_clear(&p->index);
-    cip_buf_clear(&p->trailer);
-    cip_b2_places_clear(&p->places);
 }
 
 /* The shape into the value of its metalayer. */
@@ -264,16 +250,6 @@ static void put_lengths(const cip_b2_state *u, parts *p)
     cip_store_u32(at + AT_CHUNKSIZE, (uint32_t)u->how.chunk_size, true);
 }
 
-/* A fingerprint is of a file that is no more. */
-static cip_status add_trailer(const cip_b2_state *u, cip_buf *out, cip_err *err)
-{
-    if (u->vlmeta_changed)
-        return cip_b2_trailer_write(out, &u->vlmeta, err);
-    CIP_TRY(cip_buf_add(out, u->f->trailer_bytes, (size_t)u->f->trailer.len, err));
-    memset(out->ptr + out->len - TAIL_FINGERPRINT, 0, TAIL_FINGERPRINT);
-    return CIP_OK;
-}
-
 /* Where index and trailer go. The index lies behind all chunks, the trailer at the end. */
 static void place_end(const cip_b2_state *u, parts *p)
 {
@@ -338,7 +314,12 @@ static cip_status make_parts(cip_b2_state *u, parts *p, cip_err *err)
     CIP_TRY(make_header(u, p, err));
     CIP_TRY(begin_places(u, p, err));
     CIP_TRY(make_index(u, p, err));
-    return add_trailer(u, &p->trailer, err);
+    /* A fingerprint is of a file that is no more. */
+    if (u->vlmeta_changed)
+        return cip_b2_trailer_write(&p->trailer, &u->vlmeta, err);
+    CIP_TRY(cip_buf_add(&p->trailer, u->f->trailer_bytes, (size_t)u->f->trailer.len, err));
+    memset(p->trailer.ptr + p->trailer.len - TAIL_FINGERPRINT, 0, TAIL_FINGERPRINT);
+    return CIP_OK;
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -359,19 +340,6 @@ static cip_status add_end(const parts *p, cip_revision *r, cip_err *err)
     return p->trailer_stays ? CIP_OK : cip_revision_bytes(r, p->trailer.ptr, p->trailer.len, err);
 }
 
-/* What lies in holes. */
-static cip_status fill_holes(const cip_b2_state *u, const parts *p, cip_revision *r, cip_err *err)
-{
-    const cip_b2_places *all = &p->places;
-    const uint64_t header = u->f->h.header_len;
-    const cip_segment index = { .ptr = p->index.ptr, .len = p->index.len };
-    for (size_t i = 0; i < all->n && all->chunk[i].at < all->base; i++)
-        CIP_TRY(cip_revision_place(r, header + all->chunk[i].at, &all->chunk[i].bytes, err));
-    return p->index_stays || p->index_at >= all->base
-               ? CIP_OK
-               : cip_revision_place(r, header + p->index_at, &index, err);
-}
-
 static cip_status finish_contiguous(const cip_b2_state *u, parts *p, cip_revision *r, cip_err *err)
 {
     const cip_b2_header *h = &u->f->h;
@@ -389,7 +357,14 @@ static cip_status finish_contiguous(const cip_b2_state *u, parts *p, cip_revisio
     r->tail_off = r->has_tail ? h->frame_len : 0;
     r->head = h->header_len;
     CIP_TRY(cip_patch_bytes(&r->patch, 0, p->header.ptr, p->header.len, err));
-    CIP_TRY(fill_holes(u, p, r, err));
+    /* What lies in holes. */
+    const cip_b2_places *all = &p->places;
+    const uint64_t header = u->f->h.header_len;
+    const cip_segment index = { .ptr = p->index.ptr, .len = p->index.len };
+    for (size_t i = 0; i < all->n && all->chunk[i].at < all->base; i++)
+        CIP_TRY(cip_revision_place(r, header + all->chunk[i].at, &all->chunk[i].bytes, err));
+    if (!p->index_stays && p->index_at < all->base)
+        CIP_TRY(cip_revision_place(r, header + p->index_at, &index, err));
     return add_end(p, r, err);
 }
 
@@ -436,6 +411,9 @@ cip_status cip_b2_update_finish(cip_b2_state *u, cip_revision *r, cip_err *err)
     st = make_parts(u, &p, err);
     if (st == CIP_OK)
         st = u->f->h.sparse ? finish_sparse(u, &p, r, err) : finish_contiguous(u, &p, r, err);
-    parts_clear(&p);
+    cip_buf_clear(&p.header);
+    cip_buf_clear(&p.index);
+    cip_buf_clear(&p.trailer);
+    cip_b2_places_clear(&p.places);
     return st;
 }

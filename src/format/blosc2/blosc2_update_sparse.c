@@ -176,19 +176,6 @@ static cip_status remove_files(const cip_b2_state *u, const cip_buf *was, const 
     return CIP_OK;
 }
 
-/* Entries of the index that are numbers, rising. */
-static cip_status new_numbers(const cip_b2_places *p, cip_buf *out, cip_err *err)
-{
-    const uint64_t special = UINT64_C(1) << 63;
-    for (size_t i = 0; i < p->entries.len; i += 8) {
-        const uint64_t n = cip_load_u64(p->entries.ptr + i, false);
-        if (n < special)
-            CIP_TRY(cip_buf_add(out, &n, sizeof n, err));
-    }
-    sort(out);
-    return CIP_OK;
-}
-
 /* Of all files that the frame as it is names; what the header says may be more (see below). */
 static uint64_t old_bytes(const cip_b2_state *u, const cip_buf *was)
 {
@@ -217,7 +204,14 @@ cip_status cip_b2_sparse_files(const cip_b2_state *u, const cip_b2_places *p, ci
     CIP_GO(cip_b2_sparse_check_links(u, err));
     CIP_GO(old_numbers(u, &was, err));
     *cbytes = old_bytes(u, &was);
-    CIP_GO(new_numbers(p, &now, err));
+    /* Entries of the index that are numbers, rising. */
+    const uint64_t special = UINT64_C(1) << 63;
+    for (size_t i = 0; i < p->entries.len; i += 8) {
+        const uint64_t n = cip_load_u64(p->entries.ptr + i, false);
+        if (n < special)
+            CIP_GO(cip_buf_add(&now, &n, sizeof n, err));
+    }
+    sort(&now);
     CIP_GO(remove_files(u, &was, &now, r, cbytes, err));
     CIP_GO(make_files(p, r, cbytes, err));
     if (now.len != 0)

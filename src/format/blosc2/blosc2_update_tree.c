@@ -42,18 +42,6 @@ static void set_changed(cip_b2_state *u, bool trailer)
 
 /* --- the beginning ---------------------------------------------------------------------------- */
 
-/* Room for as many metalayers as there may be. */
-static cip_status make_room(cip_b2_state *u, bool trailer, cip_err *err)
-{
-    cip_b2_metas *list = list_of(u, trailer);
-    cip_b2_meta *room;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &room, trailer ? CIP_B2_MAX_VLMETA : CIP_B2_MAX_META, err));
-    if (list->n != 0)
-        memcpy(room, list->at, list->n * sizeof *room);
-    list->at = room;
-    return CIP_OK;
-}
-
 static cip_status begin(cip_b2_state *u, cip_err *err)
 {
     cip_build tree = { .arena = u->arena };
@@ -62,7 +50,14 @@ static cip_status begin(cip_b2_state *u, cip_err *err)
     CIP_TRY(cip_build_set(&tree, "", u->l->tree, err));
     for (int i = 0; i < 2; i++) {
         cip_node *none;
-        CIP_TRY(make_room(u, i == 1, err));
+        /* Room for as many metalayers as there may be. */
+        bool trailer = i == 1;
+        cip_b2_metas *list = list_of(u, trailer);
+        cip_b2_meta *room;
+        CIP_TRY(CIP_ARENA_NEW(u->arena, &room, trailer ? CIP_B2_MAX_VLMETA : CIP_B2_MAX_META, err));
+        if (list->n != 0)
+            memcpy(room, list->at, list->n * sizeof *room);
+        list->at = room;
         CIP_TRY(cip_node_new_map(u->arena, 0, &none, err));
         if (cip_map_get(tree.root, list_name[i]) == NULL)
             CIP_TRY(cip_build_set(&tree, list_name[i], none, err));

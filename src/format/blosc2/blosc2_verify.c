@@ -72,19 +72,6 @@ static cip_status decode_chunk(check *c, uint64_t i, const cip_chunk *chunk, cip
     return st;
 }
 
-static cip_status keep_place(check *c, uint64_t i, const cip_extent *at, cip_err *err)
-{
-    if (c->nplace == PLACES_MAX)
-        return CIP_OK;
-    if (c->nplace == c->cap) {
-        size_t cap = c->cap == 0 ? 256 : 2 * c->cap;
-        CIP_TRY(cip_mem_resize(&c->l->env->mem, (void **)&c->place, cap * sizeof *c->place, err));
-        c->cap = cap;
-    }
-    c->place[c->nplace++] = (place){ at->off - c->f->base, at->len, i };
-    return CIP_OK;
-}
-
 static void judge_head(check *c, uint64_t i, const cip_blosc_head *h)
 {
     cip_err why = CIP_ERR_INIT;
@@ -109,7 +96,15 @@ static cip_status check_data(check *c, uint64_t i, const cip_chunk *chunk, cip_e
     c->ndata++;
     c->nbytes += chunk->at.len;
     cip_report_progress(c->rep, chunk->at.len);
-    CIP_TRY(keep_place(c, i, &chunk->at, err));
+    if (c->nplace != PLACES_MAX) {
+        if (c->nplace == c->cap) {
+            size_t cap = c->cap == 0 ? 256 : 2 * c->cap;
+            CIP_TRY(
+                cip_mem_resize(&c->l->env->mem, (void **)&c->place, cap * sizeof *c->place, err));
+            c->cap = cap;
+        }
+        c->place[c->nplace++] = (place){ chunk->at.off - c->f->base, chunk->at.len, i };
+    }
     CIP_TRY(cip_b2_index_entry(&c->f->index, i, &e, err));
     c->reach = cip_max_u64(c->reach, e.at + CIP_BLOSC_HEADER);
     CIP_TRY(cip_b2_index_head(&c->f->index, i, &e, &head, &there, err));

@@ -113,14 +113,6 @@ static cip_status make_header(cip_b2_state *w, const cip_node *root, cip_err *er
 
 /* --- the beginning ---------------------------------------------------------------------------- */
 
-/* NaN chunks are of little-endian numbers, as the headers of all our chunks say. */
-static uint32_t specials_of(const cip_dtype *d)
-{
-    const bool nan = (d->kind == CIP_F32 || d->kind == CIP_F64) && !d->big;
-    return CIP_FORM_SPECIAL(CIP_CHUNK_ZERO) | CIP_FORM_SPECIAL(CIP_CHUNK_VALUE) |
-           CIP_FORM_SPECIAL(CIP_CHUNK_UNINIT) | (nan ? CIP_FORM_SPECIAL(CIP_CHUNK_NAN) : 0);
-}
-
 void cip_b2_fill_form(cip_b2_state *u, const cip_dtype *d, const int64_t *shape,
                       cip_array_form *form)
 {
@@ -137,7 +129,11 @@ void cip_b2_fill_form(cip_b2_state *u, const cip_dtype *d, const int64_t *shape,
     form->chunk_nbytes = u->how.chunk_size;
     form->step[0] = (cip_form_step){ .codec = &cip_codec_blosc, .args = &u->how.blosc };
     form->nstep = 1;
-    form->specials = specials_of(d);
+    /* NaN chunks are of little-endian numbers, as the headers of all our chunks say. */
+    const bool nan = (d->kind == CIP_F32 || d->kind == CIP_F64) && !d->big;
+    form->specials = CIP_FORM_SPECIAL(CIP_CHUNK_ZERO) | CIP_FORM_SPECIAL(CIP_CHUNK_VALUE) |
+                     CIP_FORM_SPECIAL(CIP_CHUNK_UNINIT) |
+                     (nan ? CIP_FORM_SPECIAL(CIP_CHUNK_NAN) : 0);
     form->caps = u->how.takes ? CIP_FORM_TAKES : 0;
 }
 
@@ -204,17 +200,6 @@ static cip_status put_chunk(cip_b2_state *w, cip_bytes chunk, cip_err *err)
     return cip_out_write(to, chunk.ptr, chunk.len, err);
 }
 
-/* Only chunks of a value lie in the frame, each by itself, so that each can be replaced. */
-static cip_status put_values(cip_b2_state *w, const cip_chunk_in *c, cip_err *err)
-{
-    w->part.len = 0;
-    CIP_TRY(cip_b2_value_write(&w->part, &w->how.blosc, w->how.blosc.typesize, c->value, c->raw_len,
-                               err));
-    for (uint64_t i = 0; i < c->run; i++)
-        CIP_TRY(put_chunk(w, (cip_bytes){ w->part.ptr, w->part.len }, err));
-    return CIP_OK;
-}
-
 /* The file is the chunk, a special one too. */
 static cip_status put_bare(cip_b2_state *w, const cip_chunk_in *c, cip_err *err)
 {
@@ -239,8 +224,15 @@ static cip_status put_entry(cip_b2_state *w, const cip_chunk_in *c, cip_err *err
     if (w->how.bare)
         return put_bare(w, c, err);
     const uint64_t special = cip_b2_special_entry(c->state, c->bytes.ptr, c->bytes.len);
-    if (c->state == CIP_CHUNK_VALUE)
-        return put_values(w, c, err);
+    if (c->state == CIP_CHUNK_VALUE) {
+        /* Only chunks of a value lie in the frame, each by itself, so that each can be replaced. */
+        w->part.len = 0;
+        CIP_TRY(cip_b2_value_write(&w->part, &w->how.blosc, w->how.blosc.typesize, c->value,
+                                   c->raw_len, err));
+        for (uint64_t i = 0; i < c->run; i++)
+            CIP_TRY(put_chunk(w, (cip_bytes){ w->part.ptr, w->part.len }, err));
+        return CIP_OK;
+    }
     return special != 0 ? add_entries(w, special, c->run, err) : put_chunk(w, c->bytes, err);
 }
 

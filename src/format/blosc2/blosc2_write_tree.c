@@ -74,22 +74,17 @@ cip_status cip_b2_value_encode(cip_arena *a, cip_bytes raw, cip_bytes *value, ci
     return CIP_OK;
 }
 
-/* What the source's frame has under the name, if the node came of it. Nothing came of a value that
- * could not be read. */
-static const cip_b2_meta *stored(const keeper *k, const char *map, const cip_node *key,
-                                 const cip_node *value)
+static cip_status take_value(const keeper *k, const char *map, const cip_node *key,
+                             const cip_node *value, cip_bytes *out, cip_err *err)
 {
+    /* What the source's frame has under the name, if the node came of it. Nothing came of a value
+     * that could not be read. */
     const cip_node *there = k->from != NULL ? cip_map_get(k->from->layout->tree, map) : NULL;
     const bool same =
         there != NULL && value->type != CIP_NODE_NULL && cip_map_get(there, key->text) == value;
     const bool header = strcmp(map, "meta") == 0;
-    return same ? cip_b2_meta_find(header ? &k->from->meta : &k->from->vlmeta, key->text) : NULL;
-}
-
-static cip_status take_value(const keeper *k, const char *map, const cip_node *key,
-                             const cip_node *value, cip_bytes *out, cip_err *err)
-{
-    const cip_b2_meta *m = stored(k, map, key, value);
+    const cip_b2_meta *m =
+        same ? cip_b2_meta_find(header ? &k->from->meta : &k->from->vlmeta, key->text) : NULL;
     cip_bytes raw;
     if (m != NULL) {
         *out = m->value;
@@ -192,19 +187,6 @@ static bool is_own(const cip_spec *spec, const cip_node *root)
     return true;
 }
 
-/* The root without what is apart. */
-static cip_status without_apart(const keeper *k, const cip_node *root, cip_node **out, cip_err *err)
-{
-    size_t n = 0, at = 0;
-    for (uint32_t i = 0; i < root->len; i++)
-        n += !is_apart(k->spec, &root->pair[i]);
-    CIP_TRY(cip_node_new_map(k->arena, n, out, err));
-    for (uint32_t i = 0; i < root->len; i++)
-        if (!is_apart(k->spec, &root->pair[i]))
-            cip_node_set_pair(*out, at++, root->pair[i].key, root->pair[i].value);
-    return CIP_OK;
-}
-
 cip_status cip_b2_keep_tree(const cip_spec *spec, cip_arena *a, cip_b2_metas *meta,
                             cip_b2_metas *vlmeta, cip_report *loss, cip_err *err)
 {
@@ -219,7 +201,14 @@ cip_status cip_b2_keep_tree(const cip_spec *spec, cip_arena *a, cip_b2_metas *me
     if (cip_node_kind(spec->tree) != CIP_NODE_MAP)
         return CIP_OK;
     if (!is_own(spec, spec->tree)) {
-        CIP_TRY(without_apart(&k, spec->tree, &root, err));
+        /* The root without what is apart. */
+        size_t n = 0, at = 0;
+        for (uint32_t i = 0; i < spec->tree->len; i++)
+            n += !is_apart(k.spec, &spec->tree->pair[i]);
+        CIP_TRY(cip_node_new_map(k.arena, n, &root, err));
+        for (uint32_t i = 0; i < spec->tree->len; i++)
+            if (!is_apart(k.spec, &spec->tree->pair[i]))
+                cip_node_set_pair(root, at++, spec->tree->pair[i].key, spec->tree->pair[i].value);
         return take_map(&k, "vlmeta", root, CIP_B2_MAX_VLMETA, vlmeta, err);
     }
     const cip_node *m = cip_map_get(spec->tree, "meta"), *v = cip_map_get(spec->tree, "vlmeta");

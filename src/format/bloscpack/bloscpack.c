@@ -84,19 +84,6 @@ static cip_status fill_storage(cip_bp_file *f, cip_array *a, cip_err *err)
     return CIP_OK;
 }
 
-/* Bytes in the place of elements would be other data than the file's. */
-static void refuse_unread(cip_bp_file *f, cip_array *a)
-{
-    cip_status st = (cip_status)f->unread.code;
-    if (st == CIP_OK)
-        return;
-    if ((f->layout->flags & CIP_OPEN_FORCE) == 0)
-        cip_array_refuse(a, st, &f->unread);
-    else
-        cip_warn_lack(f->layout->env, CIP_LACKS_NODE, NULL, st, f->unread.offset, "metadata",
-                      "%.160s; the data are shown as bytes", f->unread.text);
-}
-
 static cip_status add_array(cip_layout *l, cip_bp_file *f, const cip_node **meta, cip_err *err)
 {
     cip_array *a;
@@ -119,7 +106,15 @@ static cip_status add_array(cip_layout *l, cip_bp_file *f, const cip_node **meta
     a->layout = l;
     a->path = "";
     a->space = f->data;
-    refuse_unread(f, a);
+    /* Bytes in the place of elements would be other data than the file's. */
+    cip_status st = (cip_status)f->unread.code;
+    if (st != CIP_OK) {
+        if ((f->layout->flags & CIP_OPEN_FORCE) == 0)
+            cip_array_refuse(a, st, &f->unread);
+        else
+            cip_warn_lack(f->layout->env, CIP_LACKS_NODE, NULL, st, f->unread.offset, "metadata",
+                          "%.160s; the data are shown as bytes", f->unread.text);
+    }
     return fill_storage(f, a, err);
 }
 

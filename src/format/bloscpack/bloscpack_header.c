@@ -55,29 +55,6 @@ void cip_bp_digest(cip_sum_id id, const uint8_t *stored, uint8_t *out)
         out[i] = stored[number ? n - 1 - i : i];
 }
 
-static cip_status read_version(cip_cursor *c, bool force, cip_bp_header *h, cip_err *err)
-{
-    h->version = cip_get_u8(c);
-    h->options = cip_get_u8(c);
-    if (c->bad || (h->version >= 1 && h->version <= 3) || (force && h->version > 3))
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_VERSION, "expected version 1, 2 or 3, found %u",
-                    h->version);
-}
-
-static cip_status check_options(cip_bp_header *h, bool force, cip_err *err)
-{
-    uint8_t known = h->version == 1   ? 0
-                    : h->version == 2 ? CIP_BP_OFFSETS
-                                      : CIP_BP_OFFSETS | CIP_BP_METADATA;
-    if ((h->options & ~known) != 0 && !force)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_OPTIONS,
-                        "expected no option bits but 0x%02x in version %u, found 0x%02x", known,
-                        h->version, h->options);
-    h->options &= known;
-    return CIP_OK;
-}
-
 /* -1, or 0 to `most`. */
 static cip_status check_size(int64_t v, int64_t most, uint64_t at, const char *what, cip_err *err)
 {
@@ -128,7 +105,14 @@ static cip_status read_fields(cip_cursor *c, bool force, cip_bp_header *h, cip_e
     if (h->version == 1 && (sum | h->typesize) != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_SUM,
                         "expected zero bytes in version 1, found 0x%02x%02x", sum, h->typesize);
-    CIP_TRY(check_options(h, force, err));
+    uint8_t known = h->version == 1   ? 0
+                    : h->version == 2 ? CIP_BP_OFFSETS
+                                      : CIP_BP_OFFSETS | CIP_BP_METADATA;
+    if ((h->options & ~known) != 0 && !force)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_OPTIONS,
+                        "expected no option bits but 0x%02x in version %u, found 0x%02x", known,
+                        h->version, h->options);
+    h->options &= known;
     CIP_TRY(sum_of_number(sum, AT_SUM, &h->sum, err));
     h->nspare = (uint64_t)spare;
     h->len = c->pos;
@@ -143,7 +127,11 @@ cip_status cip_bp_header_read(cip_bytes in, uint64_t total, bool force, cip_bp_h
         return cip_fail(err, CIP_ERR_FORMAT, 0, "expected the magic 'blpk', found none");
     cip_cursor c = cip_cursor_le(in);
     cip_get_bytes(&c, sizeof magic);
-    CIP_TRY(read_version(&c, force, &h, err));
+    h.version = cip_get_u8(&c);
+    h.options = cip_get_u8(&c);
+    if (!c.bad && (h.version < 1 || h.version > 3) && (!force || h.version <= 3))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_VERSION,
+                        "expected version 1, 2 or 3, found %u", h.version);
     CIP_TRY(read_fields(&c, force, &h, err));
     if (c.bad)
         return cip_fail(err, CIP_ERR_TRUNCATED, total,
@@ -167,19 +155,6 @@ void cip_bp_header_write(const cip_bp_header *h, uint8_t out[CIP_BP_HEADER])
 }
 
 /* --- metadata --------------------------------------------------------------------------------- */
-
-static cip_status check_meta(const cip_bp_meta *m, uint64_t at, uint64_t left, cip_err *err)
-{
-    if (m->len > left)
-        return cip_fail(err, CIP_ERR_TRUNCATED, at + left,
-                        "expected a metadata section of %" PRIu64 " bytes, found %" PRIu64, m->len,
-                        left);
-    if (m->stored > m->room)
-        return cip_fail(err, CIP_ERR_CORRUPT, at + 20,
-                        "expected metadata of at most %" PRIu32 " stored bytes, found %" PRIu32,
-                        m->room, m->stored);
-    return CIP_OK;
-}
 
 cip_status cip_bp_meta_read(cip_bytes in, uint64_t at, uint64_t left, cip_bp_meta *out,
                             cip_err *err)
@@ -206,7 +181,14 @@ cip_status cip_bp_meta_read(cip_bytes in, uint64_t at, uint64_t left, cip_bp_met
                         "expected no option bits of the metadata, found 0x%02x", options);
     CIP_TRY(sum_of_number(sum, at + 9, &m.sum, err));
     m.len = CIP_BP_META_HEADER + (uint64_t)m.room + cip_sum_size(m.sum);
-    CIP_TRY(check_meta(&m, at, left, err));
+    if (m.len > left)
+        return cip_fail(err, CIP_ERR_TRUNCATED, at + left,
+                        "expected a metadata section of %" PRIu64 " bytes, found %" PRIu64, m.len,
+                        left);
+    if (m.stored > m.room)
+        return cip_fail(err, CIP_ERR_CORRUPT, at + 20,
+                        "expected metadata of at most %" PRIu32 " stored bytes, found %" PRIu32,
+                        m.room, m.stored);
     *out = m;
     return CIP_OK;
 }

@@ -87,28 +87,6 @@ cip_status cip_bp_choose_sum(const cip_spec *spec, cip_sum_id *sum, cip_err *err
                     spec->checksum);
 }
 
-/* Bytes of a chunk where no size is given. */
-static uint64_t usual_size(const cip_spec *spec, const cip_bp_how *how)
-{
-    const cip_form_step step = { .codec = &cip_codec_blosc, .args = &how->blosc };
-    const cip_array *source = spec->narray == 1 ? spec->array[0].source : NULL;
-    uint64_t n = source != NULL ? cip_chunk_nbytes_taken(source, &step) : 0;
-    return n != 0 && n <= CIP_BLOSC_MAX_NBYTES ? n : CHUNK_SIZE;
-}
-
-/* Chunks are of whole elements. */
-static cip_status take_chunk_size(const cip_spec *spec, uint64_t itemsize, uint64_t *size,
-                                  cip_err *err)
-{
-    CIP_TRY(take_number(spec, OPTION_CHUNK_SIZE, CIP_BLOSC_MAX_NBYTES, size, err));
-    *size = cip_max_u64(itemsize, *size / itemsize * itemsize);
-    if (*size <= CIP_BLOSC_MAX_NBYTES)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected elements of at most %d bytes, found %" PRIu64, CIP_BLOSC_MAX_NBYTES,
-                    itemsize);
-}
-
 cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blosc_head *like,
                          cip_bp_how *out, cip_err *err)
 {
@@ -129,8 +107,18 @@ cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blo
     }
     CIP_TRY(cip_bp_choose_blosc(spec, own, filter, b, &out->takes, err));
     CIP_TRY(cip_bp_choose_sum(spec, &out->sum, err));
-    out->chunk_size = usual_size(spec, out);
-    CIP_TRY(take_chunk_size(spec, d->itemsize, &out->chunk_size, err));
+    /* Bytes of a chunk where no size is given. */
+    const cip_form_step step = { .codec = &cip_codec_blosc, .args = &out->blosc };
+    const cip_array *source = spec->narray == 1 ? spec->array[0].source : NULL;
+    uint64_t n = source != NULL ? cip_chunk_nbytes_taken(source, &step) : 0;
+    out->chunk_size = n != 0 && n <= CIP_BLOSC_MAX_NBYTES ? n : CHUNK_SIZE;
+    /* Chunks are of whole elements. */
+    CIP_TRY(take_number(spec, OPTION_CHUNK_SIZE, CIP_BLOSC_MAX_NBYTES, &out->chunk_size, err));
+    out->chunk_size = cip_max_u64(d->itemsize, out->chunk_size / d->itemsize * d->itemsize);
+    if (out->chunk_size > CIP_BLOSC_MAX_NBYTES)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected elements of at most %d bytes, found %" PRIu64,
+                        CIP_BLOSC_MAX_NBYTES, d->itemsize);
     CIP_TRY(cip_option_take_yes(given(spec, OPTION_OFFSETS), cip_bp_options[OPTION_OFFSETS].key,
                                 &out->offsets, err));
     return take_number(spec, OPTION_SPARE, INT32_MAX, &out->spare, err);

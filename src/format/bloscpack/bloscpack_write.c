@@ -60,16 +60,6 @@ cip_status cip_bp_new_meta(const cip_bp_state *s, cip_buf *out, cip_err *err)
     return st;
 }
 
-static cip_status put_front(cip_bp_state *s, cip_err *err)
-{
-    cip_buf meta = { .mem = &s->env->mem };
-    cip_status st = cip_bp_new_meta(s, &meta, err);
-    if (st == CIP_OK)
-        st = cip_bp_put_front(&s->file, (cip_bytes){ meta.ptr, meta.len }, err);
-    cip_buf_clear(&meta);
-    return st;
-}
-
 void cip_bp_form(const cip_bp_how *how, const cip_dtype *d, cip_array_form *form)
 {
     form->dtype = d;
@@ -101,7 +91,12 @@ static cip_status begin_new(cip_bp_state *s, const cip_store_begin *b, cip_err *
     s->file.nfree = s->h.nspare;
     cip_bp_header_write(&s->h, s->file.head);
     cip_bp_form(&s->how, s->d.dtype, b->form);
-    return put_front(s, err);
+    cip_buf meta = { .mem = &s->env->mem };
+    cip_status st = cip_bp_new_meta(s, &meta, err);
+    if (st == CIP_OK)
+        st = cip_bp_put_front(&s->file, (cip_bytes){ meta.ptr, meta.len }, err);
+    cip_buf_clear(&meta);
+    return st;
 }
 
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)

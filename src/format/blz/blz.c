@@ -98,12 +98,6 @@ cip_status cip_blz_add_files(cip_blz *b, const cip_blz_files *files, uint64_t n,
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
-static const char *text_of(const cip_node *map, const char *key)
-{
-    const cip_node *n = map != NULL && map->type == CIP_NODE_MAP ? cip_map_get(map, key) : NULL;
-    return n != NULL && n->type == CIP_NODE_STRING ? n->text : NULL;
-}
-
 const cip_node *cip_blz_params(const cip_blz_meta *m)
 {
     const cip_node *n = cip_map_get(m->storage, "cparams");
@@ -132,7 +126,9 @@ cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err)
 {
     cip_array *a = c->array;
     cip_layout *l = c->blz->layout;
-    const char *codec = text_of(cip_blz_params(&c->meta), "cname");
+    const cip_node *map = cip_blz_params(&c->meta);
+    const cip_node *n = map != NULL && map->type == CIP_NODE_MAP ? cip_map_get(map, "cname") : NULL;
+    const char *codec = n != NULL && n->type == CIP_NODE_STRING ? n->text : NULL;
     const cip_node *cbytes = cip_map_get(c->meta.sizes, "cbytes");
     int64_t *chunk;
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &chunk, (size_t)c->meta.ndim, err));
@@ -151,14 +147,6 @@ cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err)
     return cip_view_c_order(c->meta.ndim, c->meta.shape, a->dtype->itemsize, &a->view, err);
 }
 
-static void refuse_objects(cip_array *a)
-{
-    cip_err why = CIP_ERR_INIT;
-    cip_fail(&why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-             "Python objects: each is a pickle, which may run any program when it is loaded");
-    cip_array_refuse(a, CIP_ERR_UNSUPPORTED, &why);
-}
-
 void cip_blz_compare_nbytes(const cip_blz_column *c)
 {
     const cip_node *n = cip_map_get(c->meta.sizes, "nbytes");
@@ -175,8 +163,12 @@ cip_status cip_blz_fill_column(cip_blz_column *c, cip_err *err)
     CIP_TRY(cip_blz_describe(c, "chunk files", err));
     CIP_TRY(cip_blz_column_open(c, err));
     c->array->space = c->space;
-    if (c->meta.objects)
-        refuse_objects(c->array);
+    if (c->meta.objects) {
+        cip_err why = CIP_ERR_INIT;
+        cip_fail(&why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                 "Python objects: each is a pickle, which may run any program when it is loaded");
+        cip_array_refuse(c->array, CIP_ERR_UNSUPPORTED, &why);
+    }
     cip_blz_compare_nbytes(c);
     return cip_blz_compare_rows(c, err);
 }

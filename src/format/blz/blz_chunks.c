@@ -177,15 +177,6 @@ static cip_status make_space(cip_blz_column *c, uint64_t nbytes, cip_err *err)
     return cip_space_new_sub(l, c->data, 0, nbytes, &c->space, err);
 }
 
-static cip_status add_files(cip_blz_column *c, cip_err *err)
-{
-    cip_blz_files files = { .number = 0 };
-    char *dir;
-    CIP_TRY(cip_arena_printf(&c->blz->layout->arena, &dir, err, "%sdata/", c->dir));
-    files.dir = dir;
-    return cip_blz_add_files(c->blz, &files, c->nchunk, &c->member, err);
-}
-
 cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err)
 {
     const cip_blz_meta *m = &c->meta;
@@ -194,8 +185,13 @@ cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err)
     c->nchunk = m->objects    ? (uint64_t)m->shape[0]
                 : nbytes == 0 ? 0
                               : cip_div_up((uint64_t)m->shape[0], (uint64_t)m->chunklen);
-    if (!c->document)
-        CIP_TRY(add_files(c, err));
+    if (!c->document) {
+        cip_blz_files files = { .number = 0 };
+        char *dir;
+        CIP_TRY(cip_arena_printf(&c->blz->layout->arena, &dir, err, "%sdata/", c->dir));
+        files.dir = dir;
+        CIP_TRY(cip_blz_add_files(c->blz, &files, c->nchunk, &c->member, err));
+    }
     if (nbytes == 0 || m->objects)
         return cip_space_new_mem(c->blz->layout, (cip_bytes){ NULL, 0 }, &c->space, err);
     return make_space(c, nbytes, err);

@@ -46,20 +46,6 @@ static cip_status put_number(const cip_node *n, const cip_dtype *d, uint8_t *dst
     return put_cast(cip_dtype_of(CIP_C128), part, to, dst, err);
 }
 
-/* Of ASCII, which is all that both kinds of text have for certain. */
-static cip_status put_text(cip_arena *a, const cip_node *n, const cip_dtype *d, uint8_t *dst,
-                           cip_err *err)
-{
-    const cip_dtype *from;
-    if (n->type != CIP_NODE_STRING)
-        return refuse(d, err);
-    for (uint32_t i = 0; i < n->len; i++)
-        if ((uint8_t)n->text[i] > 0x7f)
-            return refuse(d, err);
-    CIP_TRY(cip_dtype_ascii(a, n->len, &from, err));
-    return n->len == 0 ? CIP_OK : put_cast(from, n->text, d, dst, err);
-}
-
 static cip_status put_axes(cip_arena *a, const cip_node *n, const cip_field *of, int32_t axis,
                            uint8_t *dst, cip_err *err);
 
@@ -69,8 +55,17 @@ static cip_status put_element(cip_arena *a, const cip_node *n, const cip_dtype *
     int64_t zero;
     if (n->type == CIP_NODE_NULL || (cip_node_as_int(n, &zero) && zero == 0))
         return CIP_OK; /* of times and records too, which JSON has no value for */
-    if (d->kind == CIP_ASCII || d->kind == CIP_UCS4)
-        return put_text(a, n, d, dst, err);
+    if (d->kind == CIP_ASCII || d->kind == CIP_UCS4) {
+        /* Of ASCII, which is all that both kinds of text have for certain. */
+        const cip_dtype *from;
+        if (n->type != CIP_NODE_STRING)
+            return refuse(d, err);
+        for (uint32_t i = 0; i < n->len; i++)
+            if ((uint8_t)n->text[i] > 0x7f)
+                return refuse(d, err);
+        CIP_TRY(cip_dtype_ascii(a, n->len, &from, err));
+        return n->len == 0 ? CIP_OK : put_cast(from, n->text, d, dst, err);
+    }
     if (d->kind == CIP_OPAQUE) /* no text but the empty one says which bytes it stands for */
         return n->type == CIP_NODE_STRING && n->len == 0 ? CIP_OK : refuse(d, err);
     if (d->kind != CIP_RECORD)

@@ -275,15 +275,6 @@ static cip_status take_shards(const cip_spec *spec, cip_arena *a, cip_blz_super_
     return CIP_OK;
 }
 
-/* As many chunks as make neither very many files nor very long ones. */
-static uint64_t usual_superchunk(uint64_t nchunk, uint64_t nbytes)
-{
-    uint64_t n = cip_max_u64(1, SUPER / cip_max_u64(1, nbytes));
-    while (nchunk / n >= SUPERS)
-        n *= 2;
-    return n;
-}
-
 cip_status cip_blz_choose_super(const cip_spec *spec, cip_arena *a, cip_blz_kind kind,
                                 uint64_t nchunk, uint64_t nbytes, cip_blz_super_how *out,
                                 cip_err *err)
@@ -292,7 +283,11 @@ cip_status cip_blz_choose_super(const cip_spec *spec, cip_arena *a, cip_blz_kind
     if (kind != CIP_BLZ_DOCUMENT)
         return refuse(spec, NULL, OPTION_SUPERCHUNK, "superchunks", err);
     out->sum = CIP_SUM_CRC32;
-    out->per = usual_superchunk(nchunk, nbytes);
+    /* As many chunks as make neither very many files nor very long ones. */
+    uint64_t n = cip_max_u64(1, SUPER / cip_max_u64(1, nbytes));
+    while (nchunk / n >= SUPERS)
+        n *= 2;
+    out->per = n;
     CIP_TRY(cip_bp_choose_sum(spec, &out->sum, err));
     CIP_TRY(take_number(cip_option_of(spec, NULL, OPTION_SUPERCHUNK), OPTION_SUPERCHUNK, 1,
                         INT32_MAX, &out->per, err));

@@ -185,17 +185,6 @@ static cip_status add_outside(cip_blz *b, const char *path, cip_err *err)
     return add_root(b, full, NULL, err);
 }
 
-/* One that the caller names. */
-static cip_status add_named(cip_blz *b, const char *path, cip_err *err)
-{
-    bool used;
-    CIP_TRY(add_root(b, path, &used, err));
-    if (!used)
-        cip_warn(b->layout->env, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, path,
-                 "the folder has no data/, so no chunk of the array lies in it");
-    return CIP_OK;
-}
-
 static bool is_beneath(const char *path)
 {
     return path[0] != '/' && strcmp(path, "..") != 0 && strncmp(path, "../", 3) != 0 &&
@@ -230,8 +219,14 @@ cip_status cip_blz_open_shards(cip_blz *b, cip_err *err)
 {
     b->layout->uses_roots = true;
     CIP_TRY(add_shard(b, NULL, "", "", err));
-    for (size_t i = 0; i < b->layout->nroot; i++)
-        CIP_TRY(add_named(b, b->layout->root[i], err));
+    for (size_t i = 0; i < b->layout->nroot; i++) {
+        /* One that the caller names. */
+        bool used;
+        CIP_TRY(add_root(b, b->layout->root[i], &used, err));
+        if (!used)
+            cip_warn(b->layout->env, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, b->layout->root[i],
+                     "the folder has no data/, so no chunk of the array lies in it");
+    }
     CIP_TRY(listed_shards(b, err));
     return find_shards(b, err);
 }

@@ -109,25 +109,19 @@ static cip_status expect_mapping(const cip_node *value, cip_err *err)
                           "expected a mapping as the attributes, found another value");
 }
 
-static cip_status expect_json(const cip_blz_state *u, const cip_node *value, size_t depth,
-                              cip_err *err)
-{
-    if (depth == 0)
-        CIP_TRY(expect_mapping(value, err));
-    if (cip_json_holds(u->env, value, true, depth))
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a value that JSON can hold, found a tag, a time, bytes, keys that "
-                    "are no text, an integer of over %d digits, or collections nested over %d deep",
-                    CIP_JSON_DIGITS, CIP_JSON_DEPTH);
-}
-
 cip_status cip_blz_update_set(void *state, const char *path, const cip_node *value, cip_err *err)
 {
     cip_blz_state *u = state;
     size_t depth;
     CIP_TRY(expect_attribute(u, path, &depth, err));
-    CIP_TRY(expect_json(u, value, depth, err));
+    if (depth == 0)
+        CIP_TRY(expect_mapping(value, err));
+    if (!cip_json_holds(u->env, value, true, depth))
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "expected a value that JSON can hold, found a tag, a time, bytes, keys that "
+            "are no text, an integer of over %d digits, or collections nested over %d deep",
+            CIP_JSON_DIGITS, CIP_JSON_DEPTH);
     u->tree_changed = true;
     return cip_build_set(&u->tree, path, value, err);
 }
@@ -340,17 +334,6 @@ static size_t column_of(const cip_blz *b, const cip_array *a)
     return i;
 }
 
-static cip_status expect_rows_alone(const cip_blz_column *c, const int64_t *shape, cip_err *err)
-{
-    for (int32_t k = 1; k < c->meta.ndim; k++)
-        if (shape[k] != c->meta.shape[k])
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected a shape whose first axis alone is another, found %" PRId64
-                            " along axis %d, not %" PRId64,
-                            shape[k], (int)k, c->meta.shape[k]);
-    return CIP_OK;
-}
-
 cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind kind,
                                const int64_t *shape, cip_change_form *out, cip_err *err)
 {
@@ -365,8 +348,14 @@ cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind 
     if (u->b->column[i]->meta.row == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected rows of some bytes, found none");
-    if (shape != NULL)
-        CIP_TRY(expect_rows_alone(u->b->column[i], shape, err));
+    if (shape != NULL) {
+        for (int32_t k = 1; k < u->b->column[i]->meta.ndim; k++)
+            if (shape[k] != u->b->column[i]->meta.shape[k])
+                return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                "expected a shape whose first axis alone is another, found %" PRId64
+                                " along axis %d, not %" PRId64,
+                                shape[k], (int)k, u->b->column[i]->meta.shape[k]);
+    }
     return (u->b->document ? cip_blz_document_form : cip_blz_files_form)(u, i, kind, shape, out,
                                                                          err);
 }

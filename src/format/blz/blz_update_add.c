@@ -259,15 +259,6 @@ static cip_status begin_coming(cip_blz_state *u, const cip_spec_array *a, cip_bl
     return cip_blz_choose_kind(&x->spec, &kind, err);
 }
 
-/* The folder has no more columns than it is opened with. */
-static cip_status check_count(const cip_blz_state *u, const cip_spec_array *a, cip_err *err)
-{
-    size_t n = u->b->ncolumn + (u->b->document ? cip_blz_count_columns(a->dtype) : 1);
-    for (size_t i = 0; i < u->ncoming; i++)
-        n += u->coming[i]->w.ncolumn;
-    return n <= CIP_BLZ_MAX_COLUMNS ? CIP_OK : too_many(CIP_BLZ_MAX_COLUMNS, "columns", err);
-}
-
 cip_status cip_blz_update_add(void *state, const cip_spec_array *a, cip_array_form *form,
                               cip_err *err)
 {
@@ -277,7 +268,12 @@ cip_status cip_blz_update_add(void *state, const cip_spec_array *a, cip_array_fo
     cip_blz_coming *x;
     CIP_TRY(expect_columns(u->b, err));
     CIP_TRY(cip_blz_keep_form(&u->spec, a, err));
-    CIP_TRY(check_count(u, a, err));
+    /* The folder has no more columns than it is opened with. */
+    size_t n = u->b->ncolumn + (u->b->document ? cip_blz_count_columns(a->dtype) : 1);
+    for (size_t i = 0; i < u->ncoming; i++)
+        n += u->coming[i]->w.ncolumn;
+    if (n > CIP_BLZ_MAX_COLUMNS)
+        CIP_TRY(too_many(CIP_BLZ_MAX_COLUMNS, "columns", err));
     CIP_TRY(check_shape(u, a, err));
     CIP_TRY(begin_coming(u, a, &x, err));
     CIP_TRY(document ? add_field(u, a, x->name, &records, err)
@@ -293,18 +289,6 @@ cip_status cip_blz_update_add(void *state, const cip_spec_array *a, cip_array_fo
 }
 
 /* --- meta/storage of records ------------------------------------------------------------------ */
-
-/* Items of a list behind those of another. */
-static cip_status join(cip_arena *a, const cip_node *list, const cip_node *more,
-                       const cip_node **out, cip_err *err)
-{
-    cip_node *seq;
-    CIP_TRY(cip_node_new_seq(a, list->len + more->len, &seq, err));
-    for (uint32_t i = 0; i < list->len + more->len; i++)
-        cip_node_set_item(seq, i, i < list->len ? list->item[i] : more->item[i - list->len]);
-    *out = seq;
-    return CIP_OK;
-}
 
 /* What JSON says of the records: their types, their zeros. */
 static cip_status as_json(cip_blz_state *u, const cip_dtype *d, bool zero, const cip_node **out,
@@ -331,7 +315,13 @@ cip_status cip_blz_put_fields(cip_blz_state *u, cip_revision *r, cip_err *err)
     CIP_TRY(cip_dtype_record(u->arena, u->ncoming, u->records->field + was->nfield, true, 0,
                              &fields, err));
     CIP_TRY(as_json(u, fields, false, &dtype, err));
-    CIP_TRY(join(u->arena, cip_map_get(m->storage, "dtype"), dtype, &dtype, err));
+    /* Items of a list behind those of another. */
+    const cip_node *list = cip_map_get(m->storage, "dtype");
+    cip_node *seq;
+    CIP_TRY(cip_node_new_seq(u->arena, list->len + dtype->len, &seq, err));
+    for (uint32_t i = 0; i < list->len + dtype->len; i++)
+        cip_node_set_item(seq, i, i < list->len ? list->item[i] : dtype->item[i - list->len]);
+    dtype = seq;
     CIP_TRY(as_json(u, fields, true, &dflt, err));
     CIP_TRY(cip_blz_dflt_with(u->arena, m, was, dflt, &dflt, err));
     CIP_TRY(cip_build_set(&b, "", m->storage, err));

@@ -34,18 +34,6 @@ static cip_status piece_count(void *self, uint64_t *n, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status take_pieces(cip_blz_column *c, cip_err *err)
-{
-    const cip_step step = { .codec = &cip_codec_blosc };
-    const uint64_t nbytes = c->space->len;
-    const cip_table t = { .at = piece_at,
-                          .count = piece_count,
-                          .place = cip_blz_place,
-                          .raw_each = cip_max_u64(1, cip_min_u64(c->each, nbytes)),
-                          .self = c };
-    return cip_space_new_chunked(c->blz->layout, &t, nbytes, &step, 1, &c->rows->space, err);
-}
-
 /* --- the form --------------------------------------------------------------------------------- */
 
 /* The head of the column's first chunk that can be read, and the file that it lies in, or NULL. */
@@ -69,14 +57,6 @@ static cip_status find_head(cip_blz_column *c, cip_blosc_head *head, cip_bp_file
     return CIP_OK;
 }
 
-static void take_codec(const cip_blosc_head *head, cip_blosc_spec *out)
-{
-    if (head->compcode < 0 || head->compcode > CIP_BLOSC_ZSTD || head->compcode == CIP_BLOSC_SNAPPY)
-        return;
-    out->compcode = head->compcode;
-    memcpy(out->filter, head->filter, sizeof out->filter);
-}
-
 /* As the column's first chunk is, or, without one, as meta/storage says. */
 cip_status cip_blz_document_how(const cip_blz_state *u, cip_blz_column *c, cip_bp_how *how,
                                 bool *takes, cip_err *err)
@@ -85,8 +65,14 @@ cip_status cip_blz_document_how(const cip_blz_state *u, cip_blz_column *c, cip_b
     cip_bp_file *f;
     CIP_TRY(find_head(c, &head, &f, err));
     CIP_TRY(cip_blz_choose_like(&u->spec, c, &how->blosc, takes, err));
-    if (f != NULL && *takes)
-        take_codec(&head, &how->blosc);
+    if (f != NULL && *takes) {
+        cip_blosc_spec *out = &how->blosc;
+        if (head.compcode >= 0 && head.compcode <= CIP_BLOSC_ZSTD &&
+            head.compcode != CIP_BLOSC_SNAPPY) {
+            out->compcode = head.compcode;
+            memcpy(out->filter, head.filter, sizeof out->filter);
+        }
+    }
     how->chunk_size = c->each;
     how->sum = f != NULL ? f->h.sum : CIP_SUM_CRC32;
     CIP_TRY(cip_bp_choose_sum(&u->spec, &how->sum, err));
@@ -154,26 +140,27 @@ static cip_status make_fill(cip_blz_state *u, cip_blz_column *c, const uint8_t *
     return CIP_OK;
 }
 
-static cip_status begin_column(cip_blz_state *u, cip_blz_column *c, cip_blz_changed *x,
-                               cip_err *err)
-{
-    cip_bp_how *how;
-    CIP_TRY(check_chunks(c, err));
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &how, 1, err));
-    CIP_TRY(cip_blz_document_how(u, c, how, &x->takes, err));
-    CIP_TRY(take_pieces(c, err));
-    x->in_superchunks = how;
-    x->least = c->meta.shape[0];
-    return CIP_OK;
-}
-
 cip_status cip_blz_document_form(cip_blz_state *u, size_t column, cip_change_kind kind,
                                  const int64_t *shape, cip_change_form *out, cip_err *err)
 {
     cip_blz_column *c = u->b->column[column];
     cip_blz_changed *x = &u->column[column];
-    if (x->in_superchunks == NULL)
-        CIP_TRY(begin_column(u, c, x, err));
+    if (x->in_superchunks == NULL) {
+        cip_bp_how *how;
+        CIP_TRY(check_chunks(c, err));
+        CIP_TRY(CIP_ARENA_NEW(u->arena, &how, 1, err));
+        CIP_TRY(cip_blz_document_how(u, c, how, &x->takes, err));
+        const cip_step step = { .codec = &cip_codec_blosc };
+        const uint64_t nbytes = c->space->len;
+        const cip_table t = { .at = piece_at,
+                              .count = piece_count,
+                              .place = cip_blz_place,
+                              .raw_each = cip_max_u64(1, cip_min_u64(c->each, nbytes)),
+                              .self = c };
+        CIP_TRY(cip_space_new_chunked(c->blz->layout, &t, nbytes, &step, 1, &c->rows->space, err));
+        x->in_superchunks = how;
+        x->least = c->meta.shape[0];
+    }
     if (kind == CIP_CHANGE_SHAPE && shape[0] > x->least)
         CIP_TRY(make_fill(u, c, &out->fill, err));
     else if (shape != NULL && shape[0] < x->least)

@@ -84,14 +84,6 @@ static cip_status find_rows(cip_blz_changed *x, cip_blz_column *c, cip_err *err)
     return st;
 }
 
-static cip_status refuse_rows(const cip_blz_column *c, int64_t found, cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected %" PRId64 " rows as %smeta/sizes says, the data hold %" PRId64
-                    "; resize to %" PRId64 " first, or to what is to be kept of them",
-                    c->meta.shape[0], c->dir, found, found);
-}
-
 /* --- the chunks as an update takes them ------------------------------------------------------- */
 
 /* Chunks of exactly the rows that the shape says. */
@@ -123,20 +115,6 @@ static cip_status exact_count(void *self, uint64_t *n, cip_err *err)
     return CIP_OK;
 }
 
-/* The array is all of a space of them from here on. */
-static cip_status take_exactly(cip_blz_column *c, int64_t rows, cip_err *err)
-{
-    const cip_step step = { .codec = &cip_codec_blosc };
-    const uint64_t nbytes = (uint64_t)rows * c->meta.row;
-    const cip_table t = { .at = exact_at,
-                          .count = exact_count,
-                          .place = cip_blz_place,
-                          .raw_each = cip_max_u64(1, cip_min_u64(c->each, nbytes)),
-                          .self = c };
-    c->array->view.shape[0] = rows;
-    return cip_space_new_chunked(c->blz->layout, &t, nbytes, &step, 1, &c->array->space, err);
-}
-
 /* --- the form --------------------------------------------------------------------------------- */
 
 static bool is_open(const cip_blz_column *c)
@@ -156,7 +134,10 @@ static cip_status check_rows(cip_blz_changed *x, cip_blz_column *c, cip_change_k
     if (x->found == said)
         return CIP_OK;
     if (kind != CIP_CHANGE_SHAPE || shape[0] > x->found || is_open(c))
-        return refuse_rows(c, x->found, err);
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected %" PRId64 " rows as %smeta/sizes says, the data hold %" PRId64
+                        "; resize to %" PRId64 " first, or to what is to be kept of them",
+                        c->meta.shape[0], c->dir, x->found, x->found);
     x->mends = true;
     *rows = x->found;
     return CIP_OK;
@@ -180,8 +161,18 @@ cip_status cip_blz_files_form(cip_blz_state *u, size_t column, cip_change_kind k
         CIP_TRY(CIP_ARENA_NEW(u->arena, &x->how, 1, err));
         CIP_TRY(cip_blz_choose_like(&u->spec, c, x->how, &x->takes, err));
     }
-    if (!is_open(c))
-        CIP_TRY(take_exactly(c, rows, err));
+    if (!is_open(c)) {
+        /* The array is all of a space of them from here on. */
+        const cip_step step = { .codec = &cip_codec_blosc };
+        const uint64_t nbytes = (uint64_t)rows * c->meta.row;
+        const cip_table t = { .at = exact_at,
+                              .count = exact_count,
+                              .place = cip_blz_place,
+                              .raw_each = cip_max_u64(1, cip_min_u64(c->each, nbytes)),
+                              .self = c };
+        c->array->view.shape[0] = rows;
+        CIP_TRY(cip_space_new_chunked(c->blz->layout, &t, nbytes, &step, 1, &c->array->space, err));
+    }
     out->form = (cip_array_form){ .dtype = c->meta.dtype,
                                   .chunk_nbytes = c->each,
                                   .step = { { .codec = &cip_codec_blosc, .args = x->how } },
@@ -209,19 +200,6 @@ static cip_status path_of(const rewrite *w, uint64_t i, char **path, cip_err *er
     return cip_arena_printf(w->u->arena, path, err, "%sdata/__%" PRIu64 ".blp", w->c->dir, i);
 }
 
-static cip_status put_chunk(rewrite *w, uint64_t i, const cip_extent *at, cip_err *err)
-{
-    cip_revision *as;
-    char *path;
-    CIP_TRY(path_of(w, i, &path, err));
-    if (cip_blz_numbers_have(&w->files, i))
-        CIP_TRY(cip_revision_replace(w->r, path, NULL, &as, err));
-    else
-        CIP_TRY(cip_revision_make(w->r, path, &as, err));
-    CIP_TRY(cip_revision_bytes(as, cip_blz_header_of_one, CIP_BLZ_HEADER_1, err));
-    return cip_revision_range(as, at->in->io, at->off, at->len, err);
-}
-
 static int64_t footprint(const cip_blz_column *c)
 {
     return cip_map_get(c->meta.storage, "bparams") != NULL ? FOOTPRINT : 0;
@@ -236,16 +214,6 @@ static int64_t old_cbytes(const rewrite *w, uint64_t i)
         cip_blz_chunk_head(w->c, i, &head, &at, NULL) != CIP_OK || head.nbytes != w->c->each)
         return 0;
     return head.cbytes + footprint(w->c);
-}
-
-/* Counted anew where what meta/sizes says is no number to go on from. */
-static void begin_cbytes(rewrite *w)
-{
-    const cip_node *n = cip_map_get(w->c->meta.sizes, "cbytes");
-    const int64_t least = (int64_t)w->c->each;
-    int64_t was;
-    w->anew = w->x->mends || n == NULL || !cip_node_as_int(n, &was) || was < least;
-    w->cbytes = w->anew ? least : was;
 }
 
 /* The bytes of a chunk that is new, or that had another number. */
@@ -281,7 +249,15 @@ static cip_status put_chunks(rewrite *w, cip_err *err)
             w->cbytes -= old_cbytes(w, i);
         if (i < full)
             w->cbytes += (int64_t)at.len + footprint(w->c);
-        CIP_TRY(put_chunk(w, i, &at, err));
+        cip_revision *as;
+        char *path;
+        CIP_TRY(path_of(w, i, &path, err));
+        if (cip_blz_numbers_have(&w->files, i))
+            CIP_TRY(cip_revision_replace(w->r, path, NULL, &as, err));
+        else
+            CIP_TRY(cip_revision_make(w->r, path, &as, err));
+        CIP_TRY(cip_revision_bytes(as, cip_blz_header_of_one, CIP_BLZ_HEADER_1, err));
+        CIP_TRY(cip_revision_range(as, at.in->io, at.off, at.len, err));
     }
     return CIP_OK;
 }
@@ -305,7 +281,12 @@ cip_status cip_blz_files_finish(cip_blz_state *u, size_t column, cip_revision *r
 {
     rewrite w = { .u = u, .c = u->b->column[column], .x = &u->column[column], .r = r };
     w.n = cip_chunk_changes_count(w.x->chunks);
-    begin_cbytes(&w);
+    /* Counted anew where what meta/sizes says is no number to go on from. */
+    const cip_node *n = cip_map_get(w.c->meta.sizes, "cbytes");
+    const int64_t least = (int64_t)w.c->each;
+    int64_t was;
+    w.anew = w.x->mends || n == NULL || !cip_node_as_int(n, &was) || was < least;
+    w.cbytes = w.anew ? least : was;
     cip_status st = cip_blz_numbers_list(w.c, NULL, &w.files, err);
     if (st == CIP_OK)
         st = put_chunks(&w, err);

@@ -94,14 +94,6 @@ cip_status cip_blz_move_folder(cip_blz_state *u, const char *dir, const char *to
     return st;
 }
 
-static cip_status finish_column(cip_blz_state *u, size_t i, cip_revision *r, cip_err *err)
-{
-    const cip_blz_column *c = u->b->column[i];
-    char *dir;
-    CIP_TRY(cip_arena_copy(u->arena, c->dir, strlen(c->dir) - 1, &dir, err));
-    return cip_blz_move_folder(u, dir, u->column[i].name, r, err);
-}
-
 /* --- __rootdirs__ ----------------------------------------------------------------------------- */
 
 /* The i-th of the old columns, then of those that come; name NULL: it is gone. */
@@ -153,7 +145,10 @@ cip_status cip_blz_table_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
         if (!u->column[i].gone && u->column[i].name == NULL)
             continue;
         any = true;
-        CIP_TRY(finish_column(u, i, r, err));
+        const cip_blz_column *c = u->b->column[i];
+        char *dir;
+        CIP_TRY(cip_arena_copy(u->arena, c->dir, strlen(c->dir) - 1, &dir, err));
+        CIP_TRY(cip_blz_move_folder(u, dir, u->column[i].name, r, err));
     }
     if (!any)
         return CIP_OK;
@@ -198,20 +193,6 @@ cip_status cip_blz_remove_column(cip_blz_state *u, size_t i, cip_err *err)
     return CIP_OK;
 }
 
-/* A column's name is its folder's; those of ours begin with an underscore. */
-static cip_status check_name(const char *name, cip_err *err)
-{
-    const size_t n = strlen(name);
-    bool fits = cip_blz_is_utf8(name) && n != 0 && n <= 200 && name[0] != '_' && name[0] != '.' &&
-                strchr(name, '/') == NULL && strchr(name, '~') == NULL;
-    for (size_t i = 0; i < n; i++)
-        fits = fits && (uint8_t)name[i] >= 0x20 && name[i] != 0x7f;
-    if (!fits)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a name that a column's folder can have, found '%.80s'", name);
-    return CIP_OK;
-}
-
 typedef struct taken {
     const char *name;
     bool is;
@@ -236,7 +217,15 @@ static bool is_folder_of(const cip_blz_column *c, const char *name)
 cip_status cip_blz_expect_free(const cip_blz_state *u, const char *name, cip_err *err)
 {
     taken t = { .name = name };
-    CIP_TRY(check_name(name, err));
+    /* A column's name is its folder's; those of ours begin with an underscore. */
+    const size_t n = strlen(name);
+    bool fits = cip_blz_is_utf8(name) && n != 0 && n <= 200 && name[0] != '_' && name[0] != '.' &&
+                strchr(name, '/') == NULL && strchr(name, '~') == NULL;
+    for (size_t i = 0; i < n; i++)
+        fits = fits && (uint8_t)name[i] >= 0x20 && name[i] != 0x7f;
+    if (!fits)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a name that a column's folder can have, found '%.80s'", name);
     CIP_TRY(cip_io_list(u->b->layout->io, "", 0, is_taken, &t, err));
     for (size_t k = 0; k < u->b->ncolumn; k++)
         t.is = t.is || strcmp(u->b->column[k]->array->path, name) == 0 ||

@@ -197,18 +197,6 @@ static cip_status check_names(check *k, cip_err *err)
     return st == CIP_ERR_NOT_FOUND ? CIP_OK : tell(k, "data/", st, &why, err);
 }
 
-static cip_status check_sizes(const check *k, cip_err *err)
-{
-    const cip_node *sizes = k->b->ncolumn != 0 ? k->b->column[0]->meta.sizes : NULL;
-    const cip_node *n = sizes != NULL ? cip_map_get(sizes, "cbytes") : NULL;
-    uint64_t said;
-    if (k->whole && n != NULL && cip_node_as_uint(n, &said) && said != k->cbytes)
-        cip_report_fixable(k->rep, CIP_WARN, CIP_ERR_CORRUPT, CIP_NO_OFFSET, 0, "meta/sizes",
-                           "it says %" PRIu64 " bytes of chunks, they have %" PRIu64, said,
-                           k->cbytes);
-    return cip_report_status(k->rep, err);
-}
-
 cip_status cip_blz_verify_document(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
     check k = { .b = l->own, .rep = report, .whole = true };
@@ -217,5 +205,12 @@ cip_status cip_blz_verify_document(cip_layout *l, bool deep, cip_report *report,
         CIP_TRY(check_column(&k, deep, err));
     }
     CIP_TRY(check_names(&k, err));
-    return check_sizes(&k, err);
+    const cip_node *sizes = k.b->ncolumn != 0 ? k.b->column[0]->meta.sizes : NULL;
+    const cip_node *n = sizes != NULL ? cip_map_get(sizes, "cbytes") : NULL;
+    uint64_t said;
+    if (k.whole && n != NULL && cip_node_as_uint(n, &said) && said != k.cbytes)
+        cip_report_fixable(k.rep, CIP_WARN, CIP_ERR_CORRUPT, CIP_NO_OFFSET, 0, "meta/sizes",
+                           "it says %" PRIu64 " bytes of chunks, they have %" PRIu64, said,
+                           k.cbytes);
+    return cip_report_status(k.rep, err);
 }

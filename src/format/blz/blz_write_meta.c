@@ -197,17 +197,6 @@ static cip_status put_names(cip_blz_writer *w, cip_buf *text, cip_err *err)
     return put_file(w, "", "__rootdirs__", text, err);
 }
 
-/* The old programs append to a column of no rows only where it has the folder of its chunks. Where
- * an output has no folders (memory) there are no such programs either. */
-static cip_status put_data_folder(cip_blz_writer *w, const cip_blz_new *c, cip_err *err)
-{
-    char *name;
-    if (w->out->folder == NULL || c->nchunk != 0)
-        return CIP_OK;
-    CIP_TRY(cip_arena_printf(w->arena, &name, err, "%sdata", c->dir));
-    return w->out->folder(w->out->member_user, name, err);
-}
-
 static cip_status put_columns(cip_blz_writer *w, const kept *k, cip_buf *text, cip_err *err)
 {
     for (size_t i = 0; i < w->ncolumn; i++) {
@@ -217,7 +206,13 @@ static cip_status put_columns(cip_blz_writer *w, const kept *k, cip_buf *text, c
         if (c->name != NULL)
             CIP_TRY(put_node(w, c->dir, "__attrs__", own, text, err));
         CIP_TRY(put_array(w, c, &s, c->shape, c->ndim, text, err));
-        CIP_TRY(put_data_folder(w, c, err));
+        /* The old programs append to a column of no rows only where it has the folder of its
+         * chunks. Where an output has no folders (memory) there are no such programs either. */
+        char *name;
+        if (w->out->folder != NULL && c->nchunk == 0) {
+            CIP_TRY(cip_arena_printf(w->arena, &name, err, "%sdata", c->dir));
+            CIP_TRY(w->out->folder(w->out->member_user, name, err));
+        }
     }
     return CIP_OK;
 }

@@ -8,20 +8,6 @@
 
 enum { OFFSETS = 4096 }; /* of offsets that wait: more go to the file */
 
-/* Behind the header: what the document's example has. */
-static cip_status make_metadata(const cip_blz_writer *w, const cip_blz_new *c, uint64_t rows,
-                                cip_buf *b, cip_err *err)
-{
-    if (!w->super.metadata)
-        return CIP_OK;
-    CIP_TRY(cip_buf_addf(b, err, "{\"dtype\": "));
-    CIP_TRY(cip_blz_dtype_json(b, c->dtype, err));
-    CIP_TRY(cip_buf_addf(b, err, ", \"shape\": [%" PRIu64, rows));
-    for (int32_t k = 1; k < c->ndim; k++)
-        CIP_TRY(cip_buf_addf(b, err, ", %" PRId64, c->shape[k]));
-    return cip_buf_addf(b, err, "], \"others\": []}");
-}
-
 /* `more` bytes come. What is longer nobody reads again (cip_io_open_numbered). */
 static cip_status check_size(const cip_blz_new *c, uint64_t more, cip_err *err)
 {
@@ -40,7 +26,16 @@ static cip_status put_front(const cip_blz_writer *w, cip_blz_new *c, cip_buf *me
     const uint64_t rest = c->nbytes - c->nchunk * each;
     const uint64_t n = cip_min_u64(w->super.per, cip_div_up(rest, each));
     uint64_t least;
-    CIP_TRY(make_metadata(w, c, cip_min_u64(rest, n * each) / c->row, meta, err));
+    /* Behind the header: what the document's example has. */
+    uint64_t rows = cip_min_u64(rest, n * each) / c->row;
+    if (w->super.metadata) {
+        CIP_TRY(cip_buf_addf(meta, err, "{\"dtype\": "));
+        CIP_TRY(cip_blz_dtype_json(meta, c->dtype, err));
+        CIP_TRY(cip_buf_addf(meta, err, ", \"shape\": [%" PRIu64, rows));
+        for (int32_t k = 1; k < c->ndim; k++)
+            CIP_TRY(cip_buf_addf(meta, err, ", %" PRId64, c->shape[k]));
+        CIP_TRY(cip_buf_addf(meta, err, "], \"others\": []}"));
+    }
     const cip_bp_header h = { .version = 3,
                               .options = (w->super.offsets ? CIP_BP_OFFSETS : 0) |
                                          (w->super.metadata ? CIP_BP_METADATA : 0),

@@ -19,29 +19,6 @@ static int probe(cip_io *io, cip_bytes head)
 
 /* --- header --------------------------------------------------------------------------------- */
 
-/* Versions 1.0 and 2.0 are in Latin-1; each byte of it is the code point of the same number. */
-static cip_status from_latin1(cip_buf *b, const uint8_t *p, size_t n, cip_err *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t two[2] = { (uint8_t)(0xc0 | p[i] >> 6), (uint8_t)(0x80 | (p[i] & 0x3f)) };
-        CIP_TRY(p[i] < 0x80 ? cip_buf_add(b, p + i, 1, err) : cip_buf_add(b, two, 2, err));
-    }
-    return CIP_OK;
-}
-
-static cip_status check_utf8(const uint8_t *p, size_t n, uint64_t base, cip_err *err)
-{
-    for (size_t i = 0; i < n;) {
-        uint32_t cp;
-        unsigned len = cip_utf8_get(p + i, n - i, &cp);
-        if (len == 0)
-            return cip_fail(err, CIP_ERR_CORRUPT, base + i,
-                            "expected UTF-8 in the header, found the byte 0x%02x", p[i]);
-        i += len;
-    }
-    return CIP_OK;
-}
-
 static cip_status read_text(cip_layout *l, const cip_npy_preamble *p, cip_npy_header *h,
                             cip_err *err)
 {
@@ -53,10 +30,24 @@ static cip_status read_text(cip_layout *l, const cip_npy_preamble *p, cip_npy_he
                              err));
     cip_bytes text = { raw, p->text_len };
     if (p->major < 3) {
-        CIP_GO(from_latin1(&utf8, raw, p->text_len, err));
+        /* Versions 1.0 and 2.0 are in Latin-1; each byte of it is the code point of the same
+         * number. */
+        for (size_t i = 0; i < p->text_len; i++) {
+            const uint8_t two[2] = { (uint8_t)(0xc0 | raw[i] >> 6),
+                                     (uint8_t)(0x80 | (raw[i] & 0x3f)) };
+            CIP_GO(raw[i] < 0x80 ? cip_buf_add(&utf8, raw + i, 1, err)
+                                 : cip_buf_add(&utf8, two, 2, err));
+        }
         text = (cip_bytes){ utf8.ptr, utf8.len };
     } else {
-        CIP_GO(check_utf8(raw, p->text_len, p->text_off, err));
+        for (size_t i = 0; i < p->text_len;) {
+            uint32_t cp;
+            unsigned len = cip_utf8_get(raw + i, p->text_len - i, &cp);
+            if (len == 0)
+                CIP_GO(cip_fail(err, CIP_ERR_CORRUPT, p->text_off + i,
+                                "expected UTF-8 in the header, found the byte 0x%02x", raw[i]));
+            i += len;
+        }
     }
     st = cip_npy_text_read(&l->arena, text, p->text_off, h, err);
 done:
@@ -83,16 +74,6 @@ static cip_status read_header(cip_layout *l, cip_npy_preamble *p, cip_npy_header
 
 /* --- the array ------------------------------------------------------------------------------ */
 
-static cip_status make_view(const cip_npy_header *h, uint64_t off, cip_nd *out, cip_err *err)
-{
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = (h->f_order ? cip_view_f_order : cip_view_c_order)(
-        h->ndim, h->shape, h->dtype->itemsize, out, &why);
-    if (st != CIP_OK)
-        return cip_fail(err, CIP_ERR_CORRUPT, off, "shape: %s", why.text);
-    return CIP_OK;
-}
-
 /* Bytes of the array; the view was made, so it fits. */
 static uint64_t data_nbytes(const cip_npy_header *h)
 {
@@ -110,7 +91,11 @@ static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off
     cip_array *a;
     uint64_t n, there = l->io->size - off;
     CIP_TRY(cip_layout_add_array(l, true, &a, err));
-    CIP_TRY(make_view(h, off, &a->view, err));
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = (h->f_order ? cip_view_f_order : cip_view_c_order)(
+        h->ndim, h->shape, h->dtype->itemsize, &a->view, &why);
+    if (st != CIP_OK)
+        return cip_fail(err, CIP_ERR_CORRUPT, off, "shape: %s", why.text);
     n = h->why.code != CIP_OK ? there : data_nbytes(h);
     a->layout = l;
     a->path = "";
@@ -129,17 +114,6 @@ static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off
     return CIP_OK;
 }
 
-static cip_status add_facts(cip_layout *l, const cip_npy_preamble *p, const cip_npy_header *h,
-                            cip_err *err)
-{
-    uint64_t rest = l->io->size - p->text_off - p->text_len - l->array[0]->storage.nbytes;
-    CIP_TRY(cip_layout_add_fact(l, "descr", err, "%s", h->descr));
-    CIP_TRY(cip_layout_add_fact(l, "fortran_order", err, "%s", h->f_order ? "True" : "False"));
-    if (rest != 0)
-        CIP_TRY(cip_layout_add_fact(l, "behind the array", err, "%" PRIu64 " bytes", rest));
-    return CIP_OK;
-}
-
 static cip_status open_file(cip_layout *l, cip_err *err)
 {
     cip_npy_preamble *p;
@@ -150,7 +124,12 @@ static cip_status open_file(cip_layout *l, cip_err *err)
         return cip_fail_in(err, st, "header");
     l->own = p;
     CIP_TRY(add_array(l, &h, (uint64_t)p->text_off + p->text_len, err));
-    return add_facts(l, p, &h, err);
+    uint64_t rest = l->io->size - p->text_off - p->text_len - l->array[0]->storage.nbytes;
+    CIP_TRY(cip_layout_add_fact(l, "descr", err, "%s", h.descr));
+    CIP_TRY(cip_layout_add_fact(l, "fortran_order", err, "%s", h.f_order ? "True" : "False"));
+    if (rest != 0)
+        CIP_TRY(cip_layout_add_fact(l, "behind the array", err, "%" PRIu64 " bytes", rest));
+    return CIP_OK;
 }
 
 /* --- verify --------------------------------------------------------------------------------- */

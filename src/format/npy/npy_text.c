@@ -169,23 +169,21 @@ static cip_status scan_descr(scanner *s, cip_bytes *descr)
 
 /* --- dtype ---------------------------------------------------------------------------------- */
 
-/* A type that we have only a name for ("float128") has no byte order; the name says it then. */
-static cip_status mark_big(cip_arena *a, cip_bytes t, const cip_dtype **d, cip_err *err)
-{
-    char *label;
-    if ((*d)->kind != CIP_OPAQUE || t.ptr[0] != '>' || strncmp((*d)->name, "bytes", 5) == 0)
-        return CIP_OK;
-    CIP_TRY(cip_arena_printf(a, &label, err, "%sbe", (*d)->name));
-    return cip_dtype_opaque(a, (*d)->itemsize, label, d, err);
-}
-
 static cip_status make_dtype(cip_arena *a, cip_bytes t, uint64_t base, cip_npy_header *h,
                              cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     cip_status st = cip_dtype_of_text(a, (const char *)t.ptr, t.len, false, &h->dtype, &why);
-    if (st == CIP_OK)
-        return mark_big(a, t, &h->dtype, err);
+    if (st == CIP_OK) {
+        /* A type that we have only a name for ("float128") has no byte order; the name says it
+         * then. */
+        char *label;
+        if (h->dtype->kind != CIP_OPAQUE || t.ptr[0] != '>' ||
+            strncmp(h->dtype->name, "bytes", 5) == 0)
+            return CIP_OK;
+        CIP_TRY(cip_arena_printf(a, &label, err, "%sbe", h->dtype->name));
+        return cip_dtype_opaque(a, h->dtype->itemsize, label, &h->dtype, err);
+    }
     uint64_t at = why.offset <= t.len ? base + why.offset : base;
     if (st == CIP_ERR_UNSUPPORTED) {
         cip_fail(&h->why, st, at, "descr: %s", why.text);

@@ -16,26 +16,6 @@ static int probe(cip_io *io, cip_bytes head)
     return cip_ra_header_read(head, io->size, true, &h, NULL) == CIP_OK ? 100 : 90;
 }
 
-static cip_status read_header(cip_layout *l, cip_ra_header *h, cip_err *err)
-{
-    uint8_t head[CIP_RA_HEADER_MAX];
-    size_t got;
-    CIP_TRY(cip_space_read_some(l, l->file, 0, head, sizeof head, &got, err));
-    cip_status st = cip_ra_header_read((cip_bytes){ head, got }, l->io->size,
-                                       (l->flags & CIP_OPEN_FORCE) != 0, h, err);
-    return cip_fail_in(err, st, "header");
-}
-
-/* The data as one LZ4 chunk; a block of nothing needs no decoding. */
-static cip_status lz4_space(cip_layout *l, const cip_ra_header *h, cip_space **out, cip_err *err)
-{
-    const cip_step lz4 = { .codec = cip_codec_find("lz4") };
-    cip_chunk chunk = { .at = { l->file, h->data_off, h->size }, .raw_len = h->raw_len };
-    cip_table table;
-    CIP_TRY(cip_table_from_array(l, &chunk, h->raw_len == 0 ? 0 : 1, &table, err));
-    return cip_space_new_chunked(l, &table, h->raw_len, &lz4, 1, out, err);
-}
-
 static cip_status add_block(cip_layout *l, const cip_ra_header *h, cip_space *stored,
                             cip_space *data, cip_err *err)
 {
@@ -63,7 +43,12 @@ static cip_status make_spaces(cip_layout *l, const cip_ra_header *h, cip_space *
     stored->label = "data";
     *data = stored;
     if (h->flags & CIP_RA_FLAG_LZ4) {
-        CIP_TRY(lz4_space(l, h, data, err));
+        /* The data as one LZ4 chunk; a block of nothing needs no decoding. */
+        const cip_step lz4 = { .codec = cip_codec_find("lz4") };
+        cip_chunk chunk = { .at = { l->file, h->data_off, h->size }, .raw_len = h->raw_len };
+        cip_table table;
+        CIP_TRY(cip_table_from_array(l, &chunk, h->raw_len == 0 ? 0 : 1, &table, err));
+        CIP_TRY(cip_space_new_chunked(l, &table, h->raw_len, &lz4, 1, data, err));
         (*data)->label = "data";
     }
     return add_block(l, h, stored, *data, err);
@@ -140,7 +125,12 @@ static cip_status open_file(cip_layout *l, cip_err *err)
     cip_ra_header *h;
     cip_space *data;
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &h, 1, err));
-    CIP_TRY(read_header(l, h, err));
+    uint8_t head[CIP_RA_HEADER_MAX];
+    size_t got;
+    CIP_TRY(cip_space_read_some(l, l->file, 0, head, sizeof head, &got, err));
+    cip_status st = cip_ra_header_read((cip_bytes){ head, got }, l->io->size,
+                                       (l->flags & CIP_OPEN_FORCE) != 0, h, err);
+    CIP_TRY(cip_fail_in(err, st, "header"));
     if (h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN)
         cip_warn_lack(l->env, CIP_LACKS_NODE, NULL, CIP_ERR_UNSUPPORTED, 8, "header",
                       "unknown flags 0x%" PRIx64 " are ignored",

@@ -40,16 +40,6 @@ static cip_status read_record(const nest *w, uint64_t i, record *r, cip_err *err
     return CIP_OK;
 }
 
-/* "float32[3, 4]" in C order. */
-static cip_status describe(const cip_ra_header *h, cip_buf *b, cip_err *err)
-{
-    CIP_TRY(cip_ra_type_name(h, b, err));
-    for (int32_t i = 0; i < h->ndim; i++)
-        CIP_TRY(cip_buf_addf(b, err, "%s%" PRIu64 "%s", i == 0 ? "[" : ", ",
-                             h->dims[h->ndim - 1 - i], i + 1 == h->ndim ? "]" : ""));
-    return CIP_OK;
-}
-
 static cip_status make_label(cip_arena *a, const cip_ra_header *same, const char **label,
                              cip_err *err)
 {
@@ -59,7 +49,11 @@ static cip_status make_label(cip_arena *a, const cip_ra_header *same, const char
     CIP_GO(cip_buf_addf(&b, err, "rawarray"));
     if (same != NULL) {
         CIP_GO(cip_buf_addf(&b, err, "("));
-        CIP_GO(describe(same, &b, err));
+        /* "float32[3, 4]" in C order. */
+        CIP_GO(cip_ra_type_name(same, &b, err));
+        for (int32_t i = 0; i < same->ndim; i++)
+            CIP_GO(cip_buf_addf(&b, err, "%s%" PRIu64 "%s", i == 0 ? "[" : ", ",
+                                same->dims[same->ndim - 1 - i], i + 1 == same->ndim ? "]" : ""));
         CIP_GO(cip_buf_addf(&b, err, ")"));
     }
     CIP_GO(cip_arena_copy(a, b.ptr, b.len, &text, err));

@@ -19,20 +19,15 @@ static const struct row {
 
 enum { NROW = sizeof rows / sizeof *rows };
 
-/* elbyte in bits, in decimal: up to 2^67, which no integer of ours holds. */
-static cip_status add_bits(uint64_t elbyte, cip_buf *out, cip_err *err)
-{
-    const uint64_t part = 1000000000;
-    uint64_t low = elbyte % part * 8, high = elbyte / part * 8 + low / part;
-    if (high == 0)
-        return cip_buf_addf(out, err, "%" PRIu64, low);
-    return cip_buf_addf(out, err, "%" PRIu64 "%09" PRIu64, high, low % part);
-}
-
 cip_status cip_ra_type_name(const cip_ra_header *h, cip_buf *out, cip_err *err)
 {
     CIP_TRY(cip_buf_addf(out, err, "%s", type_name[h->eltype]));
-    return add_bits(h->elbyte, out, err);
+    /* elbyte in bits, in decimal: up to 2^67, which no integer of ours holds. */
+    const uint64_t part = 1000000000;
+    uint64_t low = h->elbyte % part * 8, high = h->elbyte / part * 8 + low / part;
+    if (high == 0)
+        return cip_buf_addf(out, err, "%" PRIu64, low);
+    return cip_buf_addf(out, err, "%" PRIu64 "%09" PRIu64, high, low % part);
 }
 
 /* A width that we have no kind for. */

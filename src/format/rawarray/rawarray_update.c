@@ -214,20 +214,15 @@ static uint64_t find_rest(const cip_ra_state *u)
     return n;
 }
 
-/* What is new in place, then the rest; a tail is begun where there is one. */
-static cip_status add_all(const cip_ra_state *u, cip_revision *r, cip_err *err)
+static cip_status finish_in_place(cip_ra_state *u, cip_revision *r, cip_err *err)
 {
+    uint8_t head[CIP_RA_HEADER_MAX];
+    /* What is new in place, then the rest; a tail is begun where there is one. */
     const uint64_t rest = find_rest(u);
     CIP_TRY(cip_chunk_changes_patch(u->c, rest, u->was.data_off, &r->patch, err));
     if (rest != cip_chunk_changes_count(u->c))
         begin_tail(u, rest, r);
-    return add_rest(u, rest, r, err);
-}
-
-static cip_status finish_in_place(cip_ra_state *u, cip_revision *r, cip_err *err)
-{
-    uint8_t head[CIP_RA_HEADER_MAX];
-    CIP_TRY(add_all(u, r, err));
+    CIP_TRY(add_rest(u, rest, r, err));
     if (memcmp(u->h.dims, u->was.dims, sizeof u->h.dims) != 0)
         begin_tail(u, cip_min_u64(u->h.raw_len, u->was.raw_len), r);
     if (!r->has_tail)

@@ -189,18 +189,6 @@ static cip_status tree(void *state, const cip_node *root, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status write_metadata(const cip_ra_state *w, cip_err *err)
-{
-    if (w->metadata == NULL)
-        return CIP_OK;
-    cip_buf b = { .mem = &w->env->mem };
-    cip_status st = cip_ra_metadata(w->metadata, &b, err);
-    if (st == CIP_OK)
-        st = cip_out_write(w->out, b.ptr, b.len, err);
-    cip_buf_clear(&b);
-    return st;
-}
-
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     cip_ra_state *w = state;
@@ -209,7 +197,14 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
     if (w->left != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected %" PRIu64 " bytes more of data, found the end", w->left);
-    return write_metadata(w, err);
+    if (w->metadata == NULL)
+        return CIP_OK;
+    cip_buf b = { .mem = &w->env->mem };
+    cip_status st = cip_ra_metadata(w->metadata, &b, err);
+    if (st == CIP_OK)
+        st = cip_out_write(w->out, b.ptr, b.len, err);
+    cip_buf_clear(&b);
+    return st;
 }
 
 static void clear(void *state)

@@ -256,24 +256,18 @@ static cip_status put(void *user, const cip_scatter_run *run, size_t n, cip_err 
     return st;
 }
 
-static cip_status expect_elements(const cip_nd *at, cip_err *err)
-{
-    uint64_t first, end, nbytes;
-    CIP_TRY(cip_view_bounds(at, &first, &end, err));
-    if (cip_shape_nelem(at->ndim, at->shape, &nbytes) &&
-        !cip_mul_overflow(nbytes, at->itemsize, &nbytes) && nbytes <= end - first)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "elements that share their bytes cannot be written one by one");
-}
-
 cip_status cip_byte_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
                                   cip_err *err)
 {
     const cip_scatter_to to = {
         .io = c->linear, .live = true, .unit = PAGE, .put = put, .user = c
     };
-    CIP_TRY(expect_elements(at, err));
+    uint64_t first, end, nbytes;
+    CIP_TRY(cip_view_bounds(at, &first, &end, err));
+    if (!cip_shape_nelem(at->ndim, at->shape, &nbytes) ||
+        cip_mul_overflow(nbytes, at->itemsize, &nbytes) || nbytes > end - first)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "elements that share their bytes cannot be written one by one");
     CIP_TRY(cip_byte_changes_load(c, err));
     CIP_TRY(cip_scatter(c->layout->env, &to, at, feed, err));
     c->made += (c->form.caps & CIP_FORM_STREAM) != 0; /* it is encoded again in any case */

@@ -356,19 +356,6 @@ static cip_status take_elements(changing *g, cip_err *err)
     return as_bytes(at->itemsize, &g->type[1], &g->item, err);
 }
 
-static void compare_shapes(changing *g)
-{
-    g->reshapes = g->old == NULL;
-    g->same_from[g->now->ndim] = true;
-    for (int32_t k = g->now->ndim - 1; k >= 0; k--) {
-        bool same = g->old != NULL && g->old->shape[k] == g->now->shape[k] &&
-                    (g->c->splice == NULL || k != g->c->splice->axis);
-        g->nold[k] = g->old != NULL ? cip_grid_nchunk(g->old, k) : 0;
-        g->same_from[k] = g->same_from[k + 1] && same;
-        g->reshapes = g->reshapes || !same;
-    }
-}
-
 static cip_status run(changing *g, cip_err *err)
 {
     const cip_grid *now = g->now;
@@ -390,7 +377,15 @@ cip_status cip_grid_change_run(const cip_grid_change *c, cip_grid_part_fn *fn, v
 {
     changing g = { .c = c, .fn = fn, .user = user, .now = c->grid };
     g.old = c->old != NULL ? c->old->grid : NULL;
-    compare_shapes(&g);
+    g.reshapes = g.old == NULL;
+    g.same_from[g.now->ndim] = true;
+    for (int32_t k = g.now->ndim - 1; k >= 0; k--) {
+        bool same = g.old != NULL && g.old->shape[k] == g.now->shape[k] &&
+                    (g.c->splice == NULL || k != g.c->splice->axis);
+        g.nold[k] = g.old != NULL ? cip_grid_nchunk(g.old, k) : 0;
+        g.same_from[k] = g.same_from[k + 1] && same;
+        g.reshapes = g.reshapes || !same;
+    }
     cip_status st = run(&g, err);
     cip_mem_put(&c->how.layout->env->mem, g.buf);
     cip_io_close(g.spool);

@@ -39,19 +39,6 @@ static cip_status next_held(void *self, uint64_t nelem, uint8_t *dst, cip_err *e
     return CIP_OK;
 }
 
-/* Elements at `at`, each within one part of a record, which are at `from` in the buffer. */
-static cip_status put_part(const scattering *s, const cip_nd *at, const cip_nd *from, cip_err *err)
-{
-    held h = { .base = s->buf, .v = *from };
-    const cip_feed feed = { .next = next_held, .self = &h };
-    cip_nd in;
-    size_t column = cip_records_column(s->s, at, &in);
-    if (column == s->s->records.n)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a part of a record to lie in one column");
-    return s->to->write(s->to->user, column, &in, &feed, err);
-}
-
 /* Each part of each column that the elements have something of. */
 static cip_status put_parts(const scattering *s, const cip_nd *at, const cip_nd *from, cip_err *err)
 {
@@ -66,7 +53,16 @@ static cip_status put_parts(const scattering *s, const cip_nd *at, const cip_nd 
             a.off += first - lo;
             b.off += first - lo;
             a.itemsize = b.itemsize = end - first;
-            CIP_TRY(put_part(s, &a, &b, err));
+            /* Elements at `at`, each within one part of a record, which are at `from` in the
+             * buffer. */
+            held h = { .base = s->buf, .v = b };
+            const cip_feed feed = { .next = next_held, .self = &h };
+            cip_nd in;
+            size_t column = cip_records_column(s->s, &a, &in);
+            if (column == s->s->records.n)
+                return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                                "expected a part of a record to lie in one column");
+            CIP_TRY(s->to->write(s->to->user, column, &in, &feed, err));
         }
     return CIP_OK;
 }

@@ -18,16 +18,6 @@
 #include "space/sequential/sidecar.h"
 #include "space/read/buffer_pool.h"
 
-static void init_locks(cip_layout *l)
-{
-    pthread_mutexattr_t attr;
-    pthread_mutex_init(&l->lock, NULL);
-    pthread_mutexattr_init(&attr);
-    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&l->lazy, &attr);
-    pthread_mutexattr_destroy(&attr);
-}
-
 /* A part of the parent's file shares what was read ahead of that. */
 static cip_status take_far(cip_layout *l, cip_err *err)
 {
@@ -54,7 +44,12 @@ static cip_status new_layout(cip_env *env, cip_io *io, cip_layout *parent, cip_l
     l->parent = parent;
     l->tuning = &cip_tuning_default;
     atomic_init(&l->next_id, 1);
-    init_locks(l);
+    pthread_mutexattr_t attr;
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&l->lazy, &attr);
+    pthread_mutexattr_destroy(&attr);
     return take_far(l, err);
 }
 

@@ -122,15 +122,6 @@ cip_status cip_space_new_chunked(cip_layout *l, const cip_table *table, uint64_t
     return CIP_OK;
 }
 
-static cip_status check_blocks(const cip_grid *g, int32_t k, int64_t stored, cip_err *err)
-{
-    if (!g->blocked || (g->block[k] > 0 && stored % g->block[k] == 0))
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "axis %d: chunks stored as %" PRId64 " in blocks of %" PRId64, (int)k, stored,
-                    g->block[k]);
-}
-
 /* Sizes that cannot be: told before anything is computed from them. */
 static cip_status check_grid(const cip_grid *g, uint64_t *len, cip_err *err)
 {
@@ -148,7 +139,10 @@ static cip_status check_grid(const cip_grid *g, uint64_t *len, cip_err *err)
                             "axis %d: length %" PRId64 ", chunks of %" PRId64
                             ", stored as %" PRId64,
                             (int)k, g->shape[k], g->chunk[k], st);
-        CIP_TRY(check_blocks(g, k, st, err));
+        if (g->blocked && (g->block[k] <= 0 || st % g->block[k] != 0))
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "axis %d: chunks stored as %" PRId64 " in blocks of %" PRId64, (int)k,
+                            st, g->block[k]);
         none = none || g->shape[k] == 0;
         if (cip_mul_overflow(total, (uint64_t)(g->shape[k] != 0 ? g->shape[k] : 1), &total) ||
             cip_mul_overflow(stored, (uint64_t)st, &stored) || total > INT64_MAX ||
@@ -160,17 +154,6 @@ static cip_status check_grid(const cip_grid *g, uint64_t *len, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status copy_grid(cip_layout *l, const cip_grid *in, const cip_grid **out, cip_err *err)
-{
-    cip_grid g = *in;
-    const int64_t **lists[] = { &g.shape, &g.chunk, &g.stored, &g.block };
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (*lists[i] != NULL)
-            CIP_TRY(
-                arena_copy(l, *lists[i], (size_t)g.ndim, sizeof(int64_t), (void **)lists[i], err));
-    return arena_copy(l, &g, 1, sizeof g, (void **)out, err);
-}
-
 cip_status cip_space_new_grid(cip_layout *l, const cip_grid *grid, const cip_table *table,
                               const cip_step *step, size_t nstep, cip_space **out, cip_err *err)
 {
@@ -180,7 +163,13 @@ cip_status cip_space_new_grid(cip_layout *l, const cip_grid *grid, const cip_tab
     CIP_TRY(check_grid(grid, &len, err));
     CIP_TRY(new_space(l, CIP_SPACE_GRID, len, &s, err));
     CIP_TRY(set_steps(s, step, nstep, err));
-    CIP_TRY(copy_grid(l, grid, &s->grid, err));
+    cip_grid g = *grid;
+    const int64_t **lists[] = { &g.shape, &g.chunk, &g.stored, &g.block };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (*lists[i] != NULL)
+            CIP_TRY(
+                arena_copy(l, *lists[i], (size_t)g.ndim, sizeof(int64_t), (void **)lists[i], err));
+    CIP_TRY(arena_copy(l, &g, 1, sizeof g, (void **)&s->grid, err));
     s->table = *table;
     s->codec_env.typesize = grid->itemsize;
     s->codec_env.ndim = grid->ndim;
@@ -248,19 +237,6 @@ bool cip_lazy_in_maker(void)
     return makers != 0;
 }
 
-static void keep_failure(cip_space *s, cip_status st, const cip_err *err)
-{
-    cip_layout *l = s->layout;
-    cip_err *kept = NULL;
-    pthread_mutex_lock(&l->lock);
-    if (cip_arena_get(&l->arena, sizeof *kept, (void **)&kept, NULL) == CIP_OK)
-        *kept = *err;
-    pthread_mutex_unlock(&l->lock);
-    s->lazy.st = st;
-    s->lazy.err = kept;
-    atomic_store_explicit(&s->lazy.state, FAILED, memory_order_release);
-}
-
 /* Made, and what was made resolved in turn. */
 static cip_status call_maker(cip_space *s, cip_space **made, cip_err *err)
 {
@@ -297,7 +273,15 @@ static cip_status make(cip_space *s, cip_err *err)
     } else if (is_passing(st)) {
         atomic_store_explicit(&s->lazy.state, UNMADE, memory_order_release);
     } else {
-        keep_failure(s, st, &why);
+        cip_layout *l = s->layout;
+        cip_err *kept = NULL;
+        pthread_mutex_lock(&l->lock);
+        if (cip_arena_get(&l->arena, sizeof *kept, (void **)&kept, NULL) == CIP_OK)
+            *kept = why;
+        pthread_mutex_unlock(&l->lock);
+        s->lazy.st = st;
+        s->lazy.err = kept;
+        atomic_store_explicit(&s->lazy.state, FAILED, memory_order_release);
     }
     return cip_err_give(err, &why, st);
 }

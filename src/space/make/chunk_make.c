@@ -207,18 +207,13 @@ static cip_status encode(const cip_chunk_maker *m, cip_chunk_work *w, bool own, 
     return CIP_OK;
 }
 
-static cip_status sum(const cip_chunk_maker *m, cip_chunk_in *out, cip_err *err)
-{
-    if (m->form->sum_id == CIP_SUM_NONE)
-        return CIP_OK;
-    return cip_sum_of(m->mem, (cip_sum_id)m->form->sum_id, out->bytes, out->sum, err);
-}
-
 cip_status cip_chunk_encode(const cip_chunk_maker *m, cip_chunk_work *w, bool own,
                             cip_chunk_in *out, cip_err *err)
 {
     CIP_TRY(encode(m, w, own, out, err));
-    return sum(m, out, err);
+    if (m->form->sum_id == CIP_SUM_NONE)
+        return CIP_OK;
+    return cip_sum_of(m->mem, (cip_sum_id)m->form->sum_id, out->bytes, out->sum, err);
 }
 
 cip_status cip_chunk_make(const cip_chunk_maker *m, cip_chunk_work *w, bool own, cip_chunk_in *out,

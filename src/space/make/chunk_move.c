@@ -190,19 +190,6 @@ static cip_status take_stored(move *v, uint64_t i, const cip_chunk *c, cip_chunk
     return cip_sum_of(mem, (cip_sum_id)v->m->form->sum_id, in->bytes, in->sum, err);
 }
 
-/* Decoded, which leaves its elements as the steps take them, and encoded as the form has it. */
-static cip_status make_anew(move *v, uint64_t i, const cip_chunk *c, cip_chunk_in *in, cip_err *err)
-{
-    CIP_TRY(get_buffer(v, c->raw_len, err));
-    cip_mem *mem = &v->m->env->mem;
-    for (int k = 0; k < 2; k++)
-        if (v->work.encoded[k] == NULL && v->maker.encoded[k] != 0)
-            CIP_TRY(cip_mem_get(mem, v->maker.encoded[k], (void **)&v->work.encoded[k], err));
-    CIP_TRY(cip_chunk_list_decode(&v->m->how, v->l, i, c, v->buf, err));
-    in->bytes = (cip_bytes){ v->buf, (size_t)c->raw_len };
-    return cip_chunk_encode(&v->maker, &v->work, false, in, err);
-}
-
 /* Chunk i; of linear ones the bytes that the form has in it, as which *as_it_is false means to
  * decode: the source has others there, cut short or with more behind the array's end. */
 static cip_status chunk_of_form(const move *v, uint64_t i, cip_chunk *c, bool *as_it_is,
@@ -235,8 +222,19 @@ static cip_status move_one(move *v, uint64_t *i, cip_err *err)
         taken = taken && c.state == CIP_CHUNK_DATA && (c.codec == NULL || plain);
         if (taken)
             CIP_TRY(take_stored(v, *i, &c, &in, &taken, err));
-        if (!taken)
-            CIP_TRY(make_anew(v, *i, &c, &in, err));
+        if (!taken) {
+            /* Decoded, which leaves its elements as the steps take them, and encoded as the form
+             * has it. */
+            CIP_TRY(get_buffer(v, c.raw_len, err));
+            cip_mem *mem = &v->m->env->mem;
+            for (int k = 0; k < 2; k++)
+                if (v->work.encoded[k] == NULL && v->maker.encoded[k] != 0)
+                    CIP_TRY(
+                        cip_mem_get(mem, v->maker.encoded[k], (void **)&v->work.encoded[k], err));
+            CIP_TRY(cip_chunk_list_decode(&v->m->how, v->l, *i, &c, v->buf, err));
+            in.bytes = (cip_bytes){ v->buf, (size_t)c.raw_len };
+            CIP_TRY(cip_chunk_encode(&v->maker, &v->work, false, &in, err));
+        }
     }
     CIP_TRY(v->m->store(v->m->user, *i, 1, &in, err));
     *i += in.run;

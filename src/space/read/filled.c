@@ -58,16 +58,6 @@ static const cip_lost_chunks *range_from(const filled *f, uint64_t i)
     return lo < f->n ? &f->lost[lo] : NULL;
 }
 
-/* Chunks of a range are told of as one run, but for a last one that may be shorter. */
-static uint64_t run_of(const filled *f, const cip_lost_chunks *r, uint64_t i)
-{
-    const cip_space *s = f->s;
-    uint64_t end = r->first + r->n;
-    if (s->kind == CIP_SPACE_CHUNKED)
-        end = f->inner.raw_each == 0 ? i + 1 : cip_min_u64(end, s->len / f->inner.raw_each);
-    return end > i ? end - i : 1;
-}
-
 static cip_status lost_chunk(const filled *f, const cip_lost_chunks *r, uint64_t i, cip_chunk *out,
                              cip_err *err)
 {
@@ -77,7 +67,12 @@ static cip_status lost_chunk(const filled *f, const cip_lost_chunks *r, uint64_t
     out->at = (cip_extent){ .len = 0 };
     out->raw_off = c.raw_off;
     out->raw_len = c.raw_len;
-    out->run = run_of(f, r, i);
+    /* Chunks of a range are told of as one run, but for a last one that may be shorter. */
+    const cip_space *s = f->s;
+    uint64_t end = r->first + r->n;
+    if (s->kind == CIP_SPACE_CHUNKED)
+        end = f->inner.raw_each == 0 ? i + 1 : cip_min_u64(end, s->len / f->inner.raw_each);
+    out->run = end > i ? end - i : 1;
     out->state = CIP_CHUNK_VALUE;
     out->value = f->value.ptr;
     out->value_len = (uint32_t)f->value.len;

@@ -35,20 +35,6 @@ static void find_axis(const cip_grid *g, uint64_t step, cip_view_axis *v)
     }
 }
 
-/* Turns a falling axis round; whether its beginning stays in the array is seen later. */
-static void turn(cip_grid_view *b, cip_view_axis *v)
-{
-    int64_t back = (v->n - 1) * v->step;
-    if (v->along == CIP_AXIS_INSIDE)
-        b->inside -= (uint64_t)back;
-    else
-        b->axis[v->along].start -= back;
-    b->to_off += (v->n - 1) * v->to;
-    b->pos0 += (v->n - 1) * v->pos;
-    v->to = -v->to;
-    v->pos = -v->pos;
-}
-
 static void add_axis(cip_grid_view *b, int64_t n, int64_t from, int64_t to, int64_t pos)
 {
     cip_view_axis *v = &b->view[b->nview++];
@@ -56,8 +42,18 @@ static void add_axis(cip_grid_view *b, int64_t n, int64_t from, int64_t to, int6
     if (from == 0)
         return;
     find_axis(b->grid, from < 0 ? 0 - (uint64_t)from : (uint64_t)from, v);
-    if (from < 0)
-        turn(b, v);
+    if (from < 0) {
+        /* Turns a falling axis round; whether its beginning stays in the array is seen later. */
+        int64_t back = (v->n - 1) * v->step;
+        if (v->along == CIP_AXIS_INSIDE)
+            b->inside -= (uint64_t)back;
+        else
+            b->axis[v->along].start -= back;
+        b->to_off += (v->n - 1) * v->to;
+        b->pos0 += (v->n - 1) * v->pos;
+        v->to = -v->to;
+        v->pos = -v->pos;
+    }
 }
 
 /* The shortest pieces that an axis is cut in. */

@@ -16,19 +16,6 @@ static int64_t plus(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* Walks the axis from its other end when the source falls along it. */
-static void flip(cip_walk *w, cip_axis *a)
-{
-    if (a->from >= 0)
-        return;
-    w->off += (uint64_t)times(a->n - 1, a->from);
-    w->to_off = plus(w->to_off, times(a->n - 1, a->to));
-    w->pos0 = plus(w->pos0, times(a->n - 1, a->pos));
-    a->from = times(a->from, -1);
-    a->to = times(a->to, -1);
-    a->pos = times(a->pos, -1);
-}
-
 static uint64_t size_of_step(int64_t stride)
 {
     return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
@@ -97,7 +84,15 @@ void cip_walk_of_axes(const cip_axis *axis, int32_t ndim, bool ordered, cip_walk
     w->ndim = 0;
     for (int32_t k = 0; k < ndim; k++) {
         cip_axis a = axis[k];
-        flip(w, &a);
+        /* Walks the axis from its other end when the source falls along it. */
+        if (a.from < 0) {
+            w->off += (uint64_t)times(a.n - 1, a.from);
+            w->to_off = plus(w->to_off, times(a.n - 1, a.to));
+            w->pos0 = plus(w->pos0, times(a.n - 1, a.pos));
+            a.from = times(a.from, -1);
+            a.to = times(a.to, -1);
+            a.pos = times(a.pos, -1);
+        }
         if (a.n != 1)
             insert_sorted(w, a);
     }

@@ -24,16 +24,6 @@ static bool is_wanted(const tile *t, const cip_record_column *c)
     return false;
 }
 
-static void put_parts(const tile *t, const cip_record_column *c, const uint8_t *rows)
-{
-    uint64_t each = t->s->records.itemsize;
-    for (size_t i = 0; i < c->npart; i++) {
-        const cip_record_part *p = &c->part[i];
-        for (uint64_t r = 0; r < t->n; r++)
-            memcpy(t->dst + r * each + p->off, rows + r * c->row + p->from, (size_t)p->len);
-    }
-}
-
 static cip_status read_column(const tile *t, const cip_record_column *c, cip_err *err)
 {
     cip_pooled room;
@@ -42,8 +32,14 @@ static cip_status read_column(const tile *t, const cip_record_column *c, cip_err
         return CIP_OK;
     CIP_TRY(cip_buffer_pool_take(t->rd->buffers, (size_t)nbytes, &room, err));
     cip_status st = cip_rd_at(t->rd, c->in, t->row * c->row, room.ptr, (size_t)nbytes, err);
-    if (st == CIP_OK)
-        put_parts(t, c, room.ptr);
+    if (st == CIP_OK) {
+        uint64_t each = t->s->records.itemsize;
+        for (size_t i = 0; i < c->npart; i++) {
+            const cip_record_part *p = &c->part[i];
+            for (uint64_t r = 0; r < t->n; r++)
+                memcpy(t->dst + r * each + p->off, room.ptr + r * c->row + p->from, (size_t)p->len);
+        }
+    }
     cip_buffer_pool_give(t->rd->buffers, &room);
     return st;
 }

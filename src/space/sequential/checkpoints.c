@@ -53,13 +53,6 @@ static void take_out(cip_checkpoints *m, set *s, size_t i)
     m->nbytes -= n;
 }
 
-static void empty(cip_checkpoints *m, set *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        take_out(m, s, i);
-    s->n = 0;
-}
-
 void cip_checkpoints_free(cip_checkpoints *m)
 {
     if (m == NULL)
@@ -67,7 +60,9 @@ void cip_checkpoints_free(cip_checkpoints *m)
     while (m->first != NULL) {
         set *s = m->first;
         m->first = s->next;
-        empty(m, s);
+        for (size_t i = 0; i < s->n; i++)
+            take_out(m, s, i);
+        s->n = 0;
         cip_mem_put(&m->env->mem, s->at);
         cip_mem_put(&m->env->mem, s);
     }
