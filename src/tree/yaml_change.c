@@ -81,15 +81,15 @@ done:
     return st;
 }
 
-/* "key: value" or "value", as it stands in its collection. */
-static cip_status put_entry(cip_text_change *c, bool map, bool flow, cip_bytes key,
+/* "key: value", or without a key "value", as it stands in its collection. */
+static cip_status put_entry(cip_text_change *c, bool flow, const cip_bytes *key,
                             const cip_node *value, cip_buf *out, cip_err *err)
 {
     cip_arena a = { .mem = &c->env->mem };
     cip_node *name;
     cip_status st = CIP_OK;
-    if (map) {
-        CIP_GO(cip_node_new_string(&a, (const char *)key.ptr, key.len, &name, err));
+    if (key != NULL) {
+        CIP_GO(cip_node_new_string(&a, (const char *)key->ptr, key->len, &name, err));
         CIP_GO(put_value(c, name, flow, out, err));
         CIP_GO(cip_buf_puts(out, ": ", err));
     }
@@ -194,7 +194,7 @@ cip_status cip_text_change_insert(cip_text_change *c, uint32_t collection, cip_b
     const uint32_t close = cip_mark_at(c->old, collection)->next - 1;
     cip_status st;
     cip_buf entry = { .mem = &c->env->mem }, line = { .mem = &c->env->mem };
-    CIP_GO(put_entry(c, map, flow, key, value, &entry, err));
+    CIP_GO(put_entry(c, flow, map ? &key : NULL, value, &entry, err));
     CIP_GO(expect_entry(c, map, flow, &entry, "", err));
     CIP_GO(cip_text_change_region(c,
                                   (cip_region){ .from = close,
@@ -249,7 +249,7 @@ cip_status cip_text_change_begin(cip_text_change *c, cip_bytes key, const cip_no
     const size_t at = first_place(t, &fresh);
     cip_status st;
     cip_buf entry = { .mem = &c->env->mem }, front = { .mem = &c->env->mem };
-    CIP_GO(put_entry(c, true, false, key, value, &entry, err));
+    CIP_GO(put_entry(c, false, &key, value, &entry, err));
     /* the root's anchor and tag stay */
     if (root && cip_mark_at(t, 0)->end != cip_mark_at(t, 0)->start) {
         const cip_mark *m = cip_mark_at(t, 0);

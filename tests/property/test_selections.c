@@ -419,7 +419,8 @@ static void check_points(subject *s, uint64_t seed, unsigned i)
         gone = gone || is_gone(s, off[k]);
     }
     uint8_t *dst = calloc(n + 1, size);
-    cip_status st = cip_space_gather_points(&f->how, s->space, off, n, &cast, dst, NULL, NULL);
+    const cip_points at = { off, n, dst };
+    cip_status st = cip_space_gather_points(&f->how, s->space, &at, &cast, NULL, NULL);
     if (gone ? st != CIP_ERR_NOT_FOUND : st != CIP_OK)
         complain(s, seed, i, "points end otherwise");
     for (size_t k = 0; k < n && !gone; k++) {

@@ -187,9 +187,11 @@ static bool run_block(bz_stream *z, cip_bytes whole, const uint8_t *tail, size_t
     return code == BZ_STREAM_END && z->avail_in == 0;
 }
 
-bool cip_bzip2_decode_block(cip_mem *mem, int level, cip_bytes in, uint64_t from, uint64_t to,
-                            uint8_t *dst, size_t *len)
+bool cip_bzip2_decode_block(cip_mem *mem, int level, const cip_split_piece *piece, uint8_t *dst,
+                            size_t *len)
 {
+    const cip_bytes in = piece->in;
+    const uint64_t from = piece->from, to = piece->to;
     cip_bzip2_lead lead;
     cip_bzip2_place place;
     cip_lib_mem lib = { .mem = mem };

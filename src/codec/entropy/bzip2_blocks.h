@@ -55,7 +55,7 @@ extern const cip_stream_codec cip_bzip2_stream;
 /* Decodes the bits [from, to) of `in`, from a place on, to at most *len bytes (sets how many).
  * False when they are not exactly one block of at most `level` in good order, when it holds more,
  * or when memory is short. */
-bool cip_bzip2_decode_block(cip_mem *mem, int level, cip_bytes in, uint64_t from, uint64_t to,
-                            uint8_t *dst, size_t *len);
+bool cip_bzip2_decode_block(cip_mem *mem, int level, const cip_split_piece *piece, uint8_t *dst,
+                            size_t *len);
 
 #endif

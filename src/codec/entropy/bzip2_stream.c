@@ -273,8 +273,7 @@ static size_t bzip2_find(cip_bytes in, uint64_t *from, uint64_t *bit, size_t max
 static bool bzip2_decode_piece(cip_mem *mem, const cip_checkpoint *like,
                                const cip_split_piece *piece, uint8_t *dst, size_t *len)
 {
-    return cip_bzip2_decode_block(mem, like->window[0], piece->in, piece->from, piece->to, dst,
-                                  len);
+    return cip_bzip2_decode_block(mem, like->window[0], piece, dst, len);
 }
 
 static void bzip2_pass(cip_checkpoint *checkpoint, const cip_split_piece *piece, size_t raw,

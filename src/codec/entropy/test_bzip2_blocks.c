@@ -115,28 +115,34 @@ static void a_block_at_any_bit_decodes(void **state)
             test_env t;
             size_t n = room;
             cip_mem *mem = test_env_open(&t, 0, 0)->mem;
-            bool good = cip_bzip2_decode_block(mem, 1, src, bit, to, out, &n);
+            bool good = cip_bzip2_decode_block(mem, 1, &(cip_split_piece){ src, bit, to }, out, &n);
             assert_int_equal(good, room >= 10);
             if (good) {
                 assert_int_equal(n, 10);
                 assert_memory_equal(out, "aaabbbbbbc", 10);
             }
             n = sizeof out; /* one bit less or more is no block */
-            assert_false(cip_bzip2_decode_block(mem, 1, src, bit, to - 1, out, &n));
+            assert_false(
+                cip_bzip2_decode_block(mem, 1, &(cip_split_piece){ src, bit, to - 1 }, out, &n));
             src.len = sizeof in;
-            assert_false(cip_bzip2_decode_block(mem, 1, src, bit, to + 1, out, &n));
-            assert_false(cip_bzip2_decode_block(mem, 1, src, bit + 1, to, out, &n));
+            assert_false(
+                cip_bzip2_decode_block(mem, 1, &(cip_split_piece){ src, bit, to + 1 }, out, &n));
+            assert_false(
+                cip_bzip2_decode_block(mem, 1, &(cip_split_piece){ src, bit + 1, to }, out, &n));
             src.len = (size_t)((to + 7) / 8);
-            assert_false(cip_bzip2_decode_block(mem, 1, src, bit, 8 * src.len + 1, out, &n));
-            assert_false(cip_bzip2_decode_block(mem, 1, src, bit, bit + 79, out, &n));
-            assert_false(cip_bzip2_decode_block(mem, 0, src, bit, to, out, &n));
+            assert_false(cip_bzip2_decode_block(
+                mem, 1, &(cip_split_piece){ src, bit, 8 * src.len + 1 }, out, &n));
+            assert_false(
+                cip_bzip2_decode_block(mem, 1, &(cip_split_piece){ src, bit, bit + 79 }, out, &n));
+            assert_false(
+                cip_bzip2_decode_block(mem, 0, &(cip_split_piece){ src, bit, to }, out, &n));
             test_env_close(&t);
         }
         put_bits(in, bit + 48 + 3, ~(unsigned)in[(bit + 51) / 8] >> (7 - (bit + 51) % 8) & 1, 1);
         size_t n = sizeof out; /* another checksum */
         test_env t;
-        assert_false(
-            cip_bzip2_decode_block(test_env_open(&t, 0, 0)->mem, 1, src, bit, to, out, &n));
+        assert_false(cip_bzip2_decode_block(test_env_open(&t, 0, 0)->mem, 1,
+                                            &(cip_split_piece){ src, bit, to }, out, &n));
         test_env_close(&t);
     }
     free(coded);
@@ -153,12 +159,13 @@ static void a_block_beyond_its_level_is_none(void **state)
     cip_bytes src = { coded, len };
     uint64_t end = second_place(src);
     cip_mem *mem = test_env_open(&t, 0, 0)->mem;
-    assert_true(cip_bzip2_decode_block(mem, 2, src, 32, end, out, &n));
+    assert_true(cip_bzip2_decode_block(mem, 2, &(cip_split_piece){ src, 32, end }, out, &n));
     assert_int_equal(n, N);
     assert_memory_equal(out, data, N);
-    assert_false(cip_bzip2_decode_block(mem, 1, src, 32, end, out, &n));
+    assert_false(cip_bzip2_decode_block(mem, 1, &(cip_split_piece){ src, 32, end }, out, &n));
     n = N;
-    assert_false(cip_bzip2_decode_block(mem, 2, src, end, 8 * len, out, &n)); /* the end mark */
+    assert_false(cip_bzip2_decode_block(mem, 2, &(cip_split_piece){ src, end, 8 * len }, out,
+                                        &n)); /* the end mark */
     test_env_close(&t);
     free(out);
     free(coded);
@@ -177,7 +184,8 @@ static void without_memory_a_block_is_none(void **state)
         uint8_t out[3];
         size_t n = 3;
         cip_mem *mem = test_env_open(&t, at, 0)->mem;
-        good = cip_bzip2_decode_block(mem, 1, (cip_bytes){ coded, len }, 32, end, out, &n);
+        good = cip_bzip2_decode_block(
+            mem, 1, &(cip_split_piece){ (cip_bytes){ coded, len }, 32, end }, out, &n);
         assert_int_equal(good, at > 2); /* its state and its table */
         test_env_close(&t);
     }

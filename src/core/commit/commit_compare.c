@@ -144,13 +144,13 @@ void cip_runs_clear(cip_mem *mem, cip_runs *r)
     *r = (cip_runs){ .run = NULL };
 }
 
-cip_status cip_commit_compare(cip_io *was, cip_io *after, const cip_revision *r, uint64_t most,
-                              cip_runs *out, cip_err *err)
+cip_status cip_commit_compare(cip_runs *out, const cip_revision *r, uint64_t most, cip_err *err)
 {
-    cip_mem *mem = &was->env->mem;
-    finder f = { .mem = mem, .r = r, .was = was, .after = after, .most = most, .out = out };
+    cip_mem *mem = &out->was->env->mem;
+    finder f = {
+        .mem = mem, .r = r, .was = out->was, .after = out->after, .most = most, .out = out
+    };
     cip_status st;
-    *out = (cip_runs){ .run = NULL };
     CIP_GO(cip_mem_get(mem, PIECE, (void **)&out->old, err));
     CIP_GO(cip_mem_get(mem, PIECE, (void **)&out->new, err));
     CIP_GO(list_suspects(&f, err));
@@ -176,10 +176,10 @@ static cip_status push_write(cip_patch *patch, const char *member, const cip_run
 }
 
 /* Runs near each other are read together. */
-cip_status cip_commit_add_writes(cip_patch *patch, const char *member, cip_io *was, cip_io *after,
-                                 const cip_runs *r, cip_err *err)
+cip_status cip_commit_add_writes(cip_patch *patch, const char *member, const cip_runs *r,
+                                 cip_err *err)
 {
-    cip_mem *mem = &was->env->mem;
+    cip_mem *mem = &r->was->env->mem;
     cip_status st = CIP_OK;
     uint8_t *old = NULL, *new = NULL;
     for (size_t i = 0, next; i < r->n; i = next) {
@@ -191,8 +191,8 @@ cip_status cip_commit_add_writes(cip_patch *patch, const char *member, cip_io *w
         if (!read) {
             CIP_GO(cip_mem_resize(mem, (void **)&old, n, err));
             CIP_GO(cip_mem_resize(mem, (void **)&new, n, err));
-            CIP_GO(cip_io_read(was, from, old, n, err));
-            CIP_GO(cip_io_read(after, from, new, n, err));
+            CIP_GO(cip_io_read(r->was, from, old, n, err));
+            CIP_GO(cip_io_read(r->after, from, new, n, err));
         }
         for (; i < next; i++) {
             const size_t skip = (size_t)(r->run[i].from - (read ? r->at : from));

@@ -65,8 +65,9 @@ typedef struct cip_run {
     uint64_t from, to;
 } cip_run;
 
-/* Where two files differ, in rising order. */
+/* Where a file and what it becomes differ, in rising order. */
 typedef struct cip_runs {
+    cip_io *was, *after;
     cip_run *run;
     size_t n;
     uint64_t nbytes; /* in them */
@@ -107,17 +108,16 @@ cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit
                                 cip_err *err);
 void cip_commit_plan_clear(cip_commit_plan *p);
 
-/* Where `after` differs from `was`; stops when a journal would have more than `most` bytes. Cleared
- * by the caller, on failure too. */
-cip_status cip_commit_compare(cip_io *was, cip_io *after, const cip_revision *r, uint64_t most,
-                              cip_runs *out, cip_err *err);
+/* Finds the runs of out->was and out->after; stops when a journal would have more than `most`
+ * bytes. Cleared by the caller, on failure too. */
+cip_status cip_commit_compare(cip_runs *out, const cip_revision *r, uint64_t most, cip_err *err);
 void cip_runs_clear(cip_mem *mem, cip_runs *r);
 /* In a journal. */
 uint64_t cip_runs_bytes(const cip_runs *r);
 uint64_t cip_commit_journal_most(const cip_commit *c);
 /* The operations that write the runs; `member` is borrowed. */
-cip_status cip_commit_add_writes(cip_patch *patch, const char *member, cip_io *was, cip_io *after,
-                                 const cip_runs *r, cip_err *err);
+cip_status cip_commit_add_writes(cip_patch *patch, const char *member, const cip_runs *r,
+                                 cip_err *err);
 /* What lies behind `from`, the old end: by reference where that can be. */
 cip_status cip_commit_write_behind(const cip_revision *r, int fd, uint64_t from, cip_io *after,
                                    cip_err *err);

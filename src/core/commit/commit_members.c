@@ -134,8 +134,8 @@ static cip_status open_member(cip_commit *c, const char *name, int *fd, cip_io *
 }
 
 /* Bytes in a journal: the form of operations is described in io/README.md. */
-static cip_status fill_ops(cip_commit_plan *p, const char *name, cip_member_plan *mp, cip_io *was,
-                           cip_io *after, const cip_runs *runs, cip_err *err)
+static cip_status fill_ops(cip_commit_plan *p, const char *name, cip_member_plan *mp,
+                           const cip_runs *runs, cip_err *err)
 {
     cip_patch own = { .arena = p->patch.arena };
     cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .member = name, .to = "" };
@@ -147,7 +147,7 @@ static cip_status fill_ops(cip_commit_plan *p, const char *name, cip_member_plan
     length.offset = mp->becomes;
     length.before = (cip_bytes){ before, 16 };
     CIP_GO(cip_patch_push(&own, &length, err));
-    CIP_GO(cip_commit_add_writes(&own, name, was, after, runs, err));
+    CIP_GO(cip_commit_add_writes(&own, name, runs, err));
     mp->op = own.op;
     mp->nop = own.n;
 done:
@@ -175,19 +175,20 @@ static cip_status compare(cip_commit *c, cip_commit_plan *p, size_t i, cip_io *w
     const cip_revision_member *m = &p->r->member[i];
     cip_member_plan *mp = &p->member[i];
     cip_io *after = NULL;
-    cip_runs runs = { .run = NULL };
+    cip_runs runs = { .was = was };
     uint64_t most = cip_commit_journal_most(c);
     uint64_t left = most > *journal ? most - *journal : 0;
     cip_status st;
     CIP_GO(cip_io_open_revision(was, m->as, &after, err));
     mp->becomes = after->size;
-    CIP_GO(cip_commit_compare(was, after, m->as, left, &runs, err));
+    runs.after = after;
+    CIP_GO(cip_commit_compare(&runs, m->as, left, err));
     mp->nothing = runs.n == 0 && mp->was == mp->becomes;
     mp->staged = mp->staged || m->as->anew || cip_runs_bytes(&runs) > left;
     if (mp->nothing || mp->staged)
         goto done;
     *journal += cip_runs_bytes(&runs) + 64 + strlen(m->name);
-    st = fill_ops(p, m->name, mp, was, after, &runs, err);
+    st = fill_ops(p, m->name, mp, &runs, err);
 done:
     cip_runs_clear(&c->env->mem, &runs);
     cip_io_close(after);
@@ -277,7 +278,8 @@ done:
     return st;
 }
 
-static cip_status stage(cip_commit *c, cip_commit_plan *p, const cip_place *at, cip_err *err)
+static cip_status make_contents(cip_commit *c, cip_commit_plan *p, const cip_place *at,
+                                cip_err *err)
 {
     for (size_t i = 0; i < p->r->nmember; i++) {
         char name[24];
@@ -293,7 +295,7 @@ static cip_status stage(cip_commit *c, cip_commit_plan *p, const cip_place *at, 
     return c->level == CIP_LEVEL_POWER ? cip_place_sync(at, err) : CIP_OK;
 }
 
-static cip_status stage_all(cip_commit *c, cip_commit_plan *p, cip_err *err)
+static cip_status make_all_contents(cip_commit *c, cip_commit_plan *p, cip_err *err)
 {
     const struct stat like = cip_commit_folder_like(c);
     size_t n = 0;
@@ -305,7 +307,7 @@ static cip_status stage_all(cip_commit *c, cip_commit_plan *p, cip_err *err)
     close(c->own_fresh); /* of a try before; -1 is fine */
     c->own_fresh = -1;
     CIP_TRY(cip_store_open(&c->place, c->fresh, O_RDONLY | O_DIRECTORY, 0, &c->own_fresh, err));
-    return stage(c, p, &(cip_place){ .mem = &c->env->mem, .dir = c->own_fresh }, err);
+    return make_contents(c, p, &(cip_place){ .mem = &c->env->mem, .dir = c->own_fresh }, err);
 }
 
 /* --- what the record says --------------------------------------------------------------------- */
@@ -416,7 +418,7 @@ cip_status cip_commit_members_make(cip_commit *c, cip_commit_plan *p, cip_err *e
         return CIP_OK;
     for (size_t i = 0; i < p->r->nmember; i++)
         CIP_TRY(look_at(c, p->r, i, &p->member[i], err));
-    CIP_GO(stage_all(c, p, err));
+    CIP_GO(make_all_contents(c, p, err));
     all.arena = p->patch.arena; /* which is of one patch at a time */
     st = compose(c, p, &all, err);
     if (st == CIP_OK)

@@ -96,11 +96,6 @@ static cip_commit_way choose(const finder *f)
     return CIP_WAY_JOURNAL;
 }
 
-static cip_status add_ops(finder *f, const cip_runs *runs, cip_err *err)
-{
-    return cip_commit_add_writes(&f->p->patch, "", f->c->io, f->p->after, runs, err);
-}
-
 static cip_status fill_patch(finder *f, cip_err *err)
 {
     cip_commit_plan *p = f->p;
@@ -110,14 +105,17 @@ static cip_status fill_patch(finder *f, cip_err *err)
     p->patch.new_len = p->after->size;
     if (p->way == CIP_WAY_REPLACE)
         return CIP_OK;
-    CIP_TRY(add_ops(f, &f->runs, err));
+    CIP_TRY(cip_commit_add_writes(&p->patch, "", &f->runs, err));
     if (p->way == CIP_WAY_APPEND || (p->nmember != 0 && f->runs.n == 0)) {
         /* An append changes no byte that could tell its file later on; so its record, where there
          * is one, names some that stay, at both ends of what there is. */
         uint64_t size = f->c->io->size, n = cip_min_u64(size / 2, SECTOR);
         if (n != 0 && !cip_commit_has_target(f->c)) {
             cip_run ends[] = { { 0, n }, { size - n, size } };
-            CIP_TRY(add_ops(f, &(cip_runs){ .run = ends, .n = 2 }, err));
+            const cip_runs both = {
+                .was = f->runs.was, .after = f->runs.after, .run = ends, .n = 2
+            };
+            CIP_TRY(cip_commit_add_writes(&p->patch, "", &both, err));
         }
     }
     cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = p->after->size };
@@ -129,8 +127,7 @@ static cip_status find_runs(finder *f, cip_err *err)
     const cip_commit_plan *p = f->p;
     /* one that is made anew only needs to know whether there is anything to do */
     if (!p->r->anew || p->r->nmember != 0 || f->c->io->size == p->after->size)
-        CIP_TRY(cip_commit_compare(f->c->io, p->after, p->r, cip_commit_journal_most(f->c),
-                                   &f->runs, err));
+        CIP_TRY(cip_commit_compare(&f->runs, p->r, cip_commit_journal_most(f->c), err));
     /* Several runs in one sector are one. */
     cip_runs *r = &f->runs;
     if (r->n >= 2 && r->run[0].from / SECTOR == (r->run[r->n - 1].to - 1) / SECTOR) {
@@ -161,6 +158,7 @@ cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit
         if (r->member[i].as != NULL && r->member[i].as->nplaced != 0)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "pieces placed in a member");
     CIP_TRY(cip_io_open_revision(c->io, r, &p->after, err));
+    f.runs = (cip_runs){ .was = c->io, .after = p->after };
     cip_status st = find_runs(&f, err);
     cip_runs_clear(&c->env->mem, &f.runs);
     return st;

@@ -74,15 +74,15 @@ static bool is_unchanged(const one_file *f)
 /* Looks at what differs in a member. */
 static cip_status compare(const set *s, one_file *f, const cip_revision *as, cip_err *err)
 {
-    cip_runs runs = { .run = NULL };
+    cip_runs runs = { .was = f->was, .after = f->after };
     uint64_t most = cip_commit_journal_most(s->c);
     cip_status st;
     f->own.arena.mem = &s->c->env->mem;
     f->writes = &f->own;
-    CIP_GO(cip_commit_compare(f->was, f->after, as, most, &runs, err));
+    CIP_GO(cip_commit_compare(&runs, as, most, err));
     f->whole = cip_runs_bytes(&runs) > most;
     if (!f->whole)
-        st = cip_commit_add_writes(&f->own, "", f->was, f->after, &runs, err);
+        st = cip_commit_add_writes(&f->own, "", &runs, err);
 done:
     cip_runs_clear(&s->c->env->mem, &runs);
     return st;

@@ -220,7 +220,8 @@ static cip_status read_points(const cip_read_plan *p, size_t n, const int64_t *c
     CIP_GO(CIP_NEW(p->arena.mem, &off, n, err));
     for (size_t i = 0; i < n; i++)
         CIP_GO(point_offset(&p->from, coords + i * (size_t)p->from.ndim, i, &off[i], err));
-    CIP_GO(cip_space_gather_points(&p->how, p->array->space, off, n, &p->cast, dst, &stats, err));
+    const cip_points at = { off, n, dst };
+    CIP_GO(cip_space_gather_points(&p->how, p->array->space, &at, &p->cast, &stats, err));
     if (p->args.noverflow != NULL)
         *p->args.noverflow = stats.noverflow;
     st = cip_cast_check(&p->cast, &stats, NULL, err);

@@ -18,18 +18,25 @@ static cip_read_how how_of(const cip_b2_frame *f)
     return (cip_read_how){ f->layout, NULL };
 }
 
-/* n bytes of the frame, in the arena; `hand` is at hand, what lies at `hand_at`. */
-static cip_status take_part(const cip_b2_frame *f, cip_bytes hand, uint64_t hand_at, uint64_t at,
-                            uint64_t n, uint8_t **out, cip_err *err)
+/* Bytes of the frame that are at hand, and where they lie in it. */
+typedef struct edge {
+    cip_bytes bytes;
+    uint64_t at;
+} edge;
+
+/* n bytes of the frame, in the arena. */
+static cip_status take_part(const cip_b2_frame *f, edge have, uint64_t at, uint64_t n,
+                            uint8_t **out, cip_err *err)
 {
     const cip_read_how how = how_of(f);
     size_t size;
     if (n > f->layout->env->limits.max_tree_bytes || !cip_to_size(n, &size))
         return cip_fail(err, CIP_ERR_LIMIT, f->base + at, "%" PRIu64 " bytes of metadata", n);
     CIP_TRY(cip_arena_get(&f->layout->arena, size, (void **)out, err));
-    if (at < hand_at || at - hand_at > hand.len || n > hand.len - (at - hand_at))
+    const uint64_t skip = at - have.at;
+    if (at < have.at || skip > have.bytes.len || n > have.bytes.len - skip)
         return cip_space_read_at(&how, f->in, f->base + at, *out, size, err);
-    memcpy(*out, hand.ptr + (at - hand_at), size);
+    memcpy(*out, have.bytes.ptr + skip, size);
     return CIP_OK;
 }
 
@@ -48,7 +55,7 @@ static cip_status read_header(cip_b2_frame *f, uint64_t len, bool lost, cip_err 
         return cip_fail(err, CIP_ERR_TRUNCATED, f->base + len,
                         "expected a header of %" PRIu64 " bytes, found %" PRIu64, f->h.header_len,
                         len);
-    CIP_TRY(take_part(f, (cip_bytes){ first, n }, 0, 0, f->h.header_len, &bytes, err));
+    CIP_TRY(take_part(f, (edge){ { first, n }, 0 }, 0, f->h.header_len, &bytes, err));
     f->header = (cip_bytes){ bytes, (size_t)f->h.header_len };
     return cip_b2_header_metas(f->header, &f->layout->arena, &f->meta, err);
 }
@@ -63,7 +70,7 @@ static cip_status read_trailer(cip_b2_frame *f, cip_err *err)
     cip_err why = CIP_ERR_INIT;
     CIP_TRY(cip_space_read_at(&how, f->in, f->base + end - n, last, n, err));
     CIP_TRY(cip_b2_trailer_len((cip_bytes){ last + n - TAIL, TAIL }, &f->h, &len, err));
-    CIP_TRY(take_part(f, (cip_bytes){ last, n }, end - n, end - len, len, &f->trailer_bytes, err));
+    CIP_TRY(take_part(f, (edge){ { last, n }, end - n }, end - len, len, &f->trailer_bytes, err));
     cip_status st = cip_b2_trailer_read((cip_bytes){ f->trailer_bytes, (size_t)len },
                                         &f->layout->arena, &f->trailer, &f->vlmeta, &why);
     if (st == CIP_ERR_NOMEM || st == CIP_ERR_LIMIT)

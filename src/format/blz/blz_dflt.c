@@ -77,17 +77,6 @@ static cip_status put_element(cip_arena *a, const cip_node *n, const cip_dtype *
     return CIP_OK;
 }
 
-static cip_status put_each(cip_arena *a, const cip_node *n, bool list, const cip_field *of,
-                           int32_t axis, uint8_t *dst, cip_err *err)
-{
-    uint64_t each = of->dtype->itemsize;
-    for (int32_t k = axis + 1; k < of->ndim; k++)
-        each *= (uint64_t)of->shape[k];
-    for (int64_t i = 0; i < of->shape[axis]; i++, dst += each)
-        CIP_TRY(put_axes(a, list ? n->item[i] : n, of, axis + 1, dst, err));
-    return CIP_OK;
-}
-
 /* Lists within each other, along the first items. */
 static unsigned count_lists(const cip_node *n)
 {
@@ -122,7 +111,12 @@ static cip_status put_axes(cip_arena *a, const cip_node *n, const cip_field *of,
     const bool list = is_along_axis(n, of->dtype);
     if (list && n->len != (uint64_t)of->shape[axis])
         return refuse(of->dtype, err);
-    return put_each(a, n, list, of, axis, dst, err);
+    uint64_t each = of->dtype->itemsize;
+    for (int32_t k = axis + 1; k < of->ndim; k++)
+        each *= (uint64_t)of->shape[k];
+    for (int64_t i = 0; i < of->shape[axis]; i++, dst += each)
+        CIP_TRY(put_axes(a, list ? n->item[i] : n, of, axis + 1, dst, err));
+    return CIP_OK;
 }
 
 cip_status cip_blz_dflt(cip_arena *a, const cip_blz_meta *m, const uint8_t **row, cip_err *err)
@@ -198,19 +192,28 @@ cip_status cip_blz_keep_dflt(const cip_blz_state *u, const cip_blz_meta *m, cons
 
 /* --- with more fields ------------------------------------------------------------------------- */
 
-static cip_status add_values(cip_arena *a, const cip_node *n, const cip_dtype *d, int32_t axes,
-                             const cip_node *more, const cip_node **out, cip_err *err)
+/* A list of values for the fields that come, and the records that they come to. */
+typedef struct coming {
+    cip_arena *a;
+    const cip_dtype *d;
+    const cip_node *more;
+} coming;
+
+static cip_status add_values(const coming *c, const cip_node *n, int32_t axes, const cip_node **out,
+                             cip_err *err)
 {
+    const cip_dtype *d = c->d;
+    const cip_node *more = c->more;
     const bool list = axes > 0 && is_along_axis(n, d);
     cip_node *seq;
     *out = n;
     if (n->type != CIP_NODE_SEQ || (!list && n->len != d->nfield))
         return CIP_OK;
-    CIP_TRY(cip_node_new_seq(a, n->len + (list ? 0 : more->len), &seq, err));
+    CIP_TRY(cip_node_new_seq(c->a, n->len + (list ? 0 : more->len), &seq, err));
     for (uint32_t i = 0; i < n->len; i++) { /* no deeper than the array has axes */
         const cip_node *item = n->item[i];
         if (list)
-            CIP_TRY(add_values(a, item, d, axes - 1, more, &item, err));
+            CIP_TRY(add_values(c, item, axes - 1, &item, err));
         cip_node_set_item(seq, i, item);
     }
     for (uint32_t i = 0; !list && i < more->len; i++)
@@ -224,5 +227,6 @@ cip_status cip_blz_dflt_with(cip_arena *a, const cip_blz_meta *m, const cip_dtyp
 {
     const cip_node *n = cip_map_get(m->storage, "dflt");
     *out = n;
-    return n == NULL ? CIP_OK : add_values(a, n, records, m->ndim - 1, more, out, err);
+    const coming c = { a, records, more };
+    return n == NULL ? CIP_OK : add_values(&c, n, m->ndim - 1, out, err);
 }

@@ -199,23 +199,6 @@ static cip_status find_dirs(cip_blz *b, const char *const *dirs, const entries *
 }
 
 static cip_status add_dtype(opening *o, const cip_dtype *d, const cip_blz_piece *p,
-                            const char *const *dirs, unsigned depth, cip_err *err);
-
-static cip_status add_field(opening *o, const cip_field *f, cip_blz_piece p,
-                            const char *const *dirs, const entries *e, unsigned depth, cip_err *err)
-{
-    const char **own;
-    cip_blz_step *in;
-    CIP_TRY(CIP_ARENA_NEW(&o->b->layout->arena, &own, o->b->nshard, err));
-    CIP_TRY(CIP_ARENA_NEW(&o->b->layout->arena, &in, 1, err));
-    *in = (cip_blz_step){ f->name, p.field };
-    p.field = in;
-    CIP_TRY(find_dirs(o->b, dirs, e, f->name, own, err));
-    CIP_TRY(cip_blz_enter_field(f, &p, err));
-    return add_dtype(o, f->dtype, &p, own, depth, err);
-}
-
-static cip_status add_dtype(opening *o, const cip_dtype *d, const cip_blz_piece *p,
                             const char *const *dirs, unsigned depth, cip_err *err)
 {
     cip_buf found = { .mem = &o->b->layout->env->mem };
@@ -227,8 +210,19 @@ static cip_status add_dtype(opening *o, const cip_dtype *d, const cip_blz_piece 
     entries e = { (cip_blz_entry *)(void *)found.ptr, found.len / sizeof(cip_blz_entry) };
     if (d->kind != CIP_RECORD)
         CIP_GO(add_leaf(o, d, p, dirs, &e, err));
-    for (size_t i = 0; d->kind == CIP_RECORD && i < d->nfield; i++)
-        CIP_GO(add_field(o, &d->field[i], *p, dirs, &e, depth + 1, err));
+    for (size_t i = 0; d->kind == CIP_RECORD && i < d->nfield; i++) {
+        const cip_field *f = &d->field[i];
+        cip_blz_piece part = *p;
+        const char **own;
+        cip_blz_step *in;
+        CIP_GO(CIP_ARENA_NEW(&o->b->layout->arena, &own, o->b->nshard, err));
+        CIP_GO(CIP_ARENA_NEW(&o->b->layout->arena, &in, 1, err));
+        *in = (cip_blz_step){ f->name, p->field };
+        part.field = in;
+        CIP_GO(find_dirs(o->b, dirs, &e, f->name, own, err));
+        CIP_GO(cip_blz_enter_field(f, &part, err));
+        CIP_GO(add_dtype(o, f->dtype, &part, own, depth + 1, err));
+    }
     st = CIP_OK;
 done:
     cip_buf_clear(&found);

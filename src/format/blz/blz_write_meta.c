@@ -154,24 +154,26 @@ static const cip_node *unwritten_of(const cip_spec_array *a)
 
 /* `c`: how its chunks are, and where the files go (NULL: to the root). */
 static cip_status put_array(cip_blz_writer *w, const cip_blz_new *c, cip_blz_storage *s,
-                            const int64_t *shape, int32_t ndim, cip_buf *text, cip_err *err)
+                            cip_buf *text, cip_err *err)
 {
-    const char *dir = w->kind == CIP_BLZ_DOCUMENT ? "" : c->dir;
+    const bool document = w->kind == CIP_BLZ_DOCUMENT;
+    const char *dir = document ? "" : c->dir;
+    const int64_t *shape = document ? w->spec->array[0].shape : c->shape;
     uint64_t nbytes = 0, cbytes = 0;
     for (size_t i = 0; i < w->ncolumn; i++)
-        if (w->kind == CIP_BLZ_DOCUMENT || &w->column[i] == c) {
+        if (document || &w->column[i] == c) {
             nbytes += w->column[i].nbytes;
             cbytes += w->column[i].cbytes;
         }
     s->env = w->env;
     s->kind = w->kind;
-    s->dflt = w->kind == CIP_BLZ_DOCUMENT || c->from == NULL ? unwritten_of(c->array) : NULL;
+    s->dflt = document || c->from == NULL ? unwritten_of(c->array) : NULL;
     s->blosc = &c->blosc;
     s->chunklen = c->chunklen;
     s->expectedlen = shape[0];
     CIP_TRY(cip_blz_storage_json(text, s, err));
     CIP_TRY(put_file(w, dir, "meta/storage", text, err));
-    CIP_TRY(cip_blz_sizes_json(text, ndim, shape, nbytes, cbytes, err));
+    CIP_TRY(cip_blz_sizes_json(text, document ? w->ndim : c->ndim, shape, nbytes, cbytes, err));
     return put_file(w, dir, "meta/sizes", text, err);
 }
 
@@ -184,7 +186,7 @@ static cip_status put_document(cip_blz_writer *w, const kept *k, cip_buf *text, 
         CIP_TRY(
             put_node(w, "meta/", k->meta->pair[i].key->text, k->meta->pair[i].value, text, err));
     CIP_TRY(put_shards(w, text, err));
-    return put_array(w, &w->column[0], &s, w->spec->array[0].shape, w->ndim, text, err);
+    return put_array(w, &w->column[0], &s, text, err);
 }
 
 static cip_status put_names(cip_blz_writer *w, cip_buf *text, cip_err *err)
@@ -205,7 +207,7 @@ static cip_status put_columns(cip_blz_writer *w, const kept *k, cip_buf *text, c
         cip_blz_storage s = { .dtype = c->dtype };
         if (c->name != NULL)
             CIP_TRY(put_node(w, c->dir, "__attrs__", own, text, err));
-        CIP_TRY(put_array(w, c, &s, c->shape, c->ndim, text, err));
+        CIP_TRY(put_array(w, c, &s, text, err));
         /* The old programs append to a column of no rows only where it has the folder of its
          * chunks. Where an output has no folders (memory) there are no such programs either. */
         char *name;

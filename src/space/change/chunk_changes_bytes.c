@@ -417,9 +417,9 @@ cip_status cip_chunk_changes_grow(cip_chunk_changes *c, uint64_t end, uint64_t n
 static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
                           cip_err *err)
 {
-    uint64_t off, len;
-    CIP_TRY(cip_changes_reorder(c, shape, s, &off, &len, err));
-    return replace(c, 0, c->now->len, len, off, err);
+    cip_need made;
+    CIP_TRY(cip_changes_reorder(c, shape, s, &made, err));
+    return replace(c, 0, c->now->len, made.len, made.off, err);
 }
 
 cip_status cip_byte_changes_resize(cip_chunk_changes *c, const int64_t *shape, cip_err *err)
@@ -491,11 +491,14 @@ static void share(cip_chunk_runs *l)
 static cip_status fill_apart(cip_chunk_changes *c, cip_chunk_changes *from, const cip_nd *at,
                              cip_err *err)
 {
-    uint64_t first, end = 0, off, len;
+    uint64_t first, end = 0;
     if (!cip_view_is_contiguous(at)) {
+        cip_need made;
         CIP_TRY(cip_byte_changes_load(from, err));
-        CIP_TRY(cip_changes_gather(from, at, at->shape, NULL, &off, &len, err));
-        const cip_chunk_run all = { .run = len, .from = UINT64_MAX, .off = off, .raw = true };
+        CIP_TRY(cip_changes_gather(from, at, at->shape, NULL, &made, err));
+        const cip_chunk_run all = {
+            .run = made.len, .from = UINT64_MAX, .off = made.off, .raw = true
+        };
         return cip_chunk_runs_add(c, &c->runs, all, err);
     }
     CIP_TRY(cip_view_bounds(at, &first, &end, err));

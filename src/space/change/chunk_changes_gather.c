@@ -102,7 +102,7 @@ static size_t make_boxes(const cip_nd *was, const cip_nd *to, const cip_splice *
 }
 
 cip_status cip_changes_gather(cip_chunk_changes *c, const cip_nd *was, const int64_t *shape,
-                              const cip_splice *s, uint64_t *off, uint64_t *len, cip_err *err)
+                              const cip_splice *s, cip_need *out, cip_err *err)
 {
     const cip_dtype bytes = { .kind = CIP_OPAQUE, .itemsize = was->itemsize, .name = "bytes" };
     copier k = { .c = c };
@@ -110,24 +110,24 @@ cip_status cip_changes_gather(cip_chunk_changes *c, const cip_nd *was, const int
     cip_nd to;
     cip_status st;
     const cip_grid as = { .itemsize = was->itemsize, .ndim = was->ndim };
-    CIP_TRY(cip_linear_len(&as, shape, len, err));
+    CIP_TRY(cip_linear_len(&as, shape, &out->len, err));
     CIP_TRY(cip_view_c_order(was->ndim, shape, was->itemsize, &to, err));
     CIP_TRY(cip_cast_make(&bytes, &bytes, CIP_OVERFLOW_ERROR, &k.cast, err));
-    CIP_TRY(cip_chunk_elems_room(c, *len, &k.base, err));
+    CIP_TRY(cip_chunk_elems_room(c, out->len, &k.base, err));
     const size_t n = make_boxes(was, &to, s, box);
     for (size_t i = 0; i < n; i++)
         CIP_GO(copy_view(&k, &box[i].from, &box[i].to, err));
     st = s != NULL ? put_rows(c, s, &to, k.base, err) : CIP_OK;
-    *off = k.base;
+    out->off = k.base;
 done:
     cip_mem_put(c->mem, k.buf);
     return st;
 }
 
 cip_status cip_changes_reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
-                               uint64_t *off, uint64_t *len, cip_err *err)
+                               cip_need *out, cip_err *err)
 {
     cip_nd was;
     CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
-    return cip_changes_gather(c, &was, shape, s, off, len, err);
+    return cip_changes_gather(c, &was, shape, s, out, err);
 }

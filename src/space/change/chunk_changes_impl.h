@@ -109,13 +109,13 @@ cip_status cip_byte_changes_open(cip_chunk_changes *c, const cip_array *a, cip_e
 cip_status cip_byte_changes_finish(cip_chunk_changes *c, cip_err *err);
 cip_status cip_byte_changes_load(cip_chunk_changes *c, cip_err *err);
 
-/* chunk_changes_gather.c: all elements in another order, in the file of elements from *off on */
+/* chunk_changes_gather.c: all elements in another order, in the file of elements at *out */
 /* Those of the array, which is `was` in `now`, as rows come and go; or (s NULL) those inside both
- * shapes, and zeros. *len: how many bytes they are. */
+ * shapes, and zeros. */
 cip_status cip_changes_gather(cip_chunk_changes *c, const cip_nd *was, const int64_t *shape,
-                              const cip_splice *s, uint64_t *off, uint64_t *len, cip_err *err);
+                              const cip_splice *s, cip_need *out, cip_err *err);
 /* The same of an array that is all of the chunks. */
 cip_status cip_changes_reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
-                               uint64_t *off, uint64_t *len, cip_err *err);
+                               cip_need *out, cip_err *err);
 
 #endif

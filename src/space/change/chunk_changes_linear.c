@@ -28,9 +28,9 @@ static cip_status read_now(const cip_chunk_changes *c, uint64_t at, uint8_t *dst
     return cip_space_read_at(&c->how, c->now, at, dst, n, err);
 }
 
-/* Chunk i as elements in a place of its own, where it has room for `want` bytes, with the bytes
- * `over` from its byte `in` on. *off: that place. */
-static cip_status load(cip_chunk_changes *c, uint64_t i, uint64_t want, uint64_t in, cip_bytes over,
+/* Chunk i as elements in a place of its own, where it has room for `want` bytes, with the bytes of
+ * `over` in it. *off: that place. */
+static cip_status load(cip_chunk_changes *c, uint64_t i, uint64_t want, cip_scatter_run over,
                        uint64_t *off, cip_err *err)
 {
     const cip_chunk_run *r = cip_chunk_run_of(c, i);
@@ -40,15 +40,16 @@ static cip_status load(cip_chunk_changes *c, uint64_t i, uint64_t want, uint64_t
     size_t n;
     *off = r->off;
     if (r->from == UINT64_MAX && r->raw && !r->shared && want <= r->len)
-        return over.len == 0 ? CIP_OK
-                             : cip_chunk_elems_write(c, *off + in, over.ptr, over.len, err);
+        return over.bytes.len == 0
+                   ? CIP_OK
+                   : cip_chunk_elems_write(c, *off + over.off, over.bytes.ptr, over.bytes.len, err);
     if (!cip_to_size(len, &n))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of %" PRIu64 " bytes", len);
     CIP_TRY(cip_mem_get(c->mem, n, (void **)&buf, err));
-    if (over.len != n) /* else nothing of it stays */
+    if (over.bytes.len != n) /* else nothing of it stays */
         st = read_now(c, i * c->now->table.raw_each, buf, n, err);
-    if (over.len != 0)
-        memcpy(buf + in, over.ptr, over.len);
+    if (over.bytes.len != 0)
+        memcpy(buf + over.off, over.bytes.ptr, over.bytes.len);
     *off = c->elems->size;
     if (st == CIP_OK && want > len)
         st = cip_chunk_elems_room(c, want, off, err);
@@ -69,7 +70,7 @@ static cip_status put_run(cip_chunk_changes *c, uint64_t at, cip_bytes bytes, ci
         const uint64_t len = cip_linear_chunk_len(&c->form, i, c->now->len);
         const size_t n = (size_t)cip_min_u64(len - in, bytes.len);
         uint64_t off;
-        CIP_TRY(load(c, i, len, in, (cip_bytes){ bytes.ptr, n }, &off, err));
+        CIP_TRY(load(c, i, len, (cip_scatter_run){ in, { bytes.ptr, n } }, &off, err));
         at += n;
         bytes.ptr += n;
         bytes.len -= n;
@@ -147,8 +148,7 @@ static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
                        now = cip_linear_chunk_len(&c->form, both - 1, len);
         uint64_t off;
         if (before != now) {
-            CIP_TRY(
-                load(c, both - 1, cip_max_u64(before, now), 0, (cip_bytes){ NULL, 0 }, &off, err));
+            CIP_TRY(load(c, both - 1, cip_max_u64(before, now), (cip_scatter_run){ 0 }, &off, err));
             cip_chunk_run *r = cip_chunk_run_of(c, both - 1);
             r->len = r->raw_len = now;
         }
@@ -198,10 +198,10 @@ cip_status cip_linear_len(const cip_grid *g, const int64_t *shape, uint64_t *len
 static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
                           cip_err *err)
 {
-    uint64_t off, len;
-    CIP_TRY(cip_changes_reorder(c, shape, s, &off, &len, err));
-    CIP_TRY(add_elems(c, 0, cip_linear_chunk_count(&c->form, len), off, len, err));
-    cip_linear_set_len(c, len);
+    cip_need made;
+    CIP_TRY(cip_changes_reorder(c, shape, s, &made, err));
+    CIP_TRY(add_elems(c, 0, cip_linear_chunk_count(&c->form, made.len), made.off, made.len, err));
+    cip_linear_set_len(c, made.len);
     cip_chunk_runs_take(c);
     return CIP_OK;
 }

@@ -71,7 +71,8 @@ static cip_status read_somehow(int way)
         v.stride[0] = 2; /* overlapping */
         return cip_space_gather(&t.f.how, t.s, &v, &t.cast, &to, t.out, NULL, NULL);
     case 3:
-        return cip_space_gather_points(&t.f.how, t.s, off, 3, &t.cast, t.out, NULL, NULL);
+        return cip_space_gather_points(&t.f.how, t.s, &(cip_points){ off, 3, t.out }, &t.cast, NULL,
+                                       NULL);
     default:
         return cip_space_stream(&t.f.how, t.s, 100, drop, NULL, NULL);
     }

@@ -24,7 +24,7 @@ typedef struct scatter {
     const cip_cast *cast;
     uint8_t *dst;
     cip_want *want;
-    uint8_t *stage;
+    uint8_t *buffer;
     cip_cast_stats stats;
 } scatter;
 
@@ -32,7 +32,7 @@ typedef struct scatter {
 static size_t list_wants(const scatter *c, const point *p, size_t n)
 {
     size_t size = (size_t)c->cast->from->itemsize, nwant = 0;
-    uint8_t *at = c->stage;
+    uint8_t *at = c->buffer;
     for (size_t k = 0; k < n; k++) {
         cip_want *last = nwant != 0 ? &c->want[nwant - 1] : NULL;
         if (last == NULL || p[k].off >= last->off + last->len) {
@@ -66,7 +66,8 @@ static cip_status read_batch(scatter *c, const point *p, size_t n, cip_err *err)
 static cip_status read_sorted(scatter *c, const point *p, size_t n, cip_err *err)
 {
     uint64_t size = cip_max_u64(c->cast->from->itemsize, 1);
-    size_t most = (size_t)cip_min_u64(cip_max_u64(c->rd.tune->stage / size, 1), c->rd.tune->points);
+    size_t most =
+        (size_t)cip_min_u64(cip_max_u64(c->rd.tune->buffer / size, 1), c->rd.tune->points);
     cip_mem *mem = &c->rd.env->mem;
     cip_status st;
     size_t bytes;
@@ -75,21 +76,22 @@ static cip_status read_sorted(scatter *c, const point *p, size_t n, cip_err *err
     if (cip_mul_overflow(most, size, &bytes))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "elements of %" PRIu64 " bytes", size);
     CIP_GO(cip_mem_get(mem, most * sizeof *c->want, (void **)&c->want, err));
-    CIP_GO(cip_mem_get(mem, bytes, (void **)&c->stage, err));
+    CIP_GO(cip_mem_get(mem, bytes, (void **)&c->buffer, err));
     for (size_t k = 0; k < n; k += most)
         CIP_GO(read_batch(c, p + k, n - k < most ? n - k : most, err));
     st = CIP_OK;
 done:
     cip_mem_put(mem, c->want);
-    cip_mem_put(mem, c->stage);
+    cip_mem_put(mem, c->buffer);
     return st;
 }
 
-cip_status cip_space_gather_points(const cip_read_how *how, cip_space *s, const uint64_t *off,
-                                   size_t n, const cip_cast *cast, uint8_t *dst,
-                                   cip_cast_stats *stats, cip_err *err)
+cip_status cip_space_gather_points(const cip_read_how *how, cip_space *s, const cip_points *at,
+                                   const cip_cast *cast, cip_cast_stats *stats, cip_err *err)
 {
-    scatter c = { .rd = cip_rd_make(how), .s = s, .cast = cast, .dst = dst };
+    scatter c = { .rd = cip_rd_make(how), .s = s, .cast = cast, .dst = at->dst };
+    const uint64_t *off = at->off;
+    const size_t n = at->n;
     cip_mem *mem = &c.rd.env->mem;
     point *p = NULL;
     cip_status st;

@@ -44,10 +44,14 @@ const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len);
 cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_nd *from,
                             const cip_cast *cast, const cip_nd *to, uint8_t *dst,
                             cip_cast_stats *stats, cip_err *err);
-/* Scattered elements: n byte offsets of elements in any order; dst packed. */
-cip_status cip_space_gather_points(const cip_read_how *how, cip_space *s, const uint64_t *off,
-                                   size_t n, const cip_cast *cast, uint8_t *dst,
-                                   cip_cast_stats *stats, cip_err *err);
+/* Scattered elements: byte offsets of n elements in any order; dst packed. */
+typedef struct cip_points {
+    const uint64_t *off;
+    size_t n;
+    uint8_t *dst;
+} cip_points;
+cip_status cip_space_gather_points(const cip_read_how *how, cip_space *s, const cip_points *at,
+                                   const cip_cast *cast, cip_cast_stats *stats, cip_err *err);
 
 /* All bytes in order in pieces of at most `piece` bytes, each given to fn: for checksums,
  * statistics, copies. Bounded memory. A nonzero result of fn is CANCELLED. */

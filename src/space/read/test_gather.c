@@ -174,7 +174,7 @@ static void jobs_see_every_tile_once(void **state)
     assert_int_equal(cip_pool_new(3, &pool, NULL), CIP_OK);
     how.pool = pool;
     for (int i = 0; i < 10; i++) {
-        tuning.stage = (size_t)(1000 + 777 * i);
+        tuning.buffer = (size_t)(1000 + 777 * i);
         tuning.job = (size_t)(1 + 9000 * i);
         reads_of(&v);
         assert_true(io.nbytes <= 2800000);
@@ -187,7 +187,7 @@ static void elements_larger_than_a_stage_are_read(void **state)
     (void)state;
     const cip_dtype *d;
     cip_nd v = nd2(2, 2, 700000, 800000, 5, 700000);
-    tuning.stage = 1000;
+    tuning.buffer = 1000;
     assert_int_equal(cip_dtype_opaque(&layout->arena, 700000, NULL, &d, NULL), CIP_OK);
     assert_int_equal(gather_as(layout->file, &v, d, d, NULL, NULL), CIP_OK);
     assert_memory_equal(out, bytes + 5, 700000);
@@ -325,7 +325,7 @@ static void overflows_do_not_depend_on_the_way(void **state)
         for (int i = 0; i < 3; i++) {
             cip_cast_stats st = { 0, 0 };
             how = (cip_read_how){ f.layout, i == 2 ? pool : NULL };
-            f.tuning.stage = i == 1 ? 10000 : 512 << 10;
+            f.tuning.buffer = i == 1 ? 10000 : 512 << 10;
             assert_int_equal(gather_as(s, &v, from, to, &st, NULL), CIP_OK);
             assert_int_equal(st.noverflow, 2);
             assert_int_equal(st.first, 700 * 500 + 400);
@@ -358,13 +358,15 @@ static void points_may_come_in_any_order_and_again(void **state)
     cip_cast_stats st = { 0, 0 };
     const cip_dtype *d = cip_dtype_of(CIP_U32);
     assert_int_equal(cip_cast_make(d, d, CIP_OVERFLOW_CLAMP, &c, NULL), CIP_OK);
-    assert_int_equal(cip_space_gather_points(&how, layout->file, off, 7, &c, out, &st, NULL),
-                     CIP_OK);
+    assert_int_equal(
+        cip_space_gather_points(&how, layout->file, &(cip_points){ off, 7, out }, &c, &st, NULL),
+        CIP_OK);
     for (size_t i = 0; i < 7; i++)
         assert_memory_equal(out + 4 * i, bytes + off[i], 4);
     assert_int_equal(io.nbytes, 1000 + 4 + 4 + 4); /* what is close is read together */
-    assert_int_equal(cip_space_gather_points(&how, layout->file, off, 0, &c, out, &st, NULL),
-                     CIP_OK);
+    assert_int_equal(
+        cip_space_gather_points(&how, layout->file, &(cip_points){ off, 0, out }, &c, &st, NULL),
+        CIP_OK);
 }
 
 static void a_point_beyond_the_space_is_named(void **state)
@@ -376,16 +378,19 @@ static void a_point_beyond_the_space_is_named(void **state)
     const cip_dtype *d = cip_dtype_of(CIP_U32);
     layout->file->label = "column";
     assert_int_equal(cip_cast_make(d, d, CIP_OVERFLOW_CLAMP, &c, NULL), CIP_OK);
-    assert_int_equal(cip_space_gather_points(&how, layout->file, off, 3, &c, out, NULL, &err),
-                     CIP_ERR_RANGE);
+    assert_int_equal(
+        cip_space_gather_points(&how, layout->file, &(cip_points){ off, 3, out }, &c, NULL, &err),
+        CIP_ERR_RANGE);
     assert_string_equal(err.text, "expected point 1 within 3145728 bytes, found it at 3145725");
     assert_string_equal(err.part, "column");
     off[1] = UINT64_MAX;
-    assert_int_equal(cip_space_gather_points(&how, layout->file, off, 3, &c, out, NULL, &err),
-                     CIP_ERR_RANGE);
+    assert_int_equal(
+        cip_space_gather_points(&how, layout->file, &(cip_points){ off, 3, out }, &c, NULL, &err),
+        CIP_ERR_RANGE);
     off[1] = N - 4;
-    assert_int_equal(cip_space_gather_points(&how, layout->file, off, 3, &c, out, NULL, &err),
-                     CIP_OK);
+    assert_int_equal(
+        cip_space_gather_points(&how, layout->file, &(cip_points){ off, 3, out }, &c, NULL, &err),
+        CIP_OK);
 }
 
 static void the_first_point_to_overflow_is_that_of_the_list(void **state)
@@ -399,8 +404,9 @@ static void the_first_point_to_overflow_is_that_of_the_list(void **state)
     assert_int_equal(cip_cast_make(cip_dtype_fixed(CIP_U16, false), cip_dtype_of(CIP_U8),
                                    CIP_OVERFLOW_CLAMP, &c, NULL),
                      CIP_OK);
-    assert_int_equal(cip_space_gather_points(&how, layout->file, off, 3, &c, out, &st, NULL),
-                     CIP_OK);
+    assert_int_equal(
+        cip_space_gather_points(&how, layout->file, &(cip_points){ off, 3, out }, &c, &st, NULL),
+        CIP_OK);
     assert_int_equal(st.noverflow, 2);
     assert_int_equal(st.first, 1);
 }

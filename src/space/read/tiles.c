@@ -7,39 +7,39 @@
 
 enum { DIRECT, COVER, RUNS };
 
-/* A box of fewer runs is not worth a stage. */
+/* A box of fewer runs is not worth a buffer. */
 enum { FEW = 8 };
 
-typedef struct plan {
+typedef struct tiling {
     cip_gather *g;
     int way;
-    uint64_t stage; /* bytes */
-    uint64_t run;   /* source elements that lie one behind the other */
+    uint64_t buffer; /* bytes */
+    uint64_t run;    /* source elements that lie one behind the other */
     int32_t
         axis; /* COVER: a tile is `count` steps of this axis and all of those behind it; -1: all */
     uint64_t count;
     uint64_t block, per; /* source elements of one step; steps of `axis` in all */
     uint64_t tile;       /* DIRECT, RUNS: source elements in a tile */
     uint64_t ntile, per_job;
-} plan;
+} tiling;
 
 /* --- planning -------------------------------------------------------------------------------- */
 
-/* Steps of an axis that fit into the stage behind what one of them spans; 0: they lie too far apart
- * to be read in one go. */
-static uint64_t steps_that_fit(const plan *p, const cip_axis *a, uint64_t span)
+/* Steps of an axis that fit into the buffer behind what one of them spans; 0: they lie too far
+ * apart to be read in one go. */
+static uint64_t steps_that_fit(const tiling *p, const cip_axis *a, uint64_t span)
 {
     uint64_t step = (uint64_t)a->from;
     if (step > span && step - span > p->g->rd.tune->gap)
         return 0;
-    if (span >= p->stage)
+    if (span >= p->buffer)
         return 1;
-    return cip_min_u64((p->stage - span) / step + 1, (uint64_t)a->n);
+    return cip_min_u64((p->buffer - span) / step + 1, (uint64_t)a->n);
 }
 
-/* The largest box of inner axes whose bytes fit into the stage. Returns whether only a gap ended
+/* The largest box of inner axes whose bytes fit into the buffer. Returns whether only a gap ended
  * it. */
-static bool plan_cover(plan *p)
+static bool choose_cover(tiling *p)
 {
     const cip_walk *w = &p->g->w;
     int32_t k = w->nouter - 1;
@@ -70,7 +70,7 @@ static bool can_be_direct(const cip_gather *g, uint64_t run)
     return run == 1 || w->axis[w->nouter - 1].to == (int64_t)w->to_size;
 }
 
-static void plan_by_count(plan *p, uint64_t bytes)
+static void tile_by_count(tiling *p, uint64_t bytes)
 {
     const cip_walk *w = &p->g->w;
     uint64_t fit = bytes / cip_max_u64(w->itemsize, 1);
@@ -80,31 +80,32 @@ static void plan_by_count(plan *p, uint64_t bytes)
     p->ntile = cip_div_up(w->nsource, p->tile);
 }
 
-static void make_plan(plan *p)
+static void choose_tiles(tiling *p)
 {
     const cip_walk *w = &p->g->w;
     const cip_tuning *t = p->g->rd.tune;
     bool leaf = p->g->s->kind == CIP_SPACE_FILE;
     const cip_axis *last = w->nouter != 0 ? &w->axis[w->nouter - 1] : NULL;
     p->run = last != NULL && last->from == (int64_t)w->itemsize ? (uint64_t)last->n : 1;
-    p->stage = t->stage * (cip_walk_turns(w) ? 2 : 1); /* fewer half-written cache lines */
-    bool gap = plan_cover(p);
+    p->buffer = t->buffer * (cip_walk_turns(w) ? 2 : 1); /* fewer half-written cache lines */
+    bool gap = choose_cover(p);
     bool sparse = gap && p->block * p->count < FEW * p->run;
     bool direct = p->run * w->itemsize >= t->long_run || sparse;
-    if (leaf && !cip_cast_is_copy(p->g->cast)) /* cheaper through a stage that stays in the cache */
+    if (leaf &&
+        !cip_cast_is_copy(p->g->cast)) /* cheaper through a buffer that stays in the cache */
         direct = false;
     if (direct && can_be_direct(p->g, p->run))
         p->way = DIRECT;
     else
         p->way = sparse && w->nested ? RUNS : COVER;
     if (p->way == DIRECT)
-        plan_by_count(p, leaf ? t->direct : UINT64_MAX);
+        tile_by_count(p, leaf ? t->direct : UINT64_MAX);
     else if (p->way == RUNS)
-        plan_by_count(p, p->stage);
+        tile_by_count(p, p->buffer);
 }
 
 /* What a tile costs, in bytes moved. */
-static uint64_t cost_of(const plan *p)
+static uint64_t cost_of(const tiling *p)
 {
     const cip_walk *w = &p->g->w;
     uint64_t n = p->way == COVER ? p->block * p->count : p->tile;
@@ -113,7 +114,7 @@ static uint64_t cost_of(const plan *p)
 
 /* --- a tile ---------------------------------------------------------------------------------- */
 
-static void elements_of(const plan *p, uint64_t i, uint64_t *e0, uint64_t *e1)
+static void elements_of(const tiling *p, uint64_t i, uint64_t *e0, uint64_t *e1)
 {
     if (p->way != COVER) {
         *e0 = i * p->tile;
@@ -127,36 +128,38 @@ static void elements_of(const plan *p, uint64_t i, uint64_t *e0, uint64_t *e1)
     *e1 = (row + cip_min_u64(step + p->count, p->per)) * p->block;
 }
 
-/* The next runs of a tile as wants: to the destination, or packed into `stage`. */
-static size_t list_runs(const plan *p, cip_walk_at *at, uint64_t e1, uint8_t *stage, uint64_t e0,
+/* The next runs of a tile as wants: to the destination, or packed into `buffer`. */
+static size_t list_runs(const tiling *p, cip_walk_at *at, uint64_t e1, uint8_t *buffer, uint64_t e0,
                         cip_want *want)
 {
     const cip_walk *w = at->w;
     size_t n = 0;
     while (n < p->g->rd.tune->runs && at->e < e1) {
         uint64_t count = p->run == 1 ? 1 : cip_min_u64(cip_walk_row(at), e1 - at->e);
-        uint8_t *dst = stage != NULL ? stage + (at->e - e0) * w->itemsize : p->g->dst + at->to_off;
+        uint8_t *dst =
+            buffer != NULL ? buffer + (at->e - e0) * w->itemsize : p->g->dst + at->to_off;
         want[n++] = (cip_want){ at->off, (size_t)(count * w->itemsize), dst };
         cip_walk_skip(at, count);
     }
     return n;
 }
 
-static cip_status read_runs(const plan *p, uint64_t e0, uint64_t e1, uint8_t *stage, cip_err *err)
+static cip_status read_runs(const tiling *p, uint64_t e0, uint64_t e1, uint8_t *buffer,
+                            cip_err *err)
 {
     cip_gather *g = p->g;
     cip_want want[CIP_TUNE_RUNS_MAX];
     cip_walk_at at;
     cip_walk_seek(&g->w, e0, &at);
     while (at.e < e1) {
-        size_t n = list_runs(p, &at, e1, stage, e0, want);
+        size_t n = list_runs(p, &at, e1, buffer, e0, want);
         CIP_TRY(cip_rd_spans(&g->rd, g->s, 0, want, n, err));
     }
     return CIP_OK;
 }
 
 /* The byte order of elements that lie where they belong. */
-static void swap_in_place(const plan *p, uint64_t e0, uint64_t e1)
+static void swap_in_place(const tiling *p, uint64_t e0, uint64_t e1)
 {
     cip_gather *g = p->g;
     cip_walk_at at;
@@ -174,7 +177,7 @@ static void swap_in_place(const plan *p, uint64_t e0, uint64_t e1)
 
 /* A slice of a direct tile that another reader filled. */
 typedef struct swap_job {
-    const plan *p;
+    const tiling *p;
     uint64_t e0, e1, each;
 } swap_job;
 
@@ -187,7 +190,7 @@ static cip_status run_swap(void *arg, size_t i, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status read_direct(const plan *p, uint64_t e0, uint64_t e1, cip_err *err)
+static cip_status read_direct(const tiling *p, uint64_t e0, uint64_t e1, cip_err *err)
 {
     CIP_TRY(read_runs(p, e0, e1, NULL, err));
     if (cip_cast_is_copy(p->g->cast))
@@ -199,7 +202,8 @@ static cip_status read_direct(const plan *p, uint64_t e0, uint64_t e1, cip_err *
 enum { CAREFUL = 4096 }; /* runs read one by one before giving up */
 
 /* A tile whose bytes cannot all be read, run by run: what is wrong may lie between them. */
-static cip_status read_carefully(const plan *p, cip_walk_cast_args a, uint8_t *stage, cip_err *err)
+static cip_status read_carefully(const tiling *p, cip_walk_cast_args a, uint8_t *buffer,
+                                 cip_err *err)
 {
     cip_gather *g = p->g;
     cip_walk_at at;
@@ -209,32 +213,33 @@ static cip_status read_carefully(const plan *p, cip_walk_cast_args a, uint8_t *s
         a.e0 = at.e;
         a.e1 = at.e + (p->run == 1 ? 1 : cip_min_u64(cip_walk_row(&at), end - at.e));
         size_t n = (size_t)((a.e1 - a.e0) * g->w.itemsize);
-        CIP_TRY(cip_rd_at(&g->rd, g->s, at.off, stage, n, err));
+        CIP_TRY(cip_rd_at(&g->rd, g->s, at.off, buffer, n, err));
         cip_gather_cast(g, &g->w, a);
         cip_walk_skip(&at, a.e1 - a.e0);
     }
     return CIP_OK;
 }
 
-static cip_status read_staged(const plan *p, uint64_t e0, uint64_t e1, uint8_t *stage, cip_err *err)
+static cip_status read_staged(const tiling *p, uint64_t e0, uint64_t e1, uint8_t *buffer,
+                              cip_err *err)
 {
     cip_gather *g = p->g;
     cip_walk_at at;
-    cip_walk_cast_args a = { .e0 = e0, .e1 = e1, .src = stage };
+    cip_walk_cast_args a = { .e0 = e0, .e1 = e1, .src = buffer };
     if (p->way == COVER) {
         cip_walk_seek(&g->w, e0, &at);
         a.how = CIP_SRC_PLACED;
         a.base = at.off;
         uint64_t span = cip_walk_span(&g->w, p->axis, (e1 - e0) / p->block);
         cip_err found = CIP_ERR_INIT;
-        cip_status st = cip_rd_at(&g->rd, g->s, at.off, stage, (size_t)span, &found);
+        cip_status st = cip_rd_at(&g->rd, g->s, at.off, buffer, (size_t)span, &found);
         if (st != CIP_OK && (e1 - e0) / p->run > CAREFUL)
             return cip_err_give(err, &found, st);
         if (st != CIP_OK)
-            return read_carefully(p, a, stage, err);
+            return read_carefully(p, a, buffer, err);
     } else {
         a.how = CIP_SRC_PACKED;
-        CIP_TRY(read_runs(p, e0, e1, stage, err));
+        CIP_TRY(read_runs(p, e0, e1, buffer, err));
     }
     cip_gather_cast(g, &g->w, a);
     return CIP_OK;
@@ -242,7 +247,7 @@ static cip_status read_staged(const plan *p, uint64_t e0, uint64_t e1, uint8_t *
 
 static cip_status run_job(void *arg, size_t j, cip_err *err)
 {
-    const plan *p = arg;
+    const tiling *p = arg;
     cip_pooled room = { NULL, 0 };
     cip_status st = CIP_OK;
     if (p->way != DIRECT) {
@@ -267,8 +272,8 @@ static cip_status run_job(void *arg, size_t j, cip_err *err)
  * and some must be gone through in order: their tiles come one after the other. */
 cip_status cip_gather_tiles(cip_gather *g, cip_err *err)
 {
-    plan p = { .g = g };
-    make_plan(&p);
+    tiling p = { .g = g };
+    choose_tiles(&p);
     uint64_t cost = cost_of(&p);
     p.per_job = cip_max_u64(g->rd.tune->job / cost, 1);
     size_t njob = (size_t)cip_div_up(p.ntile, p.per_job);

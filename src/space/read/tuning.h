@@ -25,7 +25,7 @@ typedef struct cip_tuning {
     uint64_t far_kept;     /* of all that was read ahead */
     uint64_t far_in_order; /* of one request for data decoded in order */
     /* tiles of elements */
-    size_t stage;      /* staged by a thread */
+    size_t buffer;     /* staged by a thread */
     size_t direct;     /* read by a job straight to the destination */
     size_t runs;       /* runs in one request (a number, at most CIP_TUNE_RUNS_MAX) */
     size_t long_run;   /* a run worth a request of its own */

@@ -229,7 +229,7 @@ done:
 /* The first checkpoint not looked at, if it lies at `pos` or before; a copy of its record, so that
  * it can be looked at without the lock. */
 static bool next_checkpoint(cip_sidecar *c, cip_space *s, const key *k, uint64_t pos, record *out,
-                            cip_checkpoint *checkpoint, const uint8_t **sum)
+                            cip_checkpoint *checkpoint)
 {
     pthread_mutex_lock(&c->lock);
     record *r = record_of(c, s, k);
@@ -237,7 +237,6 @@ static bool next_checkpoint(cip_sidecar *c, cip_space *s, const key *k, uint64_t
     if (found) {
         cip_cursor at = cip_cursor_le(r->checkpoints);
         get_checkpoint(&at, k, checkpoint, NULL);
-        *sum = r->checkpoints.ptr + (CHECKPOINTS - SUM);
         *out = *r;
         found = checkpoint->raw <= pos;
     }
@@ -269,15 +268,14 @@ void cip_sidecar_use(const cip_rd *rd, cip_space *s, uint64_t pos)
     record r;
     cip_checkpoint checkpoint;
     key k;
-    const uint8_t *expected;
     uint8_t found[CIP_SUM_MAX];
     if (c == NULL || !key_of(s, &k))
         return;
-    while (next_checkpoint(c, s, &k, pos, &r, &checkpoint, &expected)) {
+    while (next_checkpoint(c, s, &k, pos, &r, &checkpoint)) {
         uint64_t end = cip_div_up(checkpoint.in_bits, 8);
         if (digest(rd, s, r.end, end, found, NULL) != CIP_OK)
             return; /* the read itself will say why */
-        bool counts = memcmp(found, expected, SUM) == 0;
+        bool counts = memcmp(found, r.checkpoints.ptr + (CHECKPOINTS - SUM), SUM) == 0;
         if (counts) {
             cip_checkpoints_put(rd->checkpoints, s->id, s->len, &checkpoint);
         } else {

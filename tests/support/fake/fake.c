@@ -116,7 +116,7 @@ void fake_tiny_tuning(fake *f)
         .job_wants = (size_t)fake_pick(f, 1, 8),
         .near = (size_t)fake_pick(f, 1, 64),
         .together = (size_t)fake_pick(f, 1, 300),
-        .stage = (size_t)fake_pick(f, 1, 300),
+        .buffer = (size_t)fake_pick(f, 1, 300),
         .direct = (size_t)fake_pick(f, 1, 500),
         .runs = (size_t)fake_pick(f, 1, 20),
         .long_run = (size_t)fake_pick(f, 1, 100),
