@@ -49,7 +49,8 @@ typedef struct cip_needs {
                                 part costs its part, or where that is not told */
 } cip_needs;
 
-/* Stored bytes at hand: all of them (one piece at 0), or what `plan` asked for, in rising order. */
+/* Stored bytes at hand: all of them (one piece at 0), or what `needs` asked for, in rising order.
+ */
 typedef struct cip_stored {
     uint64_t total; /* length of the whole stored chunk */
     size_t n;
@@ -129,13 +130,13 @@ typedef struct cip_codec {
      * TRUNCATED when it ends early; UNSUPPORTED when it needs a dictionary. */
     cip_status (*decode)(const void *args, const cip_codec_env *env, cip_bytes src, uint8_t *dst,
                          size_t dst_len, cip_err *err);
-    /* Optional pair. plan: what the wanted pieces take, given the first bytes of the chunk (`head`,
-     * at least min(total, head_len) bytes): appended to out->at; LIMIT when there is no room (then
-     * all is read); TRUNCATED when a longer head is needed, whose length is then that of the one
-     * need. decode_spans: just the wanted pieces. */
+    /* Optional pair. needs: what the wanted pieces take, given the first bytes of the chunk
+     * (`head`, at least min(total, head_len) bytes): appended to out->at; LIMIT when there is no
+     * room (then all is read); TRUNCATED when a longer head is needed, whose length is then that of
+     * the one need. decode_spans: just the wanted pieces. */
     size_t head_len;
-    cip_status (*plan)(const void *args, const cip_codec_env *env, cip_bytes head,
-                       const cip_wants *want, cip_needs *out, cip_err *err);
+    cip_status (*needs)(const void *args, const cip_codec_env *env, cip_bytes head,
+                        const cip_wants *want, cip_needs *out, cip_err *err);
     cip_status (*decode_spans)(const void *args, const cip_codec_env *env, const cip_stored *src,
                                const cip_wants *want, cip_err *err);
     /* Optional, of a container of codecs: the name of the one that made this chunk, from the

@@ -25,7 +25,7 @@ static void run_part(const cip_quantize_args *a, cip_bytes src, uint64_t raw_len
     cip_needs needs = { .at = need, .max = NEEDS };
     cip_bytes head = { src.ptr, cip_min_u64(src.len, CIP_QUANTIZE_HEAD) };
     cip_status st =
-        cip_codec_quantize.plan(a, &env, head, &(cip_wants){ &want, 1, raw_len }, &needs, NULL);
+        cip_codec_quantize.needs(a, &env, head, &(cip_wants){ &want, 1, raw_len }, &needs, NULL);
     for (size_t i = 0; i < needs.n && st == CIP_OK; i++) {
         if (need[i].off > src.len || need[i].len > src.len - need[i].off)
             st = CIP_ERR_CORRUPT; /* as who reads them finds */

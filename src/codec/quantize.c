@@ -200,8 +200,8 @@ static cip_status check_want(const cip_want *w, uint64_t raw_len, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                       const cip_wants *w, cip_needs *out, cip_err *err)
+static cip_status needs(const void *args, const cip_codec_env *env, cip_bytes head,
+                        const cip_wants *w, cip_needs *out, cip_err *err)
 {
     const cip_quantize_args *a = args;
     cip_quantize_head h;
@@ -268,6 +268,6 @@ const cip_codec cip_codec_quantize = {
     .name = "quantize",
     .decode = decode,
     .head_len = CIP_QUANTIZE_HEAD,
-    .plan = plan,
+    .needs = needs,
     .decode_spans = decode_spans,
 };

@@ -145,14 +145,14 @@ typedef struct range {
 } range;
 
 /* Where the integer for a value is round((v - from) / scale) + add. */
-typedef struct plan {
+typedef struct coding {
     cip_quantize_head head;
     double from;
     double least, most; /* integers */
     double add;
-} plan;
+} coding;
 
-static void plan_noise(plan *p, const range *r, double sigma, double quality, bool wide)
+static void steps_by_noise(coding *p, const range *r, double sigma, double quality, bool wide)
 {
     /* half the range and not all of it: that may be more than a double holds */
     const double half = r->max / 2 - r->min / 2;
@@ -168,7 +168,7 @@ static void plan_noise(plan *p, const range *r, double sigma, double quality, bo
     p->least = -p->most;
 }
 
-static cip_status plan_bits(plan *p, const range *r, int bits, cip_err *err)
+static cip_status steps_by_bits(coding *p, const range *r, int bits, cip_err *err)
 {
     const int fine = bits < DBL_MANT_DIG ? bits : DBL_MANT_DIG;
     const double top = ldexp(1, fine - 1);
@@ -186,14 +186,14 @@ static cip_status plan_bits(plan *p, const range *r, int bits, cip_err *err)
     return CIP_OK;
 }
 
-static double decoded(const plan *p, double q, bool wide)
+static double decoded(const coding *p, double q, bool wide)
 {
     double v = q * p->head.scale + p->head.offset;
     return wide ? v : (double)(float)v;
 }
 
 /* The integer for a value; one step nearer to the middle where a reader would get no number. */
-static double quantized(const plan *p, double v, bool wide)
+static double quantized(const coding *p, double v, bool wide)
 {
     double q = rint((v - p->from) / p->head.scale) + p->add;
     q = fmin(fmax(q, p->least), p->most);
@@ -213,7 +213,7 @@ static uint8_t bits_for(int64_t least, int64_t most)
 }
 
 /* Integers, in place of the doubles; the head is complete then. */
-static void quantize(plan *p, double *x, uint64_t n, bool wide, double *worst)
+static void quantize(coding *p, double *x, uint64_t n, bool wide, double *worst)
 {
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (uint64_t i = 0; i < n; i++) {
@@ -328,14 +328,14 @@ cip_status cip_quantize_encode(cip_mem *mem, const cip_quantize_values *v,
     double *x = NULL, far = 0;
     CIP_TRY(check(v, how, &nelem, err));
     const lines l = lines_of(v, nelem);
-    plan p = { .head = { .n = nelem } };
+    coding p = { .head = { .n = nelem } };
     CIP_GO(CIP_NEW(mem, &x, 2 * (size_t)nelem, err));
     CIP_GO(gather_finite(&l, x, &n, &r, err));
     if (n != 0 && r.min < r.max) {
         if (how->bits != 0)
-            CIP_GO(plan_bits(&p, &r, how->bits, err));
+            CIP_GO(steps_by_bits(&p, &r, how->bits, err));
         else
-            plan_noise(&p, &r, noise(&l, x, n, x + nelem), how->quality, v->wide);
+            steps_by_noise(&p, &r, noise(&l, x, n, x + nelem), how->quality, v->wide);
         quantize(&p, x, n, v->wide, &far);
     } else if (n != 0) {
         p.head.offset = x[0];

@@ -107,8 +107,8 @@ static cip_status decode_part(const sample *s, const cip_want *want, size_t n, u
     const uint8_t *ptr[8];
     cip_needs needs = { .at = need, .max = 8 };
     *fetched = 0;
-    CIP_TRY(cip_codec_quantize.plan(&s->args, &env, (cip_bytes){ s->stored, CIP_QUANTIZE_HEAD },
-                                    &(cip_wants){ want, n, s->nraw }, &needs, err));
+    CIP_TRY(cip_codec_quantize.needs(&s->args, &env, (cip_bytes){ s->stored, CIP_QUANTIZE_HEAD },
+                                     &(cip_wants){ want, n, s->nraw }, &needs, err));
     for (size_t i = 0; i < needs.n; i++) {
         assert_true(need[i].off + need[i].len <= s->nstored);
         *fetched += need[i].len;
@@ -279,13 +279,13 @@ static void too_many_pieces_and_missing_bytes_are_told(void **state)
     s.args = (cip_quantize_args){ true, false };
     make(&s, 13, 9);
     const cip_bytes head = { s.stored, CIP_QUANTIZE_HEAD };
-    assert_int_equal(
-        cip_codec_quantize.plan(&s.args, &env, head, &(cip_wants){ want, 3, s.nraw }, &needs, NULL),
-        CIP_ERR_LIMIT);
+    assert_int_equal(cip_codec_quantize.needs(&s.args, &env, head, &(cip_wants){ want, 3, s.nraw },
+                                              &needs, NULL),
+                     CIP_ERR_LIMIT);
     needs = (cip_needs){ .at = need, .max = 4 };
-    assert_int_equal(
-        cip_codec_quantize.plan(&s.args, &env, head, &(cip_wants){ want, 3, s.nraw }, &needs, NULL),
-        CIP_OK);
+    assert_int_equal(cip_codec_quantize.needs(&s.args, &env, head, &(cip_wants){ want, 3, s.nraw },
+                                              &needs, NULL),
+                     CIP_OK);
     assert_int_equal(needs.n, 4);
     const cip_need only = { 0, CIP_QUANTIZE_HEAD + 1 };
     const uint8_t *ptr = s.stored;

@@ -37,23 +37,23 @@ enum { VALUE_SIZE = 16 };
 
 /* What two keys of one type have in common when they are equal: numbers, bools and nulls their
  * value, however it is written; others their text. */
-static cip_bytes value_of(const cip_node *key, uint8_t scratch[VALUE_SIZE])
+static cip_bytes value_of(const cip_node *key, uint8_t room[VALUE_SIZE])
 {
     double f;
     switch (key->type) {
     case CIP_NODE_NULL:
-        return (cip_bytes){ scratch, 0 };
+        return (cip_bytes){ room, 0 };
     case CIP_NODE_BOOL:
-        scratch[0] = key->b;
-        return (cip_bytes){ scratch, 1 };
+        room[0] = key->b;
+        return (cip_bytes){ room, 1 };
     case CIP_NODE_INT:
-        scratch[0] = key->negative;
-        memcpy(scratch + 1, &key->u, sizeof key->u);
-        return (cip_bytes){ scratch, 1 + sizeof key->u };
+        room[0] = key->negative;
+        memcpy(room + 1, &key->u, sizeof key->u);
+        return (cip_bytes){ room, 1 + sizeof key->u };
     case CIP_NODE_FLOAT:
         f = isnan(key->f) ? (double)NAN : key->f + 0.0; /* -0 is 0 */
-        memcpy(scratch, &f, sizeof f);
-        return (cip_bytes){ scratch, sizeof f };
+        memcpy(room, &f, sizeof f);
+        return (cip_bytes){ room, sizeof f };
     default:
         return text_of(key);
     }
@@ -69,12 +69,12 @@ bool cip_key_equal(const cip_node *a, const cip_node *b)
 }
 
 /* An integer key in decimal; no bytes for others. */
-static cip_bytes decimal_of(const cip_node *key, char scratch[CIP_STEP_SCRATCH])
+static cip_bytes decimal_of(const cip_node *key, char digits[CIP_STEP_DIGITS])
 {
     int n = 0;
     if (key->type == CIP_NODE_INT)
-        n = snprintf(scratch, CIP_STEP_SCRATCH, key->negative ? "%" PRId64 : "%" PRIu64, key->u);
-    return (cip_bytes){ (const uint8_t *)scratch, (size_t)n };
+        n = snprintf(digits, CIP_STEP_DIGITS, key->negative ? "%" PRId64 : "%" PRIu64, key->u);
+    return (cip_bytes){ (const uint8_t *)digits, (size_t)n };
 }
 
 static size_t slot_count(size_t n)
@@ -165,10 +165,10 @@ static bool has_spelling(const cip_node *key, cip_bytes decimal)
 /* Entries of the index: a number that is written otherwise is found in decimal too. */
 static size_t count_texts(const cip_pair *pair, size_t npair)
 {
-    char scratch[CIP_STEP_SCRATCH];
+    char digits[CIP_STEP_DIGITS];
     size_t n = npair;
     for (size_t i = 0; i < npair; i++)
-        n += has_spelling(pair[i].key, decimal_of(pair[i].key, scratch));
+        n += has_spelling(pair[i].key, decimal_of(pair[i].key, digits));
     return n;
 }
 
@@ -184,10 +184,10 @@ static void add_text(slots *s, cip_bytes text, size_t place)
  * on to the first free slot. */
 static void enter(slots *s, const cip_node *key, size_t i)
 {
-    char scratch[CIP_STEP_SCRATCH];
+    char digits[CIP_STEP_DIGITS];
     if (!is_scalar(key))
         return;
-    cip_bytes decimal = decimal_of(key, scratch);
+    cip_bytes decimal = decimal_of(key, digits);
     add_text(s, text_of(key), i);
     if (has_spelling(key, decimal))
         add_text(s, decimal, i);
@@ -270,12 +270,12 @@ enum { NO_MATCH, AS_STRING, BY_VALUE, BY_TEXT };
 
 static int match(const cip_node *key, cip_bytes text, bool any)
 {
-    char scratch[CIP_STEP_SCRATCH];
+    char digits[CIP_STEP_DIGITS];
     if (key == NULL || !is_scalar(key) || (!any && key->type != CIP_NODE_STRING))
         return NO_MATCH;
     if (same_text(key, text))
         return key->type == CIP_NODE_STRING ? AS_STRING : BY_TEXT;
-    cip_bytes decimal = decimal_of(key, scratch);
+    cip_bytes decimal = decimal_of(key, digits);
     bool same =
         decimal.len != 0 && decimal.len == text.len && memcmp(decimal.ptr, text.ptr, text.len) == 0;
     return same ? BY_VALUE : NO_MATCH;

@@ -67,7 +67,7 @@ cip_status cip_path_plain(cip_env *env, cip_arena *a, const char *path, char **o
 cip_status cip_path_escape(struct cip_buf *b, cip_bytes step, cip_err *err);
 /* The number that a step spells in decimal, without leading zeros, or SIZE_MAX. */
 size_t cip_path_item(cip_bytes step);
-enum { CIP_STEP_SCRATCH = 24 }; /* of an integer as text */
+enum { CIP_STEP_DIGITS = 24 }; /* of an integer as text */
 /* Whether each key is a string that has no double quote in front, so that its text names it. */
 bool cip_map_is_plain(const cip_node *map);
 /* Whether the i-th pair's key is a string whose text alone names another pair. `plain` is what

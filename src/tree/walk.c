@@ -71,7 +71,7 @@ static cip_status next_child(walker *w, cip_err *err)
         w->frames.len -= sizeof *f;
         return CIP_OK;
     }
-    char scratch[CIP_STEP_SCRATCH];
+    char digits[CIP_STEP_DIGITS];
     const bool plain = f->plain;
     size_t i = f->next++;
     const cip_node *node = f->node;
@@ -80,8 +80,8 @@ static cip_status next_child(walker *w, cip_err *err)
         CIP_TRY(cip_path_add_pair(&w->path, node, i, plain, err));
         return visit(w, node->pair[i].value, node->pair[i].key, err);
     }
-    int n = snprintf(scratch, sizeof scratch, "%zu", i);
-    CIP_TRY(cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)scratch, (size_t)n }, err));
+    int n = snprintf(digits, sizeof digits, "%zu", i);
+    CIP_TRY(cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)digits, (size_t)n }, err));
     return visit(w, node->item[i], NULL, err);
 }
 

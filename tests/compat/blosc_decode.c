@@ -2,7 +2,7 @@
  * Decodes Blosc chunks of other writers and compares: records on the standard input, each
  *   u32 typesize of the super-chunk, u32 ndim, ndim x i64 shape of a block, u32 bytes of the chunk,
  *   u32 raw bytes, the chunk, the raw bytes
- * (little-endian). Each chunk is decoded whole and in pieces, by what `plan` asks for, from and to
+ * (little-endian). Each chunk is decoded whole and in pieces, by what `needs` asks for, from and to
  * memory of exactly its size. A line for each that differs, and the number of all. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,8 +107,8 @@ static cip_status pieces(const cip_codec *c, const cip_codec_env *env, const rec
         size_t len = (size_t)rand() % (r->raw_len - at + 1) % (i == 0 ? 40 : r->raw_len + 1u);
         want[i] = (cip_want){ at, len, get(len) };
     }
-    cip_status st = c->plan(NULL, env, (cip_bytes){ r->stored, head },
-                            &(cip_wants){ want, PIECES, r->raw_len }, &needs, err);
+    cip_status st = c->needs(NULL, env, (cip_bytes){ r->stored, head },
+                             &(cip_wants){ want, PIECES, r->raw_len }, &needs, err);
     if (st == CIP_ERR_LIMIT || st == CIP_ERR_TRUNCATED) {
         needs.n = 1;
         need[0] = (cip_need){ 0, r->stored_len };

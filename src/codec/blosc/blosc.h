@@ -84,7 +84,7 @@ const char *cip_blosc_filter_name(int id);
 /* Whether this build decodes it: UNSUPPORTED with the codec's or filter's name and number. */
 cip_status cip_blosc_known(const cip_blosc_head *h, cip_err *err);
 
-/* A chunk as a cip_codec, "blosc": decode; plan and decode_spans, so that a part costs its blocks;
+/* A chunk as a cip_codec, "blosc": decode; needs and decode_spans, so that a part costs its blocks;
  * encode, whose args are a cip_blosc_spec (NULL: ARG), with its level where none (0) is given.
  * Decoding needs no args. env.typesize is the super-chunk's (0: the chunk's), ndim and block are
  * those of a b2nd array for the filters and codecs that need them. */
@@ -126,7 +126,7 @@ static inline size_t cip_blosc_stored_bound(size_t nbytes)
 }
 /* Encodes raw bytes to one chunk of at most cip_blosc_stored_bound(raw.len) bytes: always the same
  * bytes for the same input and parameters. What does not become smaller is stored as it is. ARG for
- * parameters that do not fit; RANGE when cap is too little; UNSUPPORTED. mem: scratch. */
+ * parameters that do not fit; RANGE when cap is too little; UNSUPPORTED. mem: working memory. */
 cip_status cip_blosc_encode(cip_mem *mem, const cip_blosc_spec *p, cip_bytes raw, uint8_t *dst,
                             size_t cap, size_t *n, cip_err *err);
 /* A special chunk: nbytes of zeros, NaNs, a repeated value (of p->typesize bytes) or nothing. */

@@ -56,7 +56,7 @@ static uint64_t dict_end(const cip_blosc_head *h, const cip_blosc_table *t)
     return cip_min_u64(cip_blosc_table_end(h) + 4 + CIP_BLOSC_MAX_DICT, cip_blosc_table_first(t));
 }
 
-/* Stored bytes that `plan` asked for. */
+/* Stored bytes that `needs` asked for. */
 static cip_status at_hand(const cip_stored *s, cip_need want, cip_bytes *out, cip_err *err)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -193,8 +193,8 @@ done:
     return st;
 }
 
-static cip_status blosc_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                             const cip_wants *w, cip_needs *out, cip_err *err)
+static cip_status blosc_needs(const void *args, const cip_codec_env *env, cip_bytes head,
+                              const cip_wants *w, cip_needs *out, cip_err *err)
 {
     cip_blosc_head h;
     (void)args;
@@ -454,7 +454,7 @@ const cip_codec cip_codec_blosc = {
     .name = "blosc",
     .decode = blosc_decode,
     .head_len = HEAD,
-    .plan = blosc_plan,
+    .needs = blosc_needs,
     .decode_spans = blosc_spans,
     .coder = blosc_coder,
     .takes = blosc_takes,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Any bytes as a Blosc chunk, whose first byte is its version. Decoded whole and in two pieces, by
- * what `plan` asks for, to memory of exactly the size: if the whole decodes, so do the pieces, and
+ * what `needs` asks for, to memory of exactly the size: if the whole decodes, so do the pieces, and
  * to the same. Blocks have 8 columns, where that is possible. */
 #include <stdlib.h>
 #include <string.h>

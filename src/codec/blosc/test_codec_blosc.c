@@ -379,9 +379,9 @@ static void a_piece_costs_the_table_and_its_blocks(void **state)
     };
     cip_need need[8];
     cip_needs needs = { .at = need, .max = 8 };
-    assert_int_equal(
-        C->plan(NULL, env, (cip_bytes){ c.b, c.len }, &(cip_wants){ want, 4, 19500 }, &needs, NULL),
-        CIP_OK);
+    assert_int_equal(C->needs(NULL, env, (cip_bytes){ c.b, c.len }, &(cip_wants){ want, 4, 19500 },
+                              &needs, NULL),
+                     CIP_OK);
     cip_need three = block_of(&c, 3), seven = block_of(&c, 7), last = block_of(&c, 19);
     assert_int_equal(needs.n, 4);
     assert_int_equal(need[0].off, 0);
@@ -393,16 +393,16 @@ static void a_piece_costs_the_table_and_its_blocks(void **state)
     assert_int_equal(need[3].off, last.off);
     needs.n = 0;
     needs.max = 3;
-    assert_int_equal(
-        C->plan(NULL, env, (cip_bytes){ c.b, c.len }, &(cip_wants){ want, 4, 19500 }, &needs, NULL),
-        CIP_ERR_LIMIT);
+    assert_int_equal(C->needs(NULL, env, (cip_bytes){ c.b, c.len }, &(cip_wants){ want, 4, 19500 },
+                              &needs, NULL),
+                     CIP_ERR_LIMIT);
     needs = (cip_needs){ .at = need, .max = 8 }; /* no more of the chunk than its table is shown */
     assert_int_equal(
-        C->plan(NULL, env, (cip_bytes){ c.b, 112 }, &(cip_wants){ want, 4, 19500 }, &needs, NULL),
+        C->needs(NULL, env, (cip_bytes){ c.b, 112 }, &(cip_wants){ want, 4, 19500 }, &needs, NULL),
         CIP_OK);
     needs.n = 0;
     assert_int_equal(
-        C->plan(NULL, env, (cip_bytes){ c.b, 111 }, &(cip_wants){ want, 4, 19500 }, &needs, NULL),
+        C->needs(NULL, env, (cip_bytes){ c.b, 111 }, &(cip_wants){ want, 4, 19500 }, &needs, NULL),
         CIP_ERR_TRUNCATED);
     assert_int_equal(needs.n, 1);
     assert_int_equal(need[0].len, 112);
@@ -420,8 +420,8 @@ static void delta_needs_block_0_too(void **state)
     cip_needs needs = { .at = need, .max = 8 };
     const cip_want want = { 8010, sizeof out, out };
     blosc_open(&w, (cip_bytes){ c.b, c.len });
-    assert_int_equal(C->plan(NULL, &w.env, (cip_bytes){ c.b, c.len },
-                             &(cip_wants){ &want, 1, 19500 }, &needs, NULL),
+    assert_int_equal(C->needs(NULL, &w.env, (cip_bytes){ c.b, c.len },
+                              &(cip_wants){ &want, 1, 19500 }, &needs, NULL),
                      CIP_OK);
     assert_int_equal(needs.n, 2); /* block 0 is behind the table */
     assert_int_equal(need[0].len, block_of(&c, 0).off + block_of(&c, 0).len);
@@ -457,7 +457,7 @@ static void stored_and_special_chunks_cost_what_is_wanted(void **state)
     cip_needs needs = { .at = need, .max = 4 };
     const cip_want want[] = { { 30, 4, NULL }, { 0, 3, NULL } };
     assert_int_equal(
-        C->plan(NULL, &(cip_codec_env){ 0 }, in, &(cip_wants){ want, 2, 60 }, &needs, NULL),
+        C->needs(NULL, &(cip_codec_env){ 0 }, in, &(cip_wants){ want, 2, 60 }, &needs, NULL),
         CIP_OK);
     assert_int_equal(needs.n, 3);
     assert_int_equal(need[0].len, 32);
@@ -470,7 +470,7 @@ static void stored_and_special_chunks_cost_what_is_wanted(void **state)
     put(&s, "123", 3);
     needs.n = 0;
     assert_int_equal(
-        C->plan(NULL, &(cip_codec_env){ 0 }, done(&s), &(cip_wants){ want, 2, 60 }, &needs, NULL),
+        C->needs(NULL, &(cip_codec_env){ 0 }, done(&s), &(cip_wants){ want, 2, 60 }, &needs, NULL),
         CIP_OK);
     assert_int_equal(needs.n, 1);
     assert_int_equal(need[0].len, 35);

@@ -88,7 +88,7 @@ static cip_status lz4_spans(const void *args, const cip_codec_env *env, const ci
     (void)args;
     uint64_t end;
     size_t n;
-    void *scratch;
+    void *front;
     CIP_TRY(wanted_end(w, &end, err));
     if (end == 0)
         return CIP_OK;
@@ -97,12 +97,12 @@ static cip_status lz4_spans(const void *args, const cip_codec_env *env, const ci
     cip_bytes in = { src->ptr[0], (size_t)src->total };
     if (w->n == 1 && w->at[0].off == 0)
         return decode_front(env, in, w->raw_len, w->at[0].dst, n, err);
-    CIP_TRY(cip_mem_get(env->mem, n, &scratch, err));
-    cip_status st = decode_front(env, in, w->raw_len, scratch, n, err);
+    CIP_TRY(cip_mem_get(env->mem, n, &front, err));
+    cip_status st = decode_front(env, in, w->raw_len, front, n, err);
     for (size_t i = 0; st == CIP_OK && i < w->n; i++)
         if (w->at[i].len != 0)
-            memcpy(w->at[i].dst, (uint8_t *)scratch + w->at[i].off, w->at[i].len);
-    cip_mem_put(env->mem, scratch);
+            memcpy(w->at[i].dst, (uint8_t *)front + w->at[i].off, w->at[i].len);
+    cip_mem_put(env->mem, front);
     return st;
 }
 

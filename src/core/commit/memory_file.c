@@ -22,7 +22,7 @@ struct cip_memory {
     size_t nmember, room;
     _Atomic uint64_t version; /* another one after each change */
     cip_memory *set;          /* a member's */
-    _Atomic unsigned held;    /* a member's: by the set, and by who has it open */
+    _Atomic unsigned users;   /* a member's: by the set, and by who has it open */
 };
 
 cip_status cip_memory_make(const cip_allocator *from, cip_memory **out, cip_err *err)
@@ -90,7 +90,7 @@ static void let_go(void *member)
 {
     cip_memory *m = member;
     cip_mem *mem = &m->set->mem;
-    if (atomic_fetch_sub(&m->held, 1) != 1)
+    if (atomic_fetch_sub(&m->users, 1) != 1)
         return;
     cip_buf_clear(&m->bytes);
     cip_mem_put(mem, m->name);
@@ -135,7 +135,7 @@ cip_status cip_memory_create(cip_memory *set, const char *name, cip_memory **out
     CIP_TRY(CIP_NEW(&set->mem, &m, 1, err));
     m->set = set;
     m->bytes.mem = &set->mem;
-    atomic_init(&m->held, 1);
+    atomic_init(&m->users, 1);
     cip_status st = cip_mem_copy(&set->mem, name, strlen(name), &m->name, err);
     if (st != CIP_OK) {
         let_go(m);
@@ -166,7 +166,7 @@ static cip_status hold(const cip_memory *set, const char *name, void **out, cip_
     if (!find(set, name, &at))
         return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "there is no '%.120s' in memory",
                         name);
-    atomic_fetch_add(&set->member[at]->held, 1);
+    atomic_fetch_add(&set->member[at]->users, 1);
     *out = set->member[at];
     return CIP_OK;
 }
@@ -318,7 +318,7 @@ static cip_status open_itself(void *user, cip_io_write_methods *methods, void **
     (void)err;
     *methods = m->set != NULL ? member_writes : cip_memory_target(m).methods;
     if (m->set != NULL)
-        atomic_fetch_add(&m->held, 1);
+        atomic_fetch_add(&m->users, 1);
     *out = m;
     return CIP_OK;
 }

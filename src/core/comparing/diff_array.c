@@ -183,7 +183,7 @@ static cip_status tell_data(const pair *p, cip_err *err)
 }
 
 /* Plans for all of both sides' elements. On failure nothing needs clearing. */
-static cip_status plan(pair *p, cip_diff_side a, cip_diff_side b, whose *of, cip_err *err)
+static cip_status prepare(pair *p, cip_diff_side a, cip_diff_side b, whose *of, cip_err *err)
 {
     const cip_read_args of_a = { .size = sizeof of_a, .field = a.field };
     const cip_read_args of_b = { .size = sizeof of_b, .field = b.field };
@@ -209,7 +209,7 @@ static cip_status compare_leaf(cip_differ *d, const char *path, cip_diff_side a,
     pair p = { .d = d, .path = path };
     cip_err why = CIP_ERR_INIT;
     whose of = OF_NEITHER;
-    cip_status st = plan(&p, a, b, &of, &why);
+    cip_status st = prepare(&p, a, b, &of, &why);
     if (st != CIP_OK)
         return unreadable(d, path, of, st, &why, err);
     if (same_shape(&p.a.from, &p.b.from)) {
@@ -235,7 +235,7 @@ static cip_status same_records(cip_differ *d, cip_diff_side a, cip_diff_side b, 
     whose of = OF_NEITHER;
     cip_err why = CIP_ERR_INIT;
     *same = false;
-    cip_status st = plan(&p, a, b, &of, &why);
+    cip_status st = prepare(&p, a, b, &of, &why);
     if (st != CIP_OK)
         return CIP_OK;
     st = cip_elem_diff_make(p.a.to, p.b.to, 0, 0, &p.elem, &why);

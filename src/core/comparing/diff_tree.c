@@ -310,7 +310,7 @@ static cip_status next_pair(walker *w, const frame *f, size_t i, cip_err *err)
 
 static cip_status next_item(walker *w, const frame *f, size_t i, cip_err *err)
 {
-    char step[CIP_STEP_SCRATCH];
+    char step[CIP_STEP_DIGITS];
     const int n = snprintf(step, sizeof step, "%zu", i);
     CIP_TRY(cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)step, (size_t)n }, err));
     CIP_TRY(cip_buf_nul(&w->path, err));

@@ -92,7 +92,7 @@ static cip_status add_array(cip_layout *l, const cip_b2_frame *f, cip_err *err)
         CIP_TRY(flat_array(l, f, a, err));
     CIP_TRY(chunk_shape(l, f, a, &chunk, err));
     a->space = f->data;
-    const cip_b2_held *held = &f->index.held;
+    const cip_b2_partial *partial = &f->index.partial;
     const cip_b2_store_kind *store = cip_b2_store_kind_of(f);
     if (store != NULL)
         cip_warn(l->env, CIP_ERR_UNSUPPORTED, f->base, NULL,
@@ -100,18 +100,18 @@ static cip_status add_array(cip_layout *l, const cip_b2_frame *f, cip_err *err)
                  "stored as",
                  store->what);
     a->storage = (cip_storage){ .kind = CIP_STORAGE_OWN,
-                                .own = held->kind != NULL ? held->kind
-                                       : store != NULL    ? store->kind
-                                       : f->h.sparse      ? "sparse"
-                                                          : "frame",
-                                .codec = held->none ? "none" : cip_b2_codec_name(&f->h),
+                                .own = partial->kind != NULL ? partial->kind
+                                       : store != NULL       ? store->kind
+                                       : f->h.sparse         ? "sparse"
+                                                             : "frame",
+                                .codec = partial->none ? "none" : cip_b2_codec_name(&f->h),
                                 .nbytes = f->index.n != 0 ? f->h.cbytes : 0,
                                 .chunk = chunk,
                                 .block = -1 };
-    if (!held->none || held->cache)
+    if (!partial->none || partial->cache)
         return CIP_OK;
     cip_err why = CIP_ERR_INIT;
-    cip_array_refuse(a, cip_b2_held_fail(held, &why), &why);
+    cip_array_refuse(a, cip_b2_partial_fail(partial, &why), &why);
     return CIP_OK;
 }
 
@@ -148,7 +148,7 @@ static cip_status open_frame(cip_layout *l, cip_b2_file *own, cip_err *err)
     l->beside = (own->index != NULL ? own->index->size : 0) +
                 (f->h.sparse && f->index.n != 0 ? f->h.cbytes : 0);
     CIP_TRY(cip_b2_tree(l, f, &l->tree, err));
-    CIP_TRY(cip_b2_held_find(l, f, &f->index.held, err));
+    CIP_TRY(cip_b2_partial_find(l, f, &f->index.partial, err));
     CIP_TRY(add_array(l, f, err));
     l->list_blocks = cip_b2_list_blocks;
     return cip_b2_facts(l, f, err);
@@ -193,9 +193,9 @@ cip_status cip_b2_nested_space(cip_layout *l, uint64_t off, uint64_t len, cip_sp
     if (own->frame->h.sparse)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, off + 0x1A,
                         "expected a contiguous frame, found a sparse one");
-    const cip_b2_held *held = &own->frame->index.held;
-    if (held->none && !held->cache)
-        return cip_b2_held_fail(held, err);
+    const cip_b2_partial *partial = &own->frame->index.partial;
+    if (partial->none && !partial->cache)
+        return cip_b2_partial_fail(partial, err);
     *out = own->frame->data;
     return CIP_OK;
 }

@@ -83,12 +83,13 @@ const cip_b2_meta *cip_b2_meta_nd(const cip_b2_metas *m);
 /* "lz4" for what a frame's header says of its codec. */
 const char *cip_b2_codec_name(const cip_b2_header *h);
 
-/* --- blosc2_held.c: frames that do not hold all of their array -------------------------------- */
+/* --- blosc2_partial.c: frames that do not hold all of their array --------------------------------
+ */
 
 typedef struct cip_b2_frame cip_b2_frame;
 
 /* What of the array lies in the frame. Borrowed from the layout's tree. */
-typedef struct cip_b2_held {
+typedef struct cip_b2_partial {
     const char *kind;  /* "lazyexpr", "proxy" ...; NULL: the frame holds its data, as most do */
     const char *what;  /* in words */
     bool cache;        /* chunks may have been fetched: */
@@ -96,7 +97,7 @@ typedef struct cip_b2_held {
     cip_bytes fetched; /* per_chunk bits a chunk, least significant first; NULL: what is no special
                           chunk was */
     uint64_t per_chunk;
-} cip_b2_held;
+} cip_b2_partial;
 
 /* What the bytes of a list are for python-blosc2, where they are no elements. */
 typedef struct cip_b2_store_kind {
@@ -108,14 +109,15 @@ typedef struct cip_b2_store_kind {
 /* NULL: they are the elements. */
 const cip_b2_store_kind *cip_b2_store_kind_of(const cip_b2_frame *f);
 
-extern const char cip_b2_held_missing[]; /* why a chunk of a cache is not there */
+extern const char cip_b2_partial_missing[]; /* why a chunk of a cache is not there */
 
 /* From metalayers and the layout's tree. */
-cip_status cip_b2_held_find(cip_layout *l, const cip_b2_frame *f, cip_b2_held *out, cip_err *err);
+cip_status cip_b2_partial_find(cip_layout *l, const cip_b2_frame *f, cip_b2_partial *out,
+                               cip_err *err);
 /* Whether chunk i is here whole; `special`: cip_blosc_special of its entry. */
-bool cip_b2_held_chunk(const cip_b2_held *h, uint64_t i, uint8_t special);
+bool cip_b2_partial_chunk(const cip_b2_partial *h, uint64_t i, uint8_t special);
 /* Fails as reading a chunk that is not here does: UNSUPPORTED, or of a cache NOT_FOUND. */
-cip_status cip_b2_held_fail(const cip_b2_held *h, cip_err *err);
+cip_status cip_b2_partial_fail(const cip_b2_partial *h, cip_err *err);
 
 /* --- blosc2_index.c: where the chunks lie ----------------------------------------------------- */
 
@@ -125,13 +127,13 @@ typedef struct cip_b2_index {
     cip_space *in; /* that holds the frame */
     uint64_t base; /* where it begins there */
     const cip_b2_header *h;
-    cip_space *numbered; /* sparse: the chunk files (io/numbered.h); otherwise NULL */
-    cip_space *space;    /* decoded offsets; NULL when there are no chunks */
-    uint64_t at, len;    /* the index chunk, from base */
-    uint64_t n;          /* chunks */
-    uint32_t width;      /* bytes of an offset */
-    cip_b2_held held;    /* set before chunks are read */
-    bool constant;       /* all are `value` */
+    cip_space *numbered;    /* sparse: the chunk files (io/numbered.h); otherwise NULL */
+    cip_space *space;       /* decoded offsets; NULL when there are no chunks */
+    uint64_t at, len;       /* the index chunk, from base */
+    uint64_t n;             /* chunks */
+    uint32_t width;         /* bytes of an offset */
+    cip_b2_partial partial; /* set before chunks are read */
+    bool constant;          /* all are `value` */
     uint8_t value[CIP_B2_MAX_WIDTH];
     pthread_mutex_t ready; /* held while all heads are looked at for the first time */
     _Atomic bool is_ready;

@@ -48,7 +48,8 @@ static cip_status fill_block(const cip_b2_frame *f, cip_space *linear, uint64_t 
         CIP_TRY(fill_stored(f, i, &e, b, err));
     else
         b->info.codec = cip_blosc_special_name(e.special);
-    return cip_b2_held_chunk(&x->held, i, e.special) ? CIP_OK : cip_b2_held_fail(&x->held, err);
+    return cip_b2_partial_chunk(&x->partial, i, e.special) ? CIP_OK
+                                                           : cip_b2_partial_fail(&x->partial, err);
 }
 
 /* A chunk that cannot be read is listed with the reason. */

@@ -472,14 +472,14 @@ static bool is_absent(const cip_b2_index *x, const cip_b2_entry *e)
 }
 
 /* How many chunks from i on, of a run of equal entries, are here (or are not) as chunk i is. */
-static uint64_t held_run(const cip_b2_index *x, uint64_t i, uint8_t special, uint64_t run)
+static uint64_t alike_run(const cip_b2_index *x, uint64_t i, uint8_t special, uint64_t run)
 {
-    bool held = cip_b2_held_chunk(&x->held, i, special);
+    bool here = cip_b2_partial_chunk(&x->partial, i, special);
     uint64_t n = 1;
-    if (x->held.kind == NULL || x->held.none)
+    if (x->partial.kind == NULL || x->partial.none)
         return run;
     run = cip_min_u64(run, RUN_LOOK);
-    while (n < run && cip_b2_held_chunk(&x->held, i + n, special) == held)
+    while (n < run && cip_b2_partial_chunk(&x->partial, i + n, special) == here)
         n++;
     return n;
 }
@@ -497,14 +497,14 @@ static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_er
     if (e.special != CIP_BLOSC_NOT_SPECIAL) {
         out->state = state[e.special];
         /* Of equal entries, how many chunks are told of at once; the last chunk may be shorter. */
-        uint64_t run = held_run(x, i, e.special, run_of(x, i));
+        uint64_t run = alike_run(x, i, e.special, run_of(x, i));
         bool last_is_short = cip_b2_index_expected(x, x->n - 1) != x->h->chunksize;
         out->run = last_is_short && i + run == x->n && run > 1 ? run - 1 : run;
     }
-    if (!cip_b2_held_chunk(&x->held, i, e.special)) {
+    if (!cip_b2_partial_chunk(&x->partial, i, e.special)) {
         out->state = CIP_CHUNK_MISSING;
-        out->why = cip_b2_held_fail(&x->held, NULL);
-        out->lack = x->held.cache ? cip_b2_held_missing : NULL;
+        out->why = cip_b2_partial_fail(&x->partial, NULL);
+        out->lack = x->partial.cache ? cip_b2_partial_missing : NULL;
         return CIP_OK;
     }
     if (e.special != CIP_BLOSC_NOT_SPECIAL)

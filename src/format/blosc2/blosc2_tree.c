@@ -223,12 +223,12 @@ static cip_status chunk_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err
 cip_status cip_b2_facts(cip_layout *l, const cip_b2_frame *f, cip_err *err)
 {
     static const char *const split[] = { "always", "never", "auto", "forward-compat" };
-    const cip_b2_held *held = &f->index.held;
+    const cip_b2_partial *partial = &f->index.partial;
     CIP_TRY(cip_layout_add_fact(l, "kind", err, "%s%s", f->h.sparse ? "sparse" : "contiguous",
                                 f->nd_meta != NULL ? " frame, n-d array" : " frame"));
-    if (held->kind != NULL)
-        CIP_TRY(cip_layout_add_fact(l, "holds", err, "%s (%s): %s", held->what, held->kind,
-                                    held->none ? "no data" : "the chunks that were fetched"));
+    if (partial->kind != NULL)
+        CIP_TRY(cip_layout_add_fact(l, "holds", err, "%s (%s): %s", partial->what, partial->kind,
+                                    partial->none ? "no data" : "the chunks that were fetched"));
     if (cip_b2_store_kind_of(f) != NULL)
         CIP_TRY(cip_layout_add_fact(l, "holds", err, "%s", cip_b2_store_kind_of(f)->what));
     CIP_TRY(cip_layout_add_fact(l, "typesize", err, "%" PRIu64, f->h.typesize));

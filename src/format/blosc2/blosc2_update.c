@@ -67,8 +67,8 @@ static cip_status unable(cip_err *err, const char *expected, const char *found)
 cip_status cip_b2_update_check(const cip_b2_frame *f, cip_err *err)
 {
     const cip_b2_index *x = &f->index;
-    if (x->held.kind != NULL)
-        return unable(err, "a frame that holds all of its array", x->held.what);
+    if (x->partial.kind != NULL)
+        return unable(err, "a frame that holds all of its array", x->partial.what);
     if (x->n != 0 && (x->document || f->trailer.wrapped))
         return unable(err, "a frame as libblosc2 writes it", "one laid out as documents say");
     if (x->n != 0 && x->width != 8)

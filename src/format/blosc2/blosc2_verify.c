@@ -131,7 +131,7 @@ static cip_status check_chunk(check *c, uint64_t i, uint64_t *run, cip_err *err)
         *run = c->f->index.constant ? c->f->index.n - i : 1;
         return CIP_OK;
     }
-    if (chunk.state == CIP_CHUNK_MISSING && c->f->index.held.kind != NULL)
+    if (chunk.state == CIP_CHUNK_MISSING && c->f->index.partial.kind != NULL)
         c->nabsent += cip_max_u64(chunk.run, 1);
     else if (chunk.state == CIP_CHUNK_MISSING)
         cip_report_add(c->rep, CIP_BAD, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, 0, chunk_name(i).text,
@@ -144,9 +144,9 @@ static cip_status check_chunk(check *c, uint64_t i, uint64_t *run, cip_err *err)
 }
 
 /* Of a lazy array core says it, as of every array that is not readable. */
-static void report_held(check *c)
+static void report_partial(check *c)
 {
-    const cip_b2_held *h = &c->f->index.held;
+    const cip_b2_partial *h = &c->f->index.partial;
     if (h->kind != NULL && h->cache)
         cip_report_add(c->rep, c->nabsent != 0 ? CIP_WARN : CIP_NOTE,
                        c->nabsent != 0 ? CIP_ERR_NOT_FOUND : CIP_OK, CIP_NO_OFFSET, 0, "chunks",
@@ -219,7 +219,7 @@ static void compare_places(check *c)
         holes += c->f->index.at - end;
     if (c->f->index.n != 0) /* between index and trailer */
         holes += c->f->h.frame_len - c->f->trailer.len - c->f->index.at - c->f->index.len;
-    if (holes != 0 && c->f->index.held.kind == NULL && c->nplace < PLACES_MAX &&
+    if (holes != 0 && c->f->index.partial.kind == NULL && c->nplace < PLACES_MAX &&
         c->f->index.numbered == NULL)
         cip_report_add(c->rep, CIP_NOTE, CIP_OK, c->f->base, 0, "chunks",
                        "%" PRIu64 " bytes belong to no chunk, as updates leave them", holes);
@@ -274,7 +274,7 @@ static cip_status verify_frame(check *c, bool deep, cip_err *err)
     if (deep)
         CIP_TRY(cip_b2_frame_linear(c->f, &c->linear, err));
     CIP_TRY(check_chunks(c, err));
-    report_held(c);
+    report_partial(c);
     compare_places(c);
     compare_lengths(c);
     return CIP_OK;

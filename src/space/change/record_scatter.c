@@ -11,11 +11,11 @@
 enum { TILE = 4 << 20 }; /* bytes of records held at once */
 
 /* Elements in memory where a view has them, in C order. */
-typedef struct held {
+typedef struct viewed {
     const uint8_t *base;
     cip_nd v;
     int64_t at[CIP_MAX_NDIM];
-} held;
+} viewed;
 
 typedef struct scattering {
     const cip_space *s;
@@ -23,9 +23,9 @@ typedef struct scattering {
     uint8_t *buf;
 } scattering;
 
-static cip_status next_held(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
+static cip_status next_viewed(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
 {
-    held *h = self;
+    viewed *h = self;
     const cip_nd *v = &h->v;
     (void)err;
     for (; nelem != 0; nelem--, dst += v->itemsize) {
@@ -55,8 +55,8 @@ static cip_status put_parts(const scattering *s, const cip_nd *at, const cip_nd 
             a.itemsize = b.itemsize = end - first;
             /* Elements at `at`, each within one part of a record, which are at `from` in the
              * buffer. */
-            held h = { .base = s->buf, .v = b };
-            const cip_feed feed = { .next = next_held, .self = &h };
+            viewed h = { .base = s->buf, .v = b };
+            const cip_feed feed = { .next = next_viewed, .self = &h };
             cip_nd in;
             size_t column = cip_records_column(s->s, &a, &in);
             if (column == s->s->records.n)

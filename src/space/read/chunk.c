@@ -109,12 +109,12 @@ cip_chunk_way cip_chunk_way_of(const cip_rd *rd, const cip_space *s, const cip_c
     if (a->staged && (!part || a->nbytes > rd->tune->pieces_nbytes))
         return CIP_WAY_WHOLE;
     if (summed) /* all stored bytes are compared first: by blocks that would be done for each */
-        return codec->plan != NULL && part && a->batches == 0 ? CIP_WAY_PIECES : CIP_WAY_WHOLE;
+        return codec->needs != NULL && part && a->batches == 0 ? CIP_WAY_PIECES : CIP_WAY_WHOLE;
     if (steps.n == 0)
         return CIP_WAY_STORED;
     if (a->direct)
         return CIP_WAY_DIRECT;
-    if (codec->plan != NULL) {
+    if (codec->needs != NULL) {
         bool batches = a->batches != 0 && c->raw_len / 2 > rd->tune->pieces_nbytes;
         bool cheap = large || a->again * TABLE_ENTRY <= c->raw_len / 8;
         if (cheap && (part || batches || (a->batches != 0 && large)))
@@ -157,7 +157,7 @@ static cip_status tidy_needs(cip_needs *needs, uint64_t total, cip_err *err)
 
 /* A chunk whose codec says what it needs. Its head is read once: by it the codec tells what is
  * decoded together, what it needs, and decodes; where that takes more of it, the rest is read. */
-typedef struct planned {
+typedef struct needing {
     const cip_rd *rd;
     const cip_chunk *c;
     cip_step step;
@@ -166,9 +166,9 @@ typedef struct planned {
     cip_pooled room;
     cip_need need[NEEDS];
     cip_needs needs;
-} planned;
+} needing;
 
-static void open_planned(const cip_rd *rd, const cip_space *s, const cip_chunk *c, planned *p)
+static void open_planned(const cip_rd *rd, const cip_space *s, const cip_chunk *c, needing *p)
 {
     cip_step own;
     p->rd = rd;
@@ -180,7 +180,7 @@ static void open_planned(const cip_rd *rd, const cip_space *s, const cip_chunk *
 }
 
 /* The head is made n bytes long, or as long as the chunk is. */
-static cip_status read_head(planned *p, uint64_t n, cip_err *err)
+static cip_status read_head(needing *p, uint64_t n, cip_err *err)
 {
     const cip_extent *at = &p->c->at;
     cip_pooled longer;
@@ -196,7 +196,7 @@ static cip_status read_head(planned *p, uint64_t n, cip_err *err)
     return cip_rd_at(p->rd, at->in, at->off + have, longer.ptr + have, len - have, err);
 }
 
-static cip_status plan(planned *p, const cip_want *piece, size_t n, cip_err *err)
+static cip_status find_needs(needing *p, const cip_want *piece, size_t n, cip_err *err)
 {
     const cip_codec *codec = p->step.codec;
     uint64_t total = p->c->at.len, longer = cip_min_u64(codec->head_len, total);
@@ -205,8 +205,8 @@ static cip_status plan(planned *p, const cip_want *piece, size_t n, cip_err *err
         if (p->head.len < longer)
             CIP_TRY(read_head(p, longer, err));
         p->needs = (cip_needs){ .at = p->need, .max = NEEDS };
-        cip_status st = codec->plan(p->step.args, &p->env, p->head,
-                                    &(cip_wants){ piece, n, p->c->raw_len }, &p->needs, &found);
+        cip_status st = codec->needs(p->step.args, &p->env, p->head,
+                                     &(cip_wants){ piece, n, p->c->raw_len }, &p->needs, &found);
         if (st == CIP_OK)
             return tidy_needs(&p->needs, total, err);
         if (st == CIP_ERR_LIMIT) { /* too many pieces: all of it then */
@@ -221,7 +221,7 @@ static cip_status plan(planned *p, const cip_want *piece, size_t n, cip_err *err
 }
 
 /* What of the needs the head has not; before it, room for the codec to work in. */
-static cip_status fetch_needs(planned *p, cip_pooled *room, const uint8_t **ptr, cip_err *err)
+static cip_status fetch_needs(needing *p, cip_pooled *room, const uint8_t **ptr, cip_err *err)
 {
     cip_want want[NEEDS];
     size_t nwant = 0, size;
@@ -250,7 +250,7 @@ static cip_status fetch_needs(planned *p, cip_pooled *room, const uint8_t **ptr,
     return cip_rd_spans(p->rd, p->c->at.in, p->c->at.off, want, nwant, err);
 }
 
-static cip_status decode_planned(planned *p, const cip_want *piece, size_t n, cip_err *err)
+static cip_status decode_planned(needing *p, const cip_want *piece, size_t n, cip_err *err)
 {
     const uint8_t *ptr[NEEDS];
     cip_pooled room = { NULL, 0 };
@@ -274,7 +274,7 @@ static bool is_small_part(const cip_needs *needs, const cip_chunk_wish *w)
 
 /* All of what is decoded together; it goes into the cache when it is asked for again, since reads
  * of neighbours will want it, and those that are scattered would only fill fresh memory. */
-static cip_status read_from_unit(planned *p, const cip_space *s, const cip_chunk_wish *w,
+static cip_status read_from_unit(needing *p, const cip_space *s, const cip_chunk_wish *w,
                                  cip_err *err)
 {
     const cip_rd *rd = p->rd;
@@ -309,7 +309,7 @@ static cip_status read_from_unit(planned *p, const cip_space *s, const cip_chunk
 static cip_status read_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
                               const cip_chunk_wish *w, cip_err *err)
 {
-    planned p;
+    needing p;
     cip_status st;
     bool summed = c->sum_id != CIP_SUM_NONE;
     open_planned(rd, s, c, &p);
@@ -318,7 +318,7 @@ static cip_status read_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c
         CIP_GO(read_head(&p, c->at.len, err));
         CIP_GO(cip_chunk_check_sum(&rd->env->mem, c, p.head, err));
     }
-    CIP_GO(plan(&p, w->piece, w->n, err));
+    CIP_GO(find_needs(&p, w->piece, w->n, err));
     st = is_small_part(&p.needs, w) && !summed ? read_from_unit(&p, s, w, err)
                                                : decode_planned(&p, w->piece, w->n, err);
 done:
@@ -347,7 +347,7 @@ done:
 /* --- pieces ---------------------------------------------------------------------------------- */
 
 /* Needs of chunk bytes that the head does not hold, of their FILE. */
-static size_t add_needs(const planned *p, uint64_t base, cip_need *out, size_t max)
+static size_t add_needs(const needing *p, uint64_t base, cip_need *out, size_t max)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->needs.n && n < max; i++)
@@ -359,7 +359,7 @@ static size_t add_needs(const planned *p, uint64_t base, cip_need *out, size_t m
 size_t cip_chunk_needs(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, const cip_chunk *c,
                        cip_need *need, size_t max)
 {
-    planned p;
+    needing p;
     size_t n = 0;
     uint64_t base = c->at.off;
     cip_space *in = c->at.in;
@@ -375,7 +375,7 @@ size_t cip_chunk_needs(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, 
     if (way != CIP_WAY_PIECES)
         return n;
     open_planned(rd, s, c, &p);
-    if (plan(&p, w->piece, w->n, NULL) == CIP_OK)
+    if (find_needs(&p, w->piece, w->n, NULL) == CIP_OK)
         n = add_needs(&p, base, need, max);
     cip_buffer_pool_give(rd->buffers, &p.room);
     return n;

@@ -44,7 +44,7 @@ static void expect_heads(cip_space *s, const cip_chunk_wish *w, size_t n)
     cip_need need[CIP_FAR_RANGES];
     size_t m = 0;
     const cip_codec *codec = s->nstep == 1 ? s->step[0].codec : NULL;
-    if (codec == NULL || codec->plan == NULL)
+    if (codec == NULL || codec->needs == NULL)
         return;
     for (size_t i = 0; i < n && m < CIP_FAR_RANGES; i++) {
         cip_chunk c = { .run = 0 };

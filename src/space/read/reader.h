@@ -108,8 +108,8 @@ typedef enum cip_chunk_way {
     CIP_WAY_STORED,  /* stored as it is: pieces are read where they lie */
     CIP_WAY_DIRECT,  /* decoded to where all of it goes */
     CIP_WAY_WHOLE,   /* decoded into the cache; into a buffer where it is too large to be kept */
-    CIP_WAY_PIECES,  /* what the codec's plan says; a small part of what is decoded together: all of
-                        that, into the cache when it is asked for again */
+    CIP_WAY_PIECES,  /* what the codec says that it needs; a small part of what is decoded together:
+                        all of that, into the cache when it is asked for again */
     CIP_WAY_IN_ORDER /* decoded from its beginning to the last piece, with little memory */
 } cip_chunk_way;
 

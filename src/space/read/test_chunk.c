@@ -503,8 +503,8 @@ static void too_many_blocks_mean_all_of_them(void **state)
     assert_int_equal(err.code, 0);
 }
 
-static cip_status far_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                           const cip_wants *w, cip_needs *out, cip_err *err)
+static cip_status far_needs(const void *args, const cip_codec_env *env, cip_bytes head,
+                            const cip_wants *w, cip_needs *out, cip_err *err)
 {
     (void)env, (void)head, (void)w, (void)err;
     out->at[out->n++] = *(const cip_need *)args;
@@ -524,7 +524,7 @@ static void needs_beyond_the_stored_bytes_are_corrupt(void **state)
     (void)state;
     static cip_need need;
     const cip_codec far = {
-        .name = "far", .decode = plus_one, .plan = far_plan, .decode_spans = span_nothing
+        .name = "far", .decode = plus_one, .needs = far_needs, .decode_spans = span_nothing
     };
     cip_chunk c = { .at = in_file("@ABCD", 5), .raw_len = 5 };
     uint8_t b[5];
@@ -544,8 +544,8 @@ static void needs_beyond_the_stored_bytes_are_corrupt(void **state)
 }
 
 /* Wants to see as many bytes of the chunk as its argument says. */
-static cip_status hungry_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                              const cip_wants *w, cip_needs *out, cip_err *err)
+static cip_status hungry_needs(const void *args, const cip_codec_env *env, cip_bytes head,
+                               const cip_wants *w, cip_needs *out, cip_err *err)
 {
     (void)env, (void)w;
     last_len = head.len;
@@ -563,7 +563,7 @@ static void a_codec_is_shown_more_of_a_chunk_if_it_asks(void **state)
     const cip_codec hungry = { .name = "hungry",
                                .decode = plus_one,
                                .head_len = 2,
-                               .plan = hungry_plan,
+                               .needs = hungry_needs,
                                .decode_spans = span_nothing };
     cip_chunk c = { .at = in_file("@ABCD", 5), .raw_len = 5 };
     uint8_t b[5];

@@ -12,8 +12,8 @@
 static uint64_t unit_len = 4;
 
 /* Units of so many bytes, stored one more than they are; counts those that are decoded. */
-static cip_status all_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                           const cip_wants *w, cip_needs *out, cip_err *err)
+static cip_status all_needs(const void *args, const cip_codec_env *env, cip_bytes head,
+                            const cip_wants *w, cip_needs *out, cip_err *err)
 {
     (void)args, (void)env, (void)err;
     assert_true(head.len >= 2);
@@ -37,7 +37,7 @@ static cip_status minus_one_spans(const void *args, const cip_codec_env *env, co
 static const cip_codec fours = { .name = "fours",
 
                                  .head_len = 2,
-                                 .plan = all_plan,
+                                 .needs = all_needs,
                                  .decode_spans = minus_one_spans };
 
 static void a_unit_is_kept_when_a_part_of_it_is_asked_for_again(void **state)

@@ -339,8 +339,8 @@ static unsigned decoded; /* bit i: block i */
 static int ndecoded;
 
 /* Stored byte i stands for raw byte i: what is planned is what is read. */
-static cip_status block_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                             const cip_wants *w, cip_needs *needs, cip_err *err)
+static cip_status block_needs(const void *args, const cip_codec_env *env, cip_bytes head,
+                              const cip_wants *w, cip_needs *needs, cip_err *err)
 {
     (void)args, (void)env, (void)head, (void)err;
     for (size_t i = 0; i < w->n; i++) {
@@ -375,12 +375,12 @@ static cip_status block_all(const void *args, const cip_codec_env *env, cip_byte
 }
 
 static const cip_codec by_block = {
-    .name = "by block", .decode = block_all, .plan = block_plan, .decode_spans = block_spans
+    .name = "by block", .decode = block_all, .needs = block_needs, .decode_spans = block_spans
 };
 
 /* The chunk itself speaks of pieces of 4 bytes. */
-static cip_status fours_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                             const cip_wants *w, cip_needs *needs, cip_err *err)
+static cip_status fours_needs(const void *args, const cip_codec_env *env, cip_bytes head,
+                              const cip_wants *w, cip_needs *needs, cip_err *err)
 {
     (void)args, (void)env, (void)head, (void)err;
     needs->unit = w->at->off / 4 * 4;
@@ -389,7 +389,7 @@ static cip_status fours_plan(const void *args, const cip_codec_env *env, cip_byt
 }
 
 static const cip_codec by_four = {
-    .name = "by four", .decode = block_all, .plan = fours_plan, .decode_spans = block_spans
+    .name = "by four", .decode = block_all, .needs = fours_needs, .decode_spans = block_spans
 };
 
 static cip_space *blocked_space(void)

@@ -22,8 +22,8 @@ static cip_status delta_head(cip_bytes head, uint64_t raw_len, uint32_t *block, 
     return CIP_OK;
 }
 
-static cip_status delta_plan(const void *args, const cip_codec_env *env, cip_bytes head,
-                             const cip_wants *w, cip_needs *out, cip_err *err)
+static cip_status delta_needs(const void *args, const cip_codec_env *env, cip_bytes head,
+                              const cip_wants *w, cip_needs *out, cip_err *err)
 {
     uint32_t block;
     (void)args;
@@ -97,7 +97,7 @@ static cip_status delta_decode(const void *args, const cip_codec_env *env, cip_b
 const cip_codec fake_delta = { .name = "fake delta",
                                .decode = delta_decode,
                                .head_len = HEAD,
-                               .plan = delta_plan,
+                               .needs = delta_needs,
                                .decode_spans = delta_decode_spans };
 
 /* --- trickle: nothing but a stream ----------------------------------------------------------- */

@@ -47,7 +47,7 @@ static inline void blosc_open(blosc_world *w, cip_bytes chunk)
     w->env.block = w->block;
 }
 
-/* A range that is not in the chunk, as the callers of `plan` find it, is CORRUPT. */
+/* A range that is not in the chunk, as the callers of `needs` find it, is CORRUPT. */
 static inline cip_status blosc_spans(const blosc_world *w, cip_bytes chunk, uint64_t raw_len,
                                      const cip_want *want, size_t nwant, cip_err *err)
 {
@@ -56,7 +56,7 @@ static inline cip_status blosc_spans(const blosc_world *w, cip_bytes chunk, uint
     cip_needs needs = { .at = need, .max = BLOSC_NEEDS };
     size_t made = 0, head_len = cip_codec_blosc.head_len;
     uint8_t *head = blosc_copy(chunk.ptr, chunk.len < head_len ? chunk.len : head_len);
-    cip_status st = cip_codec_blosc.plan(
+    cip_status st = cip_codec_blosc.needs(
         NULL, &w->env, (cip_bytes){ head, chunk.len < head_len ? chunk.len : head_len },
         &(cip_wants){ want, nwant, raw_len }, &needs, err);
     free(head);

@@ -44,7 +44,7 @@ static const cip_node *vlmeta(const cip_layout *l, const char *name)
     return map != NULL ? cip_map_get(map, name) : NULL;
 }
 
-static void find_object(const cip_layout *l, cip_b2_held *h)
+static void find_object(const cip_layout *l, cip_b2_partial *h)
 {
     const cip_node *meta = cip_map_get(l->tree, "meta");
     const cip_node *marker = cip_map_get(meta, "b2o");
@@ -60,7 +60,7 @@ static void find_object(const cip_layout *l, cip_b2_held *h)
         }
 }
 
-static void find_kind(const cip_layout *l, const cip_b2_frame *f, cip_b2_held *h)
+static void find_kind(const cip_layout *l, const cip_b2_frame *f, cip_b2_partial *h)
 {
     const cip_node *type = vlmeta(l, "_ftype");
     if (cip_b2_meta_find(&f->meta, "b2o") != NULL) {
@@ -82,7 +82,7 @@ static void find_kind(const cip_layout *l, const cip_b2_frame *f, cip_b2_held *h
 
 /* A bitmap of the right length for `per_chunk` bits of each chunk; otherwise none is taken. */
 static cip_status take_bitmap(cip_layout *l, const cip_node *n, uint64_t nchunk, uint64_t per_chunk,
-                              cip_b2_held *h, cip_err *err)
+                              cip_b2_partial *h, cip_err *err)
 {
     cip_buf bits = { .mem = &l->env->mem };
     uint64_t nbit;
@@ -109,9 +109,10 @@ static uint64_t blocks_per_chunk(const cip_b2_frame *f)
     return n;
 }
 
-cip_status cip_b2_held_find(cip_layout *l, const cip_b2_frame *f, cip_b2_held *out, cip_err *err)
+cip_status cip_b2_partial_find(cip_layout *l, const cip_b2_frame *f, cip_b2_partial *out,
+                               cip_err *err)
 {
-    cip_b2_held h = { .kind = NULL };
+    cip_b2_partial h = { .kind = NULL };
     find_kind(l, f, &h);
     h.none = h.kind != NULL && !h.cache;
     if (h.cache) {
@@ -131,7 +132,7 @@ cip_status cip_b2_held_find(cip_layout *l, const cip_b2_frame *f, cip_b2_held *o
     return CIP_OK;
 }
 
-bool cip_b2_held_chunk(const cip_b2_held *h, uint64_t i, uint8_t special)
+bool cip_b2_partial_chunk(const cip_b2_partial *h, uint64_t i, uint8_t special)
 {
     if (h->kind == NULL)
         return true;
@@ -145,14 +146,14 @@ bool cip_b2_held_chunk(const cip_b2_held *h, uint64_t i, uint8_t special)
     return true;
 }
 
-cip_status cip_b2_held_fail(const cip_b2_held *h, cip_err *err)
+cip_status cip_b2_partial_fail(const cip_b2_partial *h, cip_err *err)
 {
     if (!h->cache)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected data, found %s (%s): the file has none of its own", h->what,
                         h->kind);
-    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "%s", cip_b2_held_missing);
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "%s", cip_b2_partial_missing);
 }
 
-const char cip_b2_held_missing[] =
+const char cip_b2_partial_missing[] =
     "expected data, found a chunk that this cache has not fetched (or not all of it)";
