@@ -64,6 +64,23 @@ cip_status cip_arena_zeroed(cip_arena *a, size_t n, size_t each, void **out, cip
     return CIP_OK;
 }
 
+cip_status cip_arena_room(cip_arena *a, void **list, size_t n, size_t *cap, size_t each,
+                          cip_err *err)
+{
+    size_t more;
+    void *grown;
+    if (n < *cap)
+        return CIP_OK;
+    if (cip_mul_overflow(*cap != 0 ? *cap : 4, (size_t)2, &more))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a list of over %zu items", n);
+    CIP_TRY(cip_arena_zeroed(a, more, each, &grown, err));
+    if (n != 0)
+        memcpy(grown, *list, n * each);
+    *list = grown;
+    *cap = more;
+    return CIP_OK;
+}
+
 cip_status cip_arena_copy(cip_arena *a, const void *src, size_t n, char **out, cip_err *err)
 {
     size_t total;

@@ -18,6 +18,9 @@ typedef struct cip_arena {
 /* n bytes, uninitialised, aligned for any type. They live until cip_arena_clear. */
 cip_status cip_arena_get(cip_arena *a, size_t n, void **out, cip_err *err);
 cip_status cip_arena_zeroed(cip_arena *a, size_t n, size_t each, void **out, cip_err *err);
+/* As cip_mem_room; the list that grew out of its place stays where it is. */
+cip_status cip_arena_room(cip_arena *a, void **list, size_t n, size_t *cap, size_t each,
+                          cip_err *err);
 /* A copy of n bytes with a NUL after them. */
 cip_status cip_arena_copy(cip_arena *a, const void *src, size_t n, char **out, cip_err *err);
 cip_status cip_arena_printf(cip_arena *a, char **out, cip_err *err, const char *fmt, ...)
@@ -25,5 +28,7 @@ cip_status cip_arena_printf(cip_arena *a, char **out, cip_err *err, const char *
 void cip_arena_clear(cip_arena *a);
 
 #define CIP_ARENA_NEW(a, pp, n, err) cip_arena_zeroed((a), (n), sizeof **(pp), (void **)(pp), (err))
+#define CIP_ARENA_ROOM(a, pp, n, cap, err)                                                         \
+    cip_arena_room((a), (void **)(pp), (n), (cap), sizeof **(pp), (err))
 
 #endif

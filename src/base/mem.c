@@ -90,6 +90,19 @@ cip_status cip_mem_zeroed(cip_mem *m, size_t n, size_t each, void **out, cip_err
     return CIP_OK;
 }
 
+cip_status cip_mem_room(cip_mem *m, void **list, size_t n, size_t *cap, size_t each, cip_err *err)
+{
+    size_t more, nbytes;
+    if (n < *cap)
+        return CIP_OK;
+    if (cip_mul_overflow(*cap != 0 ? *cap : 4, (size_t)2, &more) ||
+        cip_mul_overflow(more, each, &nbytes))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a list of over %zu items", n);
+    CIP_TRY(cip_mem_resize(m, list, nbytes, err));
+    *cap = more;
+    return CIP_OK;
+}
+
 cip_status cip_mem_copy(cip_mem *m, const void *src, size_t n, char **out, cip_err *err)
 {
     size_t total;

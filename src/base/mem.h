@@ -27,17 +27,23 @@ cip_status cip_mem_get(cip_mem *m, size_t n, void **out, cip_err *err);
 cip_status cip_mem_zeroed(cip_mem *m, size_t n, size_t each, void **out, cip_err *err);
 /* Grows or shrinks; on failure *ptr is unchanged. *ptr NULL: as cip_mem_get. */
 cip_status cip_mem_resize(cip_mem *m, void **ptr, size_t n, cip_err *err);
+/* Room for one item more in a list of n items of `each` bytes that has it for *cap: twice as many,
+ * if need be. */
+cip_status cip_mem_room(cip_mem *m, void **list, size_t n, size_t *cap, size_t each, cip_err *err);
 /* A copy of n bytes with a NUL after them. */
 cip_status cip_mem_copy(cip_mem *m, const void *src, size_t n, char **out, cip_err *err);
 /* NULL is fine. */
 void cip_mem_put(cip_mem *m, void *ptr);
 
-/* Typed: CIP_NEW(m, &p, n, err) gives n zeroed *p. */
 /* A zeroed handle that counts its own memory, which it is no part of, from `from` (NULL: the C
  * library's); and back to it: `from` may lie in the handle. */
 cip_status cip_mem_handle(const cip_allocator *from, size_t size, void **out, cip_err *err);
 void cip_mem_handle_free(const cip_allocator *from, void *handle);
 
+/* Typed: CIP_NEW(m, &p, n, err) gives n zeroed *p, CIP_ROOM(m, &list, n, &cap, err) room for one
+ * item more. */
 #define CIP_NEW(m, pp, n, err) cip_mem_zeroed((m), (n), sizeof **(pp), (void **)(pp), (err))
+#define CIP_ROOM(m, pp, n, cap, err)                                                               \
+    cip_mem_room((m), (void **)(pp), (n), (cap), sizeof **(pp), (err))
 
 #endif

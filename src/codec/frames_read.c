@@ -67,13 +67,7 @@ cip_status cip_frames_add(cip_frames *f, cip_frame_piece piece, cip_err *err)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected at most %" PRIu64 " compressed pieces, found more",
                         f->max_pieces);
-    if (found->n == f->room) {
-        size_t room = 2 * f->room + 16; /* of what is in memory: it does not overflow */
-        void *p = found->piece;
-        CIP_TRY(cip_mem_resize(f->mem, &p, room * sizeof *found->piece, err));
-        found->piece = p;
-        f->room = room;
-    }
+    CIP_TRY(CIP_ROOM(f->mem, &found->piece, found->n, &f->room, err));
     found->piece[found->n++] = piece;
     return CIP_OK;
 }

@@ -53,11 +53,7 @@ static cip_status note_member(folder_io *f, const char *name, int fd, cip_err *e
     if (!f->noting || (fd == -1 ? fstatat(cip_folder_descriptor(f->folder), name, &now.st, 0) == 0
                                 : fstat(fd, &now.st) != 0))
         return CIP_OK;
-    if (f->n == f->cap) {
-        size_t cap = f->cap != 0 ? 2 * f->cap : 8;
-        CIP_TRY(cip_mem_resize(mem, (void **)&f->note, cap * sizeof *f->note, err));
-        f->cap = cap;
-    }
+    CIP_TRY(CIP_ROOM(mem, &f->note, f->n, &f->cap, err));
     CIP_TRY(cip_mem_copy(mem, name, strlen(name), &now.name, err));
     f->note[f->n++] = now;
     return CIP_OK;

@@ -62,17 +62,6 @@ cip_status cip_target_copy(const cip_target *t, uint64_t at, cip_io *io, uint64_
     return st;
 }
 
-cip_status cip_target_fill(const cip_target *t, uint64_t off, uint8_t fill, uint64_t n,
-                           cip_err *err)
-{
-    uint8_t piece[4096];
-    memset(piece, fill, sizeof piece);
-    for (uint64_t done = 0; done < n; done += sizeof piece)
-        CIP_TRY(cip_target_write(t, off + done, piece, (size_t)cip_min_u64(n - done, sizeof piece),
-                                 err));
-    return CIP_OK;
-}
-
 cip_status cip_target_resize(const cip_target *t, uint64_t nbytes, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;

@@ -21,9 +21,6 @@ cip_status cip_target_open(const cip_io *io, cip_target *out, cip_err *err);
 /* n bytes at off; none are fine. */
 cip_status cip_target_write(const cip_target *t, uint64_t off, const void *p, size_t n,
                             cip_err *err);
-/* n bytes of value `fill` at off. */
-cip_status cip_target_fill(const cip_target *t, uint64_t off, uint8_t fill, uint64_t n,
-                           cip_err *err);
 /* n bytes of `io` from `off` on to `at`, in pieces. */
 cip_status cip_target_copy(const cip_target *t, uint64_t at, cip_io *io, uint64_t off, uint64_t n,
                            cip_err *err);

@@ -59,17 +59,7 @@ uint64_t cip_patch_size_after(const cip_patch *p, uint64_t size)
 
 cip_status cip_patch_push(cip_patch *p, const cip_patch_op *op, cip_err *err)
 {
-    if (p->n == p->cap) {
-        size_t cap;
-        cip_patch_op *grown;
-        if (cip_mul_overflow(p->cap != 0 ? p->cap : 4, (size_t)2, &cap))
-            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "over %zu operations", p->cap);
-        CIP_TRY(CIP_ARENA_NEW(&p->arena, &grown, cap, err));
-        if (p->n != 0)
-            memcpy(grown, p->op, p->n * sizeof *grown);
-        p->op = grown;
-        p->cap = cap;
-    }
+    CIP_TRY(CIP_ARENA_ROOM(&p->arena, &p->op, p->n, &p->cap, err));
     p->op[p->n++] = *op;
     return CIP_OK;
 }

@@ -8,22 +8,6 @@
 #include "base/num.h"
 #include "io/io_impl.h"
 
-static cip_status grow(cip_revision *r, cip_err *err)
-{
-    size_t cap;
-    cip_segment *more;
-    if (r->nsegment < r->segment_cap)
-        return CIP_OK;
-    if (cip_mul_overflow(r->segment_cap != 0 ? r->segment_cap : 8, (size_t)2, &cap))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "over %zu pieces", r->segment_cap);
-    CIP_TRY(CIP_ARENA_NEW(&r->patch.arena, &more, cap, err));
-    if (r->nsegment != 0)
-        memcpy(more, r->segment, r->nsegment * sizeof *more);
-    r->segment = more;
-    r->segment_cap = cap;
-    return CIP_OK;
-}
-
 /* Whether `s` goes on where `last` ends. */
 static bool joins(const cip_segment *last, const cip_segment *s)
 {
@@ -45,7 +29,7 @@ static cip_status push(cip_revision *r, const cip_segment *s, cip_err *err)
     if (last != NULL && joins(last, s)) {
         last->len += s->len;
     } else {
-        CIP_TRY(grow(r, err));
+        CIP_TRY(CIP_ARENA_ROOM(&r->patch.arena, &r->segment, r->nsegment, &r->segment_cap, err));
         r->segment[r->nsegment++] = *s;
     }
     r->tail_len = total;
@@ -75,20 +59,6 @@ cip_status cip_revision_fill(cip_revision *r, uint8_t fill, uint64_t n, cip_err 
     return push(r, &(cip_segment){ .off = fill, .len = n }, err);
 }
 
-static cip_status grow_placed(cip_revision *r, cip_err *err)
-{
-    const size_t cap = r->placed_cap != 0 ? 2 * r->placed_cap : 8;
-    cip_placed *more;
-    if (r->nplaced < r->placed_cap)
-        return CIP_OK;
-    CIP_TRY(CIP_ARENA_NEW(&r->patch.arena, &more, cap, err));
-    if (r->nplaced != 0)
-        memcpy(more, r->placed, r->nplaced * sizeof *more);
-    r->placed = more;
-    r->placed_cap = cap;
-    return CIP_OK;
-}
-
 cip_status cip_revision_place(cip_revision *r, uint64_t at, const cip_segment *what, cip_err *err)
 {
     const cip_placed *last = r->nplaced != 0 ? &r->placed[r->nplaced - 1] : NULL;
@@ -106,7 +76,7 @@ cip_status cip_revision_place(cip_revision *r, uint64_t at, const cip_segment *w
                                err));
         p.what.ptr = (const uint8_t *)copy;
     }
-    CIP_TRY(grow_placed(r, err));
+    CIP_TRY(CIP_ARENA_ROOM(&r->patch.arena, &r->placed, r->nplaced, &r->placed_cap, err));
     r->placed[r->nplaced++] = p;
     return CIP_OK;
 }

@@ -29,20 +29,6 @@ static cip_status keep_name(cip_revision *r, const char *name, size_t stands, ch
     return cip_strmap_put(&r->name, key, stands, NULL, err);
 }
 
-static cip_status grow(cip_revision *r, cip_err *err)
-{
-    cip_revision_member *more;
-    size_t cap = r->member_cap != 0 ? 2 * r->member_cap : 4;
-    if (r->nmember < r->member_cap)
-        return CIP_OK;
-    CIP_TRY(CIP_ARENA_NEW(&r->patch.arena, &more, cap, err));
-    if (r->nmember != 0)
-        memcpy(more, r->member, r->nmember * sizeof *more);
-    r->member = more;
-    r->member_cap = cap;
-    return CIP_OK;
-}
-
 static cip_status add(cip_revision *r, cip_member_change change, const char *name, cip_io *known,
                       cip_revision_member **out, cip_err *err)
 {
@@ -50,7 +36,7 @@ static cip_status add(cip_revision *r, cip_member_change change, const char *nam
     char *copy;
     cip_revision_member m = { .change = change };
     CIP_TRY(check_name(r, name, false, err));
-    CIP_TRY(grow(r, err));
+    CIP_TRY(CIP_ARENA_ROOM(&r->patch.arena, &r->member, r->nmember, &r->member_cap, err));
     CIP_TRY(keep_name(r, name, change == CIP_MEMBER_RENAMED ? GIVEN_UP : TAKEN, &copy, err));
     if (known != NULL && cip_io_stat(known, &st)) {
         m.device = (uint64_t)st.st_dev;

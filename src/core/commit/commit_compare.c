@@ -23,25 +23,14 @@ typedef struct finder {
     cip_runs *out;
 } finder;
 
-static cip_status push(cip_mem *mem, cip_run **list, size_t *n, size_t *cap, cip_run what,
-                       cip_err *err)
-{
-    if (*n == *cap) {
-        size_t more = *cap != 0 ? *cap * 2 : 16, nbytes;
-        if (cip_mul_overflow(more, sizeof(cip_run), &nbytes))
-            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "over %zu ranges", *n);
-        CIP_TRY(cip_mem_resize(mem, (void **)list, nbytes, err));
-        *cap = more;
-    }
-    (*list)[(*n)++] = what;
-    return CIP_OK;
-}
-
 static cip_status add_suspect(finder *f, uint64_t from, uint64_t to, cip_err *err)
 {
     to = cip_min_u64(to, cip_min_u64(f->was->size, f->after->size));
-    return from < to ? push(f->mem, &f->suspect, &f->nsuspect, &f->cap, (cip_run){ from, to }, err)
-                     : CIP_OK;
+    if (from >= to)
+        return CIP_OK;
+    CIP_TRY(CIP_ROOM(f->mem, &f->suspect, f->nsuspect, &f->cap, err));
+    f->suspect[f->nsuspect++] = (cip_run){ from, to };
+    return CIP_OK;
 }
 
 /* Whether a piece is the file's own bytes in their old place: it may be of a part of the file, or
@@ -94,7 +83,9 @@ static cip_status add_run(finder *f, uint64_t from, uint64_t to, cip_err *err)
         return CIP_OK;
     }
     f->out->nbytes += to - from;
-    return push(f->mem, &f->out->run, &f->out->n, &f->run_cap, (cip_run){ from, to }, err);
+    CIP_TRY(CIP_ROOM(f->mem, &f->out->run, f->out->n, &f->run_cap, err));
+    f->out->run[f->out->n++] = (cip_run){ from, to };
+    return CIP_OK;
 }
 
 static cip_status compare_piece(finder *f, uint64_t off, size_t n, cip_err *err)

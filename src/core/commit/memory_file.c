@@ -127,11 +127,7 @@ cip_status cip_memory_create(cip_memory *set, const char *name, cip_memory **out
     size_t at;
     if (find(set, name, &at))
         return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "there is a '%.120s' already", name);
-    size_t room = set->room != 0 ? 2 * set->room : 8;
-    if (set->nmember >= set->room) {
-        CIP_TRY(cip_mem_resize(&set->mem, (void **)&set->member, room * sizeof *set->member, err));
-        set->room = room;
-    }
+    CIP_TRY(CIP_ROOM(&set->mem, &set->member, set->nmember, &set->room, err));
     CIP_TRY(CIP_NEW(&set->mem, &m, 1, err));
     m->set = set;
     m->bytes.mem = &set->mem;

@@ -35,11 +35,7 @@ static cip_status add_hole(cip_b2_holes *h, uint64_t at, uint64_t end, cip_err *
 {
     if (at >= end)
         return CIP_OK;
-    if (h->n == h->cap) {
-        const size_t cap = h->cap == 0 ? 16 : 2 * h->cap;
-        CIP_TRY(cip_mem_resize(h->mem, (void **)&h->hole, cap * sizeof *h->hole, err));
-        h->cap = cap;
-    }
+    CIP_TRY(CIP_ROOM(h->mem, &h->hole, h->n, &h->cap, err));
     h->hole[h->n++] = (cip_b2_hole){ at, end };
     return CIP_OK;
 }

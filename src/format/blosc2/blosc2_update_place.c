@@ -7,11 +7,7 @@
 
 static cip_status add_chunk(cip_b2_places *p, const cip_segment *bytes, cip_err *err)
 {
-    if (p->n == p->cap) {
-        const size_t cap = p->cap == 0 ? 16 : 2 * p->cap;
-        CIP_TRY(cip_mem_resize(p->mem, (void **)&p->chunk, cap * sizeof *p->chunk, err));
-        p->cap = cap;
-    }
+    CIP_TRY(CIP_ROOM(p->mem, &p->chunk, p->n, &p->cap, err));
     uint64_t at = p->end;
     if (p->numbered)
         at = cip_b2_sparse_next(p);

@@ -97,12 +97,7 @@ static cip_status check_data(check *c, uint64_t i, const cip_chunk *chunk, cip_e
     c->nbytes += chunk->at.len;
     cip_report_progress(c->rep, chunk->at.len);
     if (c->nplace != PLACES_MAX) {
-        if (c->nplace == c->cap) {
-            size_t cap = c->cap == 0 ? 256 : 2 * c->cap;
-            CIP_TRY(
-                cip_mem_resize(&c->l->env->mem, (void **)&c->place, cap * sizeof *c->place, err));
-            c->cap = cap;
-        }
+        CIP_TRY(CIP_ROOM(&c->l->env->mem, &c->place, c->nplace, &c->cap, err));
         c->place[c->nplace++] = (place){ chunk->at.off - c->f->base, chunk->at.len, i };
     }
     CIP_TRY(cip_b2_index_entry(&c->f->index, i, &e, err));

@@ -110,30 +110,16 @@ static uint64_t count(cip_blz_column *c)
     return c->data->table.count(c->data->table.self, &n, NULL) == CIP_OK ? n : 0;
 }
 
-/* Room for twice as many; nobody has pointers to them yet. */
-static cip_status grow(cip_layout *l, size_t n, size_t *cap, cip_err *err)
-{
-    cip_block *more;
-    const size_t room = *cap == 0 ? FIRST : 2 * *cap;
-    pthread_mutex_lock(&l->lock);
-    cip_status st = CIP_ARENA_NEW(&l->arena, &more, room, err);
-    pthread_mutex_unlock(&l->lock);
-    CIP_TRY(st);
-    if (n != 0)
-        memcpy(more, l->block, n * sizeof *more);
-    l->block = more;
-    *cap = room;
-    return CIP_OK;
-}
-
 static cip_status list(cip_layout *l, const cip_blz *b, const uint64_t *each, uint64_t all,
                        cip_err *err)
 {
     size_t n = 0, bad = 0, cap = 0;
     for (size_t i = 0; i < b->ncolumn; i++)
         for (uint64_t k = 0; k < each[i] && n < BLOCKS_MAX && bad < BAD_MAX; k++) {
-            if (n == cap)
-                CIP_TRY(grow(l, n, &cap, err));
+            pthread_mutex_lock(&l->lock);
+            cip_status st = CIP_ARENA_ROOM(&l->arena, &l->block, n, &cap, err);
+            pthread_mutex_unlock(&l->lock);
+            CIP_TRY(st);
             CIP_TRY(add(b->column[i], k, &l->block[n], err));
             bad += l->block[n++].info.state != CIP_OK;
         }

@@ -220,15 +220,7 @@ cip_status cip_blz_new_coming(cip_blz_state *u, cip_blz_coming **out, cip_err *e
 {
     cip_blz_coming *x;
     CIP_TRY(CIP_ARENA_NEW(u->arena, &x, 1, err));
-    if (u->ncoming == u->coming_cap) {
-        cip_blz_coming **more;
-        const size_t cap = 2 * u->coming_cap + 4;
-        CIP_TRY(CIP_ARENA_NEW(u->arena, &more, cap, err));
-        if (u->ncoming != 0)
-            memcpy(more, u->coming, u->ncoming * sizeof(cip_blz_coming *));
-        u->coming = more;
-        u->coming_cap = cap;
-    }
+    CIP_TRY(CIP_ARENA_ROOM(u->arena, &u->coming, u->ncoming, &u->coming_cap, err));
     x->spec = u->spec;
     x->w = (cip_blz_writer){ .env = u->env,
                              .arena = u->arena,

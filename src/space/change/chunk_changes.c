@@ -29,16 +29,6 @@ cip_chunk_run *cip_chunk_run_of(const cip_chunk_changes *c, uint64_t i)
     return &c->runs.at[lo];
 }
 
-static cip_status room(cip_chunk_changes *c, cip_chunk_runs *l, size_t more, cip_err *err)
-{
-    size_t cap = l->cap == 0 ? 8 : 2 * l->cap;
-    if (more <= l->cap - l->n)
-        return CIP_OK;
-    CIP_TRY(cip_mem_resize(c->mem, (void **)&l->at, cap * sizeof *l->at, err));
-    l->cap = cap;
-    return CIP_OK;
-}
-
 /* The chunks of a run from its k-th on. */
 static cip_chunk_run behind(const cip_chunk_changes *c, cip_chunk_run r, uint64_t k)
 {
@@ -71,7 +61,7 @@ cip_status cip_chunk_runs_add(cip_chunk_changes *c, cip_chunk_runs *l, cip_chunk
         l->at[l->n - 1].run += r.run;
         return CIP_OK;
     }
-    CIP_TRY(room(c, l, 1, err));
+    CIP_TRY(CIP_ROOM(c->mem, &l->at, l->n, &l->cap, err));
     l->at[l->n++] = r;
     return CIP_OK;
 }
@@ -80,7 +70,7 @@ cip_status cip_chunk_runs_set(cip_chunk_changes *c, const cip_chunk_run *r, cip_
 {
     const uint64_t end = r->i + r->run;
     cip_chunk_runs *l = &c->runs;
-    CIP_TRY(room(c, l, 2, err));
+    CIP_TRY(CIP_ROOM(c->mem, &l->at, l->n + 1, &l->cap, err)); /* for two more */
     cip_chunk_run *at = cip_chunk_run_of(c, r->i), *last = cip_chunk_run_of(c, end - 1);
     const cip_chunk_run rest = behind(c, *last, end - last->i);
     const bool before = at->i != r->i, after = rest.run != 0;

@@ -31,11 +31,7 @@ typedef struct scatter {
 /* A run of the window's new bytes, to be given out with the others of the window. */
 static cip_status add_run(scatter *s, size_t from, size_t end, cip_err *err)
 {
-    if (s->nrun == s->run_cap) {
-        const size_t cap = s->run_cap == 0 ? 16 : 2 * s->run_cap;
-        CIP_TRY(cip_mem_resize(s->mem, (void **)&s->run, cap * sizeof *s->run, err));
-        s->run_cap = cap;
-    }
+    CIP_TRY(CIP_ROOM(s->mem, &s->run, s->nrun, &s->run_cap, err));
     s->run[s->nrun++] = (cip_scatter_run){ s->first + from, { s->now + from, end - from } };
     return CIP_OK;
 }

@@ -78,19 +78,6 @@ done:
     return st;
 }
 
-/* Under the parent's lock. */
-static cip_status hang_on(cip_layout *parent, cip_layout *l, cip_err *err)
-{
-    if (parent->nchild == parent->child_cap) {
-        size_t cap = parent->child_cap == 0 ? 4 : parent->child_cap * 2;
-        CIP_TRY(cip_mem_resize(&parent->env->mem, (void **)&parent->child,
-                               cap * sizeof(cip_layout *), err));
-        parent->child_cap = cap;
-    }
-    parent->child[parent->nchild++] = l;
-    return CIP_OK;
-}
-
 cip_status cip_layout_new_child(cip_layout *parent, cip_io *io, cip_layout **out, cip_err *err)
 {
     cip_status st;
@@ -105,7 +92,9 @@ cip_status cip_layout_new_child(cip_layout *parent, cip_io *io, cip_layout **out
     l->tuning = parent->tuning;
     CIP_GO(add_file_space(l, err));
     pthread_mutex_lock(&parent->lock);
-    st = hang_on(parent, l, err);
+    st = CIP_ROOM(&parent->env->mem, &parent->child, parent->nchild, &parent->child_cap, err);
+    if (st == CIP_OK)
+        parent->child[parent->nchild++] = l;
     pthread_mutex_unlock(&parent->lock);
     if (st != CIP_OK)
         goto done;
@@ -172,18 +161,6 @@ const char *cip_layout_kind(const cip_layout *l, char text[CIP_LAYOUT_KIND])
     return text;
 }
 
-/* Under the lock. */
-static cip_status list_array(cip_layout *l, cip_array *a, cip_err *err)
-{
-    if (l->narray == l->array_cap) {
-        size_t cap = l->array_cap == 0 ? 16 : l->array_cap * 2;
-        CIP_TRY(cip_mem_resize(&l->env->mem, (void **)&l->array, cap * sizeof(cip_array *), err));
-        l->array_cap = cap;
-    }
-    l->array[l->narray++] = a;
-    return CIP_OK;
-}
-
 cip_status cip_layout_add_array(cip_layout *l, bool listed, cip_array **out, cip_err *err)
 {
     cip_array *a = NULL;
@@ -191,7 +168,9 @@ cip_status cip_layout_add_array(cip_layout *l, bool listed, cip_array **out, cip
     pthread_mutex_lock(&l->lock);
     cip_status st = CIP_ARENA_NEW(&l->arena, &a, 1, err);
     if (st == CIP_OK && listed)
-        st = list_array(l, a, err);
+        st = CIP_ROOM(&l->env->mem, &l->array, l->narray, &l->array_cap, err);
+    if (st == CIP_OK && listed)
+        l->array[l->narray++] = a;
     pthread_mutex_unlock(&l->lock);
     if (st != CIP_OK)
         return st;
@@ -221,11 +200,7 @@ void cip_array_refuse(cip_array *a, cip_status st, const cip_err *err)
 static cip_status add_fact(cip_layout *l, const char *key, const char *value, cip_err *err)
 {
     cip_fact f = { NULL, NULL };
-    if (l->nfact == l->fact_cap) {
-        size_t cap = l->fact_cap == 0 ? 8 : l->fact_cap * 2;
-        CIP_TRY(cip_mem_resize(&l->env->mem, (void **)&l->fact, cap * sizeof(cip_fact), err));
-        l->fact_cap = cap;
-    }
+    CIP_TRY(CIP_ROOM(&l->env->mem, &l->fact, l->nfact, &l->fact_cap, err));
     CIP_TRY(cip_arena_copy(&l->arena, key, strlen(key), (char **)&f.key, err));
     CIP_TRY(cip_arena_copy(&l->arena, value, strlen(value), (char **)&f.value, err));
     l->fact[l->nfact++] = f;

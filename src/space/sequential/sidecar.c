@@ -194,12 +194,8 @@ static record *record_of(cip_sidecar *c, cip_space *s, const key *k)
                 c->at[i].space = s;
             return &c->at[i];
         }
-    if (c->n == c->cap) {
-        size_t cap = c->cap == 0 ? 4 : 2 * c->cap;
-        if (cip_mem_resize(&c->env->mem, (void **)&c->at, cap * sizeof *c->at, NULL) != CIP_OK)
-            return NULL;
-        c->cap = cap;
-    }
+    if (CIP_ROOM(&c->env->mem, &c->at, c->n, &c->cap, NULL) != CIP_OK)
+        return NULL;
     c->at[c->n] = (record){ .key = *k, .space = s };
     return &c->at[c->n++];
 }
