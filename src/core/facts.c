@@ -191,23 +191,6 @@ const cip_array *cip_file_whole(const cip_file *f)
     return f->layout->narray > 1 ? cip_file_array_at(f, "", 0) : NULL;
 }
 
-/* "one of 6 arrays: counts, image, ...": as many paths as there is room for. */
-static void several_arrays(const cip_file *f, cip_err *err)
-{
-    char list[160];
-    size_t n = 0, i = 0;
-    for (; i < f->layout->narray; i++) {
-        const char *path = f->layout->array[i]->path;
-        if (n + strlen(path) + sizeof ", ..." > sizeof list)
-            break;
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i == 0 ? "" : ", ", path);
-    }
-    if (i < f->layout->narray)
-        snprintf(list + n, sizeof list - n, i == 0 ? "..." : ", ...");
-    cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the path of one of the %zu arrays: %s",
-             f->layout->narray, list);
-}
-
 static const cip_array *only_array(const cip_file *f, cip_err *err)
 {
     const cip_array *a = f->layout->narray == 1 ? f->layout->array[0] : cip_file_whole(f);
@@ -215,8 +198,21 @@ static const cip_array *only_array(const cip_file *f, cip_err *err)
         return a;
     if (f->layout->narray == 0)
         cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "the file has no array");
-    else
-        several_arrays(f, err);
+    else {
+        /* "one of 6 arrays: counts, image, ...": as many paths as there is room for. */
+        char list[160];
+        size_t n = 0, i = 0;
+        for (; i < f->layout->narray; i++) {
+            const char *path = f->layout->array[i]->path;
+            if (n + strlen(path) + sizeof ", ..." > sizeof list)
+                break;
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i == 0 ? "" : ", ", path);
+        }
+        if (i < f->layout->narray)
+            snprintf(list + n, sizeof list - n, i == 0 ? "..." : ", ...");
+        cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the path of one of the %zu arrays: %s",
+                 f->layout->narray, list);
+    }
     return NULL;
 }
 

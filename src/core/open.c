@@ -113,21 +113,6 @@ void cip_file_close(cip_file *f)
     cip_mem_handle_free(&f->env.mem.from, f);
 }
 
-/* The highest probe wins; the extension decides between equals. */
-static const cip_format *detect(cip_io *io, cip_bytes head, const char *name)
-{
-    const cip_format *best = NULL, *by_name = cip_format_of_name(name);
-    int high = 0;
-    for (size_t i = 0; cip_formats[i] != NULL; i++) {
-        int p = cip_formats[i]->probe(io, head);
-        if (p > high || (p == high && p > 0 && cip_formats[i] == by_name)) {
-            high = p;
-            best = cip_formats[i];
-        }
-    }
-    return best;
-}
-
 /* Other formats and texts are named; of the rest the first bytes are shown. */
 static cip_status no_format(cip_bytes head, cip_err *err)
 {
@@ -171,7 +156,17 @@ static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
     CIP_TRY(cip_space_read_some(f->layout, f->layout->file, 0, bytes, PROBE_BYTES, &n, err));
     const cip_bytes head = { bytes, n };
     f->layout->head = head;
-    f->format = detect(io, head, io->name);
+    /* The highest probe wins; the extension decides between equals. */
+    const cip_format *best = NULL, *by_name = cip_format_of_name(io->name);
+    int high = 0;
+    for (size_t i = 0; cip_formats[i] != NULL; i++) {
+        int p = cip_formats[i]->probe(io, head);
+        if (p > high || (p == high && p > 0 && cip_formats[i] == by_name)) {
+            high = p;
+            best = cip_formats[i];
+        }
+    }
+    f->format = best;
     if (f->format == NULL && cip_io_is_folder(io))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.120s' is a directory, not a file, and of no known format", io->name);

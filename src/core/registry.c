@@ -48,21 +48,17 @@ const cip_format *cip_format_to_write(const char *name, const char *path, const 
     return f;
 }
 
-static const char *format_row(const cip_format *f, const char **title, const char **caps)
-{
-    if (title != NULL)
-        *title = f->title;
-    if (caps != NULL)
-        *caps = f->store != NULL ? "read verify write" : "read verify";
-    return f->name;
-}
-
 /* Behind each format the kinds of its files. */
 const char *cip_format_at(size_t i, const char **title, const char **caps)
 {
     for (size_t k = 0; cip_formats[k] != NULL; k++) {
-        if (i-- == 0)
-            return format_row(cip_formats[k], title, caps);
+        if (i-- == 0) {
+            if (title != NULL)
+                *title = cip_formats[k]->title;
+            if (caps != NULL)
+                *caps = cip_formats[k]->store != NULL ? "read verify write" : "read verify";
+            return cip_formats[k]->name;
+        }
         for (const cip_format_kind *kind = cip_formats[k]->kinds;
              kind != NULL && kind->name != NULL; kind++) {
             if (i-- != 0)

@@ -70,31 +70,28 @@ static size_t adjacent(const cip_range *r, size_t n)
     return i;
 }
 
-/* One call for neighbours. What it leaves, for whatever reason, is read range by range. */
-static cip_status read_group(const file_io *f, const cip_range *r, size_t n, cip_err *err)
-{
-    struct iovec iov[GROUP];
-    for (size_t i = 0; i < n; i++)
-        iov[i] = (struct iovec){ .iov_base = r[i].dst, .iov_len = r[i].nbytes };
-    ssize_t got = preadv(f->fd, iov, (int)n, (off_t)r[0].offset);
-    size_t have = got != -1 ? (size_t)got : 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t skip = (size_t)cip_min_u64(have, r[i].nbytes);
-        have -= skip;
-        CIP_TRY(
-            read_full(f, r[i].offset + skip, (uint8_t *)r[i].dst + skip, r[i].nbytes - skip, err));
-    }
-    return CIP_OK;
-}
-
 static cip_status file_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
 {
     while (n != 0) {
         size_t group = n == 1 ? 1 : adjacent(r, n);
         if (group == 1)
             CIP_TRY(read_full((const file_io *)io, r->offset, r->dst, r->nbytes, err));
-        else
-            CIP_TRY(read_group((const file_io *)io, r, group, err));
+        else {
+            /* One call for neighbours. What it leaves, for whatever reason, is read range by range.
+             */
+            const file_io *f = (const file_io *)io;
+            struct iovec iov[GROUP];
+            for (size_t i = 0; i < group; i++)
+                iov[i] = (struct iovec){ .iov_base = r[i].dst, .iov_len = r[i].nbytes };
+            ssize_t got = preadv(f->fd, iov, (int)group, (off_t)r[0].offset);
+            size_t have = got != -1 ? (size_t)got : 0;
+            for (size_t i = 0; i < group; i++) {
+                size_t skip = (size_t)cip_min_u64(have, r[i].nbytes);
+                have -= skip;
+                CIP_TRY(read_full(f, r[i].offset + skip, (uint8_t *)r[i].dst + skip,
+                                  r[i].nbytes - skip, err));
+            }
+        }
         r += group;
         n -= group;
     }

@@ -181,36 +181,33 @@ static cip_bytes get_run(cip_cursor *c, uint64_t n)
     return cip_get_bytes(c, len);
 }
 
-static cip_status get_op(cip_cursor *c, cip_patch *p, cip_err *err)
-{
-    size_t start = c->pos;
-    uint32_t kind = cip_get_u32(c);
-    uint32_t nmember = cip_get_u32(c), nto = cip_get_u32(c), zero = cip_get_u32(c);
-    cip_patch_op op = { .offset = cip_get_u64(c) };
-    uint64_t nbefore = cip_get_u64(c), nafter = cip_get_u64(c);
-    CIP_TRY(get_name(c, &p->arena, nmember, &op.member, err));
-    CIP_TRY(get_name(c, &p->arena, nto, &op.to, err));
-    op.before = get_run(c, nbefore);
-    op.after = get_run(c, nafter);
-    if (c->bad)
-        return cip_fail(err, CIP_ERR_TRUNCATED, start, "operation %zu runs beyond the journal",
-                        p->n);
-    if (zero != 0 || kind > CIP_PATCH_UNLINK)
-        return cip_fail(err, CIP_ERR_CORRUPT, start, "operation %zu is of an unknown kind", p->n);
-    op.kind = (cip_patch_kind)kind;
-    const char *fault = cip_patch_op_fault(&op);
-    if (fault != NULL)
-        return cip_fail(err, CIP_ERR_CORRUPT, start, "operation %zu has %s", p->n, fault);
-    return cip_patch_push(p, &op, err);
-}
-
 static cip_status get_ops(cip_cursor *c, uint64_t n, cip_patch *p, cip_err *err)
 {
     if (n > cip_cursor_left(c) / OP)
         return cip_fail(err, CIP_ERR_TRUNCATED, 56,
                         "%" PRIu64 " operations do not fit in %zu bytes", n, cip_cursor_left(c));
-    for (uint64_t i = 0; i < n; i++)
-        CIP_TRY(get_op(c, p, err));
+    for (uint64_t i = 0; i < n; i++) {
+        size_t start = c->pos;
+        uint32_t kind = cip_get_u32(c);
+        uint32_t nmember = cip_get_u32(c), nto = cip_get_u32(c), zero = cip_get_u32(c);
+        cip_patch_op op = { .offset = cip_get_u64(c) };
+        uint64_t nbefore = cip_get_u64(c), nafter = cip_get_u64(c);
+        CIP_TRY(get_name(c, &p->arena, nmember, &op.member, err));
+        CIP_TRY(get_name(c, &p->arena, nto, &op.to, err));
+        op.before = get_run(c, nbefore);
+        op.after = get_run(c, nafter);
+        if (c->bad)
+            return cip_fail(err, CIP_ERR_TRUNCATED, start, "operation %zu runs beyond the journal",
+                            p->n);
+        if (zero != 0 || kind > CIP_PATCH_UNLINK)
+            return cip_fail(err, CIP_ERR_CORRUPT, start, "operation %zu is of an unknown kind",
+                            p->n);
+        op.kind = (cip_patch_kind)kind;
+        const char *fault = cip_patch_op_fault(&op);
+        if (fault != NULL)
+            return cip_fail(err, CIP_ERR_CORRUPT, start, "operation %zu has %s", p->n, fault);
+        CIP_TRY(cip_patch_push(p, &op, err));
+    }
     if (cip_cursor_left(c) != 0)
         return cip_fail(err, CIP_ERR_CORRUPT, c->pos, "%zu bytes after the last operation",
                         cip_cursor_left(c));

@@ -343,16 +343,6 @@ static cip_status find_settled(const search *s, cip_journal_state *state, cip_pa
     return st;
 }
 
-static void say_lost(const search *s, cip_journal_state *state)
-{
-    if (s->base != NULL)
-        snprintf(s->why, WHY, "its record, '.%.100s.cip-journal' or '.cip-tmp', is not beside it",
-                 s->base);
-    else
-        snprintf(s->why, WHY, "where its record lies is not understood");
-    *state = CIP_JOURNAL_LOST;
-}
-
 /* Whether its records would be called so by the name that the file has now. */
 static bool is_own_name(const search *s)
 {
@@ -406,8 +396,14 @@ cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_jo
         if (lost)
             CIP_TRY(cip_record_get(fd, &now, err));
     } while (lost && (now.state != then.state || strcmp(now.nonce, then.nonce) != 0));
-    if (lost)
-        say_lost(&s, &found);
+    if (lost) {
+        if (s.base != NULL)
+            snprintf(s.why, WHY,
+                     "its record, '.%.100s.cip-journal' or '.cip-tmp', is not beside it", s.base);
+        else
+            snprintf(s.why, WHY, "where its record lies is not understood");
+        found = CIP_JOURNAL_LOST;
+    }
     *state = found;
     return CIP_OK;
 }

@@ -159,27 +159,21 @@ static size_t find_placed(const cip_revision *r, uint64_t off)
     return low;
 }
 
-/* Below the tail: the old bytes and the patch's, and over them what is placed. */
-static cip_status read_head(const revision_io *v, uint64_t off, uint8_t *dst, size_t n,
-                            cip_err *err)
-{
-    const cip_revision *r = v->r;
-    CIP_TRY(cip_io_read(v->head, off, dst, n, err));
-    for (size_t i = find_placed(r, off); i < r->nplaced && r->placed[i].at < off + n; i++) {
-        const cip_placed *p = &r->placed[i];
-        const uint64_t from = cip_max_u64(p->at, off),
-                       to = cip_min_u64(p->at + p->what.len, off + n);
-        CIP_TRY(read_segment(&p->what, from - p->at, dst + (from - off), (size_t)(to - from), err));
-    }
-    return CIP_OK;
-}
-
 static cip_status read_range(const revision_io *v, uint64_t off, uint8_t *dst, size_t n,
                              cip_err *err)
 {
     if (off < v->split) {
         size_t now = (size_t)cip_min_u64(n, v->split - off);
-        CIP_TRY(read_head(v, off, dst, now, err));
+        /* Below the tail: the old bytes and the patch's, and over them what is placed. */
+        const cip_revision *r = v->r;
+        CIP_TRY(cip_io_read(v->head, off, dst, now, err));
+        for (size_t i = find_placed(r, off); i < r->nplaced && r->placed[i].at < off + now; i++) {
+            const cip_placed *p = &r->placed[i];
+            const uint64_t from = cip_max_u64(p->at, off),
+                           to = cip_min_u64(p->at + p->what.len, off + now);
+            CIP_TRY(
+                read_segment(&p->what, from - p->at, dst + (from - off), (size_t)(to - from), err));
+        }
         off += now;
         dst += now;
         n -= now;

@@ -124,26 +124,20 @@ done:
     return st;
 }
 
-/* The owner as far as we may give the file away. In another group the old group's rights must not
- * go to that one; its people count among the others now, and get no more than they had. */
-static cip_status give_away(int fd, const struct stat *st, mode_t *mode, cip_err *err)
-{
-    *mode = st->st_mode & 0777;
-    int rc = fchown(fd, st->st_uid, st->st_gid);
-    if (rc != 0 && errno == EPERM)
-        rc = fchown(fd, (uid_t)-1, st->st_gid);
-    if (rc == 0)
-        return CIP_OK;
-    if (errno != EPERM)
-        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot set the new file's owner");
-    *mode &= (mode_t)(0700 | (*mode >> 3 & 07));
-    return CIP_OK;
-}
-
 cip_status cip_store_take_after(cip_mem *mem, int fd, int like, const struct stat *st, cip_err *err)
 {
     mode_t mode;
-    CIP_TRY(give_away(fd, st, &mode, err));
+    /* The owner as far as we may give the file away. In another group the old group's rights must
+     * not go to that one; its people count among the others now, and get no more than they had. */
+    mode = st->st_mode & 0777;
+    int rc = fchown(fd, st->st_uid, st->st_gid);
+    if (rc != 0 && errno == EPERM)
+        rc = fchown(fd, (uid_t)-1, st->st_gid);
+    if (rc != 0) {
+        if (errno != EPERM)
+            return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot set the new file's owner");
+        mode &= (mode_t)(0700 | (mode >> 3 & 07));
+    }
     if (like != -1)
         CIP_TRY(copy_xattrs(mem, fd, like, err));
     if (fchmod(fd, mode) != 0)

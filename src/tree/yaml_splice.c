@@ -86,25 +86,6 @@ static int by_mark(const void *x, const void *y)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-static cip_status write_text(cip_text_change *c, cip_buf *out, cip_err *err)
-{
-    const cip_buf *old = &c->old->text;
-    splice *s = (splice *)(void *)c->splices.ptr;
-    const size_t n = c->splices.len / sizeof *s;
-    size_t done = 0;
-    qsort(s, n, sizeof *s, by_place);
-    CIP_TRY(cip_buf_reserve(out, old->len + c->words.len, NULL, err));
-    for (size_t i = 0; i < n; i++) {
-        if (s[i].at < done || s[i].at > old->len || s[i].del > old->len - s[i].at)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected an edit of one place, found parts that overlap");
-        CIP_TRY(cip_buf_add(out, old->ptr + done, s[i].at - done, err));
-        CIP_TRY(cip_buf_add(out, c->words.ptr + s[i].from, s[i].len, err));
-        done = s[i].at + s[i].del;
-    }
-    return cip_buf_add(out, old->ptr + done, old->len - done, err);
-}
-
 static bool same_text(const char *x, const char *y)
 {
     return x == y || (x != NULL && y != NULL && strcmp(x, y) == 0);
@@ -204,7 +185,21 @@ cip_status cip_text_change_apply(cip_text_change *c, const cip_yaml_options *opt
     cip_err why = CIP_ERR_INIT;
     cip_yaml_options quiet = *opt;
     quiet.quiet = true;
-    CIP_TRY(write_text(c, &out->text, err));
+    const cip_buf *old = &c->old->text;
+    splice *s = (splice *)(void *)c->splices.ptr;
+    const size_t n = c->splices.len / sizeof *s;
+    size_t done = 0;
+    qsort(s, n, sizeof *s, by_place);
+    CIP_TRY(cip_buf_reserve(&out->text, old->len + c->words.len, NULL, err));
+    for (size_t i = 0; i < n; i++) {
+        if (s[i].at < done || s[i].at > old->len || s[i].del > old->len - s[i].at)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected an edit of one place, found parts that overlap");
+        CIP_TRY(cip_buf_add(&out->text, old->ptr + done, s[i].at - done, err));
+        CIP_TRY(cip_buf_add(&out->text, c->words.ptr + s[i].from, s[i].len, err));
+        done = s[i].at + s[i].del;
+    }
+    CIP_TRY(cip_buf_add(&out->text, old->ptr + done, old->len - done, err));
     cip_status st = cip_yaml_text_parse(out, c->env, &quiet, &why);
     if (st != CIP_OK)
         return refuse(st, &why, err);

@@ -155,23 +155,6 @@ static cip_status put_coded(job *j, cip_bytes s, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status put_block(job *j, uint32_t i, cip_bytes b, cip_err *err)
-{
-    bool split = j->form.split && b.len == j->form.p.blocksize;
-    size_t nstream = split ? j->form.typesize : 1, len = b.len / nstream;
-    cip_store_u32(j->dst + j->form.header + (size_t)i * SIZE_LEN, (uint32_t)j->at, false);
-    for (size_t k = 0; k < nstream && !j->full; k++) {
-        cip_bytes s = { b.ptr + k * len, len };
-        bool run = !j->form.p.blosc1 && is_run(s);
-        j->all_zero = j->all_zero && run && s.ptr[0] == 0;
-        if (run)
-            put_run(j, s.ptr[0]);
-        else
-            CIP_TRY(put_coded(j, s, err));
-    }
-    return CIP_OK;
-}
-
 /* --- dictionaries ---------------------------------------------------------------------------- */
 
 /* Filters all blocks first and trains a dictionary on them: *filtered is set, and the dictionary
@@ -222,31 +205,19 @@ static cip_status put_blocks(job *j, cip_err *err)
             b = block_at(j, filtered, i);
         else
             CIP_TRY(filter_block(j, i, &b, err));
-        CIP_TRY(put_block(j, i, b, err));
+        bool split = j->form.split && b.len == j->form.p.blocksize;
+        size_t nstream = split ? j->form.typesize : 1, len = b.len / nstream;
+        cip_store_u32(j->dst + j->form.header + (size_t)i * SIZE_LEN, (uint32_t)j->at, false);
+        for (size_t k = 0; k < nstream && !j->full; k++) {
+            cip_bytes s = { b.ptr + k * len, len };
+            bool run = !j->form.p.blosc1 && is_run(s);
+            j->all_zero = j->all_zero && run && s.ptr[0] == 0;
+            if (run)
+                put_run(j, s.ptr[0]);
+            else
+                CIP_TRY(put_coded(j, s, err));
+        }
     }
-    return CIP_OK;
-}
-
-/* The chunk's end: its header, by what became of its blocks. */
-static cip_status put_header(job *j, size_t cap, size_t *n, cip_err *err)
-{
-    const cip_blosc_form *form = &j->form;
-    cip_blosc_marks marks = { .memcpyed = j->full, .dict = j->dict };
-    size_t len = j->at;
-    if (j->full) {
-        len = form->header + j->raw.len;
-        if (len > cap)
-            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                            "expected room for %zu bytes of a Blosc chunk, found %zu", len, cap);
-        marks.dict = false;
-        if (j->raw.len != 0)
-            memcpy(j->dst + form->header, j->raw.ptr, j->raw.len);
-    } else if (j->all_zero && form->nbytes % form->typesize == 0) {
-        marks = (cip_blosc_marks){ .special = CIP_BLOSC_ZEROS };
-        len = form->header;
-    }
-    cip_blosc_form_write(form, marks, (uint32_t)len, j->dst);
-    *n = len;
     return CIP_OK;
 }
 
@@ -260,7 +231,25 @@ cip_status cip_blosc_encoder_run(cip_blosc_encoder *e, const cip_blosc_spec *p, 
     j.full = p->level == 0 || raw.len == 0 || (p->blosc1 && raw.len < MIN_BLOSC1);
     if (!j.full)
         CIP_TRY(put_blocks(&j, err));
-    return put_header(&j, cap, n, err);
+    /* The chunk's end: its header, by what became of its blocks. */
+    const cip_blosc_form *form = &j.form;
+    cip_blosc_marks marks = { .memcpyed = j.full, .dict = j.dict };
+    size_t len = j.at;
+    if (j.full) {
+        len = form->header + j.raw.len;
+        if (len > cap)
+            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                            "expected room for %zu bytes of a Blosc chunk, found %zu", len, cap);
+        marks.dict = false;
+        if (j.raw.len != 0)
+            memcpy(j.dst + form->header, j.raw.ptr, j.raw.len);
+    } else if (j.all_zero && form->nbytes % form->typesize == 0) {
+        marks = (cip_blosc_marks){ .special = CIP_BLOSC_ZEROS };
+        len = form->header;
+    }
+    cip_blosc_form_write(form, marks, (uint32_t)len, j.dst);
+    *n = len;
+    return CIP_OK;
 }
 
 cip_status cip_blosc_encode(cip_mem *mem, const cip_blosc_spec *p, cip_bytes raw, uint8_t *dst,

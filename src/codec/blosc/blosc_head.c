@@ -88,8 +88,19 @@ static void short_filters(cip_blosc_head *h)
         h->filter[CIP_BLOSC_FILTERS - 2] = CIP_BLOSC_DELTA;
 }
 
-static cip_status check_flags(const cip_blosc_head *h, uint8_t flags2, uint8_t flags, cip_err *err)
+static cip_status parse_extended(const uint8_t *p, cip_blosc_head *h, cip_err *err)
 {
+    uint8_t flags2 = p[30], flags = p[31];
+    memcpy(h->filter, p + 16, CIP_BLOSC_FILTERS);
+    memcpy(h->filter_meta, p + 24, CIP_BLOSC_FILTERS);
+    if (h->version == VERSION_ALPHA) /* it left these as they were in memory */
+        h->filter[CIP_BLOSC_FILTERS - 1] = h->filter_meta[CIP_BLOSC_FILTERS - 1] = 0;
+    h->codec_meta = p[23];
+    h->vl = h->version >= VERSION_STABLE && (flags2 & FLAG2_VL) != 0;
+    h->dict = (flags & FLAG_DICT) != 0;
+    h->big = (flags & FLAG_BIG) != 0;
+    h->special = flags >> 4 & 7;
+    h->instrumented = (flags & FLAG_INSTRUMENTED) != 0;
     if (h->version >= VERSION_STABLE && (flags2 & ~FLAG2_VL) != 0)
         return bad_field(err, CIP_ERR_UNSUPPORTED, "known bits in byte 30", flags2);
     if ((flags & FLAG_LAZY) != 0)
@@ -104,22 +115,6 @@ static cip_status check_flags(const cip_blosc_head *h, uint8_t flags2, uint8_t f
                          "both, byte 31",
                          flags);
     return CIP_OK;
-}
-
-static cip_status parse_extended(const uint8_t *p, cip_blosc_head *h, cip_err *err)
-{
-    uint8_t flags2 = p[30], flags = p[31];
-    memcpy(h->filter, p + 16, CIP_BLOSC_FILTERS);
-    memcpy(h->filter_meta, p + 24, CIP_BLOSC_FILTERS);
-    if (h->version == VERSION_ALPHA) /* it left these as they were in memory */
-        h->filter[CIP_BLOSC_FILTERS - 1] = h->filter_meta[CIP_BLOSC_FILTERS - 1] = 0;
-    h->codec_meta = p[23];
-    h->vl = h->version >= VERSION_STABLE && (flags2 & FLAG2_VL) != 0;
-    h->dict = (flags & FLAG_DICT) != 0;
-    h->big = (flags & FLAG_BIG) != 0;
-    h->special = flags >> 4 & 7;
-    h->instrumented = (flags & FLAG_INSTRUMENTED) != 0;
-    return check_flags(h, flags2, flags, err);
 }
 
 /* `user`: the number in byte 22, or -1. Formats 5 and 7 are reserved. */

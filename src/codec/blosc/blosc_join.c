@@ -104,21 +104,6 @@ static cip_status put_raw_block(cip_blosc_join *j, cip_bytes raw, cip_buf *body,
     return CIP_OK;
 }
 
-/* Bytes of the block that is stored at `at`: its streams, each behind its length. */
-static cip_status stored_len(cip_bytes chunk, size_t at, size_t nstream, size_t *len, cip_err *err)
-{
-    size_t end = at;
-    for (size_t k = 0; k < nstream; k++) {
-        if (end > chunk.len || chunk.len - end < SIZE_LEN ||
-            chunk.len - end - SIZE_LEN < cip_load_u32(chunk.ptr + end, false))
-            return cip_fail(err, CIP_ERR_CORRUPT, end,
-                            "expected a block within its Blosc chunk of %zu bytes", chunk.len);
-        end += SIZE_LEN + cip_load_u32(chunk.ptr + end, false);
-    }
-    *len = end - at;
-    return CIP_OK;
-}
-
 /* --- a chunk ---------------------------------------------------------------------------------- */
 
 static cip_status put_raw(cip_blosc_join *j, cip_bytes raw, cip_buf *body, cip_err *err)
@@ -143,7 +128,17 @@ static cip_status put_stored(cip_blosc_join *j, cip_bytes chunk, const cip_blosc
         const size_t nraw = (size_t)cip_min_u64(h->blocksize, h->nbytes - off);
         const uint32_t at = cip_load_u32(chunk.ptr + h->header + (size_t)i * SIZE_LEN, false);
         size_t len;
-        CIP_TRY(stored_len(chunk, at, streams_of(j, nraw), &len, err));
+        /* Bytes of the block that is stored at `at`: its streams, each behind its length. */
+        size_t nstream = streams_of(j, nraw);
+        size_t end = at;
+        for (size_t k = 0; k < nstream; k++) {
+            if (end > chunk.len || chunk.len - end < SIZE_LEN ||
+                chunk.len - end - SIZE_LEN < cip_load_u32(chunk.ptr + end, false))
+                return cip_fail(err, CIP_ERR_CORRUPT, end,
+                                "expected a block within its Blosc chunk of %zu bytes", chunk.len);
+            end += SIZE_LEN + cip_load_u32(chunk.ptr + end, false);
+        }
+        len = end - at;
         CIP_TRY(start_block(j, body, from, err));
         CIP_TRY(cip_buf_add(body, chunk.ptr + at, len, err));
     }

@@ -19,26 +19,6 @@
 
 enum { DIMS = 4, SPARE = 64 }; /* libzfp reads whole words */
 
-static cip_status check_block(const cip_blosc_lib *lib, size_t n, cip_err *err)
-{
-    const cip_codec_env *env = lib->env;
-    uint64_t total = lib->typesize;
-    bool far = false;
-    if (lib->typesize != 4 && lib->typesize != 8)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected elements of 4 or 8 bytes for zfp, found %" PRIu32, lib->typesize);
-    if (env->ndim < 1 || env->ndim > DIMS || env->block == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a block's shape of 1 to 4 dimensions for zfp, found %d",
-                        (int)env->ndim);
-    for (int k = 0; k < env->ndim; k++)
-        far = far || env->block[k] <= 0 || cip_mul_overflow(total, env->block[k], &total);
-    if (far || total != n)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a block of its shape's size for zfp, found %zu bytes", n);
-    return CIP_OK;
-}
-
 /* A block as libzfp takes it. */
 typedef struct floats {
     int compcode;
@@ -124,7 +104,21 @@ cip_status cip_blosc_zfp_decode(const cip_blosc_lib *lib, cip_bytes src, uint8_t
     };
     zfp_stream *z;
     zfp_field field;
-    CIP_TRY(check_block(lib, n, err));
+    const cip_codec_env *env = lib->env;
+    uint64_t total = lib->typesize;
+    bool far = false;
+    if (lib->typesize != 4 && lib->typesize != 8)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected elements of 4 or 8 bytes for zfp, found %" PRIu32, lib->typesize);
+    if (env->ndim < 1 || env->ndim > DIMS || env->block == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a block's shape of 1 to 4 dimensions for zfp, found %d",
+                        (int)env->ndim);
+    for (int k = 0; k < env->ndim; k++)
+        far = far || env->block[k] <= 0 || cip_mul_overflow(total, env->block[k], &total);
+    if (far || total != n)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a block of its shape's size for zfp, found %zu bytes", n);
     CIP_TRY(open_zfp(&block, &z, &field, err));
     cip_status st = run(z, &field, lib, src, err);
     zfp_stream_close(z);

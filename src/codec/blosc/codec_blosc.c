@@ -71,31 +71,27 @@ static cip_status at_hand(const cip_stored *s, cip_need want, cip_bytes *out, ci
                     want.off);
 }
 
-static cip_status read_dict(const chunk *c, cip_bytes *dict, cip_err *err)
-{
-    uint64_t begin = cip_blosc_table_end(&c->h), end = dict_end(&c->h, &c->table);
-    cip_bytes in;
-    CIP_TRY(at_hand(c->stored, (cip_need){ begin, end - begin }, &in, err));
-    cip_cursor at = cip_cursor_le(in);
-    int64_t len = (int32_t)cip_get_u32(&at);
-    if (len >= 1 && len <= CIP_BLOSC_MAX_DICT)
-        *dict = cip_get_bytes(&at, (size_t)len);
-    if (dict->len == 0)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a dictionary of 1 to 32768 bytes before the first block, found "
-                        "%" PRId64,
-                        len);
-    return CIP_OK;
-}
-
 static cip_status open_chunk(chunk *c, cip_err *err)
 {
     cip_bytes front, dict = { NULL, 0 };
     c->blocks = (cip_blosc_blocks){ .env = c->env, .h = &c->h };
     CIP_TRY(at_hand(c->stored, (cip_need){ 0, cip_blosc_table_end(&c->h) }, &front, err));
     CIP_TRY(cip_blosc_table_open(c->env->mem, &c->h, front.ptr, &c->table, err));
-    if (c->h.dict)
-        CIP_TRY(read_dict(c, &dict, err));
+    if (c->h.dict) {
+        uint64_t begin = cip_blosc_table_end(&c->h), end = dict_end(&c->h, &c->table);
+        cip_bytes in;
+        CIP_TRY(at_hand(c->stored, (cip_need){ begin, end - begin }, &in, err));
+        cip_cursor at = cip_cursor_le(in);
+        int64_t len = (int32_t)cip_get_u32(&at);
+        if (len >= 1 && len <= CIP_BLOSC_MAX_DICT)
+            dict = cip_get_bytes(&at, (size_t)len);
+        if (dict.len == 0)
+            return cip_fail(
+                err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                "expected a dictionary of 1 to 32768 bytes before the first block, found "
+                "%" PRId64,
+                len);
+    }
     return cip_blosc_lib_open(&c->blocks.lib, c->env, &c->h, dict, err);
 }
 

@@ -65,9 +65,15 @@ static cip_status decode_front(const cip_codec_env *env, cip_bytes src, uint64_t
     return got == (int)n ? CIP_OK : lz4_why(src, raw_len, err);
 }
 
-/* Where the last wanted byte ends. */
-static cip_status wanted_end(const cip_wants *w, uint64_t *end, cip_err *err)
+/* A block is only decoded up to the last wanted byte. */
+static cip_status lz4_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
+                            const cip_wants *w, cip_err *err)
 {
+    (void)args;
+    uint64_t end;
+    size_t n;
+    void *front;
+    /* Where the last wanted byte ends. */
     uint64_t far = 0;
     for (size_t i = 0; i < w->n; i++) {
         uint64_t e;
@@ -77,19 +83,7 @@ static cip_status wanted_end(const cip_wants *w, uint64_t *end, cip_err *err)
                             w->raw_len, w->at[i].len, w->at[i].off);
         far = cip_max_u64(far, e);
     }
-    *end = far;
-    return CIP_OK;
-}
-
-/* A block is only decoded up to the last wanted byte. */
-static cip_status lz4_spans(const void *args, const cip_codec_env *env, const cip_stored *src,
-                            const cip_wants *w, cip_err *err)
-{
-    (void)args;
-    uint64_t end;
-    size_t n;
-    void *front;
-    CIP_TRY(wanted_end(w, &end, err));
+    end = far;
     if (end == 0)
         return CIP_OK;
     if (src->n != 1 || src->at[0].off != 0 || src->at[0].len != src->total || !cip_to_size(end, &n))

@@ -132,28 +132,23 @@ static void table_make(const code *c, entry *at, unsigned index_bits, entry (*of
     }
 }
 
-/* Literals are followed by what other literals the index holds. From the high indices down: what
- * follows one has a lower index, so it still stands for one symbol. */
-static void join_literals(entry *at)
-{
-    for (unsigned i = (1u << LITLEN_BITS) - 1; i != 0; i--) {
-        entry e = at[i];
-        while (e.kind == LITERALS && e.bits < LITLEN_BITS) {
-            entry next = at[i >> e.bits];
-            if (next.kind != LITERALS || next.bits + e.bits > LITLEN_BITS)
-                break;
-            e.bits = (uint8_t)(e.bits + next.bits);
-        }
-        at[i] = e;
-    }
-}
-
 static bool tables(walk *w, unsigned nlit, unsigned noff)
 {
     if (!code_make(&w->litlen, w->len, nlit) || !code_make(&w->offset, w->len + nlit, noff))
         return false;
     table_make(&w->litlen, w->lit_at, LITLEN_BITS, litlen_entry);
-    join_literals(w->lit_at);
+    /* Literals are followed by what other literals the index holds. From the high indices down:
+     * what follows one has a lower index, so it still stands for one symbol. */
+    for (unsigned i = (1u << LITLEN_BITS) - 1; i != 0; i--) {
+        entry e = w->lit_at[i];
+        while (e.kind == LITERALS && e.bits < LITLEN_BITS) {
+            entry next = w->lit_at[i >> e.bits];
+            if (next.kind != LITERALS || next.bits + e.bits > LITLEN_BITS)
+                break;
+            e.bits = (uint8_t)(e.bits + next.bits);
+        }
+        w->lit_at[i] = e;
+    }
     table_make(&w->offset, w->off_at, OFFSET_BITS, offset_entry);
     return true;
 }
@@ -298,31 +293,26 @@ static bool stored(walk *w)
     return (n ^ (v >> 16 & 0xffff)) == 0xffff && w->pos <= 8 * (uint64_t)w->in.len;
 }
 
-static bool walk_blocks(walk *w, uint64_t *last, uint64_t *end)
-{
-    for (;;) {
-        uint64_t at = w->pos;
-        unsigned head = take_bits(w, 3), type = head >> 1;
-        if (w->pos > 8 * (uint64_t)w->in.len)
-            return false;
-        bool good = type == 0   ? stored(w)
-                    : type == 1 ? fixed_codes(w) && symbols(w)
-                    : type == 2 ? dynamic_codes(w) && symbols(w)
-                                : false;
-        if (!good)
-            return false;
-        if (head & 1) {
-            *last = at;
-            *end = w->pos;
-            return true;
-        }
-    }
-}
-
 bool cip_deflate_last(cip_bytes in, uint64_t *last, uint64_t *end)
 {
     walk w;
     w.in = in;
     w.pos = 0;
-    return walk_blocks(&w, last, end);
+    for (;;) {
+        uint64_t at = w.pos;
+        unsigned head = take_bits(&w, 3), type = head >> 1;
+        if (w.pos > 8 * (uint64_t)w.in.len)
+            return false;
+        bool good = type == 0   ? stored(&w)
+                    : type == 1 ? fixed_codes(&w) && symbols(&w)
+                    : type == 2 ? dynamic_codes(&w) && symbols(&w)
+                                : false;
+        if (!good)
+            return false;
+        if (head & 1) {
+            *last = at;
+            *end = w.pos;
+            return true;
+        }
+    }
 }

@@ -19,25 +19,6 @@ typedef struct cells {
     size_t at[DIMS];    /* the cell that is next */
 } cells;
 
-static cip_status check_shape(const cip_filter_env *env, size_t n, cip_err *err)
-{
-    uint64_t total = cip_filter_typesize(env);
-    bool far = false;
-    if (env->ndim < 1 || env->ndim > DIMS || env->shape == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a block's shape of 1 to 8 dimensions for its cells, found %d",
-                        (int)env->ndim);
-    for (int k = 0; k < env->ndim; k++)
-        far = far || env->shape[k] <= 0 || cip_mul_overflow(total, env->shape[k], &total);
-    if (far || total != n)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a block of its shape's size for its cells, found %zu bytes", n);
-    if (env->meta == 0)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected cells of side 1 or more, found 0");
-    return CIP_OK;
-}
-
 /* One cell: rows along the last dimension, which lie together in src. Returns what is behind it. */
 static const uint8_t *put_cell(const cells *c, const uint8_t *src, uint8_t *dst)
 {
@@ -74,7 +55,20 @@ cip_status cip_ndcell_undo(const cip_filter_env *env, bool mean, const uint8_t *
                            size_t n, cip_err *err)
 {
     cells c = { .ndim = env->ndim, .item = (size_t)cip_filter_typesize(env) };
-    CIP_TRY(check_shape(env, n, err));
+    uint64_t total = cip_filter_typesize(env);
+    bool far = false;
+    if (env->ndim < 1 || env->ndim > DIMS || env->shape == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a block's shape of 1 to 8 dimensions for its cells, found %d",
+                        (int)env->ndim);
+    for (int k = 0; k < env->ndim; k++)
+        far = far || env->shape[k] <= 0 || cip_mul_overflow(total, env->shape[k], &total);
+    if (far || total != n)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected a block of its shape's size for its cells, found %zu bytes", n);
+    if (env->meta == 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected cells of side 1 or more, found 0");
     for (int k = 0; k < c.ndim; k++) {
         c.shape[k] = (size_t)env->shape[k];
         c.side[k] = mean && c.shape[k] < env->meta ? c.shape[k] : env->meta;

@@ -273,30 +273,26 @@ static cip_status fail_done(const char *what, const char *name, cip_err *err)
                     what, name);
 }
 
-/* The old file of a name is still there, or there was none. */
-static cip_status check_undoable(cip_commit *c, const cip_patch_op *op, cip_err *err)
-{
-    named at;
-    uint64_t inode, old_len;
-    bool gone = op->kind == CIP_PATCH_UNLINK && op->offset != 0;
-    bool taken = op->kind == CIP_PATCH_RENAME && replaces(op) != 0;
-    bool cut = cip_member_op_was(op, &inode, &old_len);
-    if (!gone && !taken && !cut)
-        return CIP_OK;
-    CIP_TRY(look_up(c, taken ? op->to : op->member, &at, err));
-    cip_place_close(&at.at);
-    uint64_t must = gone ? op->offset : taken ? replaces(op) : inode;
-    if (!at.there || !is_file(c, &at.st, must))
-        return fail_done(gone ? "removed" : "replaced", taken ? op->to : op->member, err);
-    if (cut && (uint64_t)at.st.st_size < old_len)
-        return fail_done("cut", op->member, err);
-    return CIP_OK;
-}
-
 cip_status cip_commit_members_undoable(cip_commit *c, const cip_patch *p, cip_err *err)
 {
-    for (size_t i = 0; i < p->n; i++)
-        CIP_TRY(check_undoable(c, &p->op[i], err));
+    for (size_t i = 0; i < p->n; i++) {
+        /* The old file of a name is still there, or there was none. */
+        const cip_patch_op *op = &p->op[i];
+        named at;
+        uint64_t inode, old_len;
+        bool gone = op->kind == CIP_PATCH_UNLINK && op->offset != 0;
+        bool taken = op->kind == CIP_PATCH_RENAME && replaces(op) != 0;
+        bool cut = cip_member_op_was(op, &inode, &old_len);
+        if (gone || taken || cut) {
+            CIP_TRY(look_up(c, taken ? op->to : op->member, &at, err));
+            cip_place_close(&at.at);
+            uint64_t must = gone ? op->offset : taken ? replaces(op) : inode;
+            if (!at.there || !is_file(c, &at.st, must))
+                return fail_done(gone ? "removed" : "replaced", taken ? op->to : op->member, err);
+            if (cut && (uint64_t)at.st.st_size < old_len)
+                return fail_done("cut", op->member, err);
+        }
+    }
     return CIP_OK;
 }
 

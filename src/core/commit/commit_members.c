@@ -278,23 +278,6 @@ done:
     return st;
 }
 
-static cip_status make_contents(cip_commit *c, cip_commit_plan *p, const cip_place *at,
-                                cip_err *err)
-{
-    for (size_t i = 0; i < p->r->nmember; i++) {
-        char name[24];
-        int fd;
-        if (!p->member[i].staged || p->member[i].nothing)
-            continue;
-        snprintf(name, sizeof name, "%zu", i);
-        CIP_TRY(cip_store_open(at, name, O_RDWR | O_CREAT | O_EXCL, 0600, &fd, err));
-        cip_status st = fill(c, &p->r->member[i], &p->member[i], fd, err);
-        close(fd);
-        CIP_TRY(st);
-    }
-    return c->level == CIP_LEVEL_POWER ? cip_place_sync(at, err) : CIP_OK;
-}
-
 static cip_status make_all_contents(cip_commit *c, cip_commit_plan *p, cip_err *err)
 {
     const struct stat like = cip_commit_folder_like(c);
@@ -307,7 +290,19 @@ static cip_status make_all_contents(cip_commit *c, cip_commit_plan *p, cip_err *
     close(c->own_fresh); /* of a try before; -1 is fine */
     c->own_fresh = -1;
     CIP_TRY(cip_store_open(&c->place, c->fresh, O_RDONLY | O_DIRECTORY, 0, &c->own_fresh, err));
-    return make_contents(c, p, &(cip_place){ .mem = &c->env->mem, .dir = c->own_fresh }, err);
+    const cip_place at = { .mem = &c->env->mem, .dir = c->own_fresh };
+    for (size_t i = 0; i < p->r->nmember; i++) {
+        char name[24];
+        int fd;
+        if (!p->member[i].staged || p->member[i].nothing)
+            continue;
+        snprintf(name, sizeof name, "%zu", i);
+        CIP_TRY(cip_store_open(&at, name, O_RDWR | O_CREAT | O_EXCL, 0600, &fd, err));
+        cip_status st = fill(c, &p->r->member[i], &p->member[i], fd, err);
+        close(fd);
+        CIP_TRY(st);
+    }
+    return c->level == CIP_LEVEL_POWER ? cip_place_sync(&at, err) : CIP_OK;
 }
 
 /* --- what the record says --------------------------------------------------------------------- */

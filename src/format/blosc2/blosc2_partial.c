@@ -44,27 +44,22 @@ static const cip_node *vlmeta(const cip_layout *l, const char *name)
     return map != NULL ? cip_map_get(map, name) : NULL;
 }
 
-static void find_object(const cip_layout *l, cip_b2_partial *h)
-{
-    const cip_node *meta = cip_map_get(l->tree, "meta");
-    const cip_node *marker = cip_map_get(meta, "b2o");
-    const cip_node *kind =
-        marker != NULL && marker->type == CIP_NODE_MAP ? cip_map_get(marker, "kind") : NULL;
-    h->kind = "b2o";
-    h->what = "an object of python-blosc2 that is not known here";
-    for (size_t i = 0; kind != NULL && i < sizeof objects / sizeof objects[0]; i++)
-        if (cip_node_is_string(kind, objects[i].kind)) {
-            h->kind = objects[i].kind;
-            h->what = objects[i].what;
-            h->cache = objects[i].cache;
-        }
-}
-
 static void find_kind(const cip_layout *l, const cip_b2_frame *f, cip_b2_partial *h)
 {
     const cip_node *type = vlmeta(l, "_ftype");
     if (cip_b2_meta_find(&f->meta, "b2o") != NULL) {
-        find_object(l, h);
+        const cip_node *meta = cip_map_get(l->tree, "meta");
+        const cip_node *marker = cip_map_get(meta, "b2o");
+        const cip_node *kind =
+            marker != NULL && marker->type == CIP_NODE_MAP ? cip_map_get(marker, "kind") : NULL;
+        h->kind = "b2o";
+        h->what = "an object of python-blosc2 that is not known here";
+        for (size_t i = 0; kind != NULL && i < sizeof objects / sizeof objects[0]; i++)
+            if (cip_node_is_string(kind, objects[i].kind)) {
+                h->kind = objects[i].kind;
+                h->what = objects[i].what;
+                h->cache = objects[i].cache;
+            }
     } else if (cip_b2_meta_find(&f->meta, "proxy-source") != NULL) {
         h->kind = "proxy";
         h->what = "a cache of another array";

@@ -149,21 +149,6 @@ cip_status cip_b2_value_decode(cip_mem *mem, cip_bytes in, uint64_t *left, uint8
     return st;
 }
 
-static cip_status vlmeta_node(cip_layout *l, const cip_b2_frame *f, const cip_b2_meta *m,
-                              uint64_t *left, cip_node **out, cip_err *err)
-{
-    uint8_t *raw = NULL;
-    size_t n = 0;
-    cip_err why = CIP_ERR_INIT;
-    uint64_t before = l->env->mem.used;
-    cip_status st = cip_b2_value_decode(&l->env->mem, m->value, left, &raw, &n, &why);
-    if (st == CIP_OK)
-        st = value_node(l, (cip_bytes){ raw, n }, out, &why);
-    cip_mem_put(&l->env->mem, raw);
-    spend(left, l->env->mem.used - before);
-    return or_null(l, m, f->base + f->h.frame_len - f->trailer.len, st, &why, out, err);
-}
-
 static cip_status vlmetas_node(cip_layout *l, const cip_b2_frame *f, uint64_t *left, cip_node **out,
                                cip_err *err)
 {
@@ -171,7 +156,18 @@ static cip_status vlmetas_node(cip_layout *l, const cip_b2_frame *f, uint64_t *l
     for (size_t i = 0; i < f->vlmeta.n; i++) {
         cip_node *key, *v;
         CIP_TRY(text_node(&l->arena, f->vlmeta.at[i].name, &key, err));
-        CIP_TRY(vlmeta_node(l, f, &f->vlmeta.at[i], left, &v, err));
+        uint8_t *raw = NULL;
+        size_t n = 0;
+        cip_err why = CIP_ERR_INIT;
+        uint64_t before = l->env->mem.used;
+        cip_status st =
+            cip_b2_value_decode(&l->env->mem, f->vlmeta.at[i].value, left, &raw, &n, &why);
+        if (st == CIP_OK)
+            st = value_node(l, (cip_bytes){ raw, n }, &v, &why);
+        cip_mem_put(&l->env->mem, raw);
+        spend(left, l->env->mem.used - before);
+        CIP_TRY(or_null(l, &f->vlmeta.at[i], f->base + f->h.frame_len - f->trailer.len, st, &why,
+                        &v, err));
         cip_node_set_pair(*out, i, key, v);
     }
     return CIP_OK;

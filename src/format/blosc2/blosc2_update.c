@@ -177,32 +177,6 @@ typedef struct parts {
     uint64_t nbytes, cbytes, frame_len;
 } parts;
 
-static void parts_init(const cip_b2_state *u, parts *p)
-{
-    cip_mem *mem = &u->env->mem;
-    *p = (parts){ .header = { .mem = mem }, .index = { .mem = mem }, .trailer = { .mem = mem } };
-    p->places = (cip_b2_places){
-        .mem = mem, .entries = { .mem = mem }, .used = { .mem = mem }, .holes = { .mem = mem }
-    };
-}
-
-/* The shape into the value of its metalayer. */
-static cip_status put_shape(cip_b2_state *u, cip_err *err)
-{
-    cip_buf value = { .mem = &u->env->mem };
-    char *copy = NULL;
-    if (u->c == NULL || u->how.plain || !u->reshaped)
-        return CIP_OK;
-    cip_status st = cip_b2_nd_write(&value, &u->how.nd, err);
-    if (st == CIP_OK)
-        st = cip_arena_copy(u->arena, (const char *)value.ptr, value.len, &copy, err);
-    for (size_t i = 0; st == CIP_OK && i < u->meta.n; i++)
-        if (u->meta.at[i].at == u->f->nd_meta->at)
-            u->meta.at[i].value = (cip_bytes){ (const uint8_t *)copy, value.len };
-    cip_buf_clear(&value);
-    return st;
-}
-
 /* Whether the metalayers have the names and lengths that they had, one by one. */
 static bool same_room(const cip_b2_metas *was, const cip_b2_metas *now)
 {
@@ -310,7 +284,19 @@ static cip_status make_index(cip_b2_state *u, parts *p, cip_err *err)
 
 static cip_status make_parts(cip_b2_state *u, parts *p, cip_err *err)
 {
-    CIP_TRY(put_shape(u, err));
+    /* The shape into the value of its metalayer. */
+    cip_buf value = { .mem = &u->env->mem };
+    char *copy = NULL;
+    if (u->c != NULL && !u->how.plain && u->reshaped) {
+        cip_status st = cip_b2_nd_write(&value, &u->how.nd, err);
+        if (st == CIP_OK)
+            st = cip_arena_copy(u->arena, (const char *)value.ptr, value.len, &copy, err);
+        for (size_t i = 0; st == CIP_OK && i < u->meta.n; i++)
+            if (u->meta.at[i].at == u->f->nd_meta->at)
+                u->meta.at[i].value = (cip_bytes){ (const uint8_t *)copy, value.len };
+        cip_buf_clear(&value);
+        CIP_TRY(st);
+    }
     CIP_TRY(make_header(u, p, err));
     CIP_TRY(begin_places(u, p, err));
     CIP_TRY(make_index(u, p, err));
@@ -407,7 +393,11 @@ cip_status cip_b2_update_finish(cip_b2_state *u, cip_revision *r, cip_err *err)
         return CIP_OK;
     CIP_TRY(check_file(u, err));
     CIP_TRY(cip_b2_update_pack(u, err));
-    parts_init(u, &p);
+    cip_mem *mem = &u->env->mem;
+    p = (parts){ .header = { .mem = mem }, .index = { .mem = mem }, .trailer = { .mem = mem } };
+    p.places = (cip_b2_places){
+        .mem = mem, .entries = { .mem = mem }, .used = { .mem = mem }, .holes = { .mem = mem }
+    };
     st = make_parts(u, &p, err);
     if (st == CIP_OK)
         st = u->f->h.sparse ? finish_sparse(u, &p, r, err) : finish_contiguous(u, &p, r, err);

@@ -44,29 +44,24 @@ static cip_status keep_chunks(cip_b2_state *u, cip_b2_places *p, uint64_t from, 
     return CIP_OK;
 }
 
-/* A chunk of a value lies in the frame for each of them, so that each can be replaced. */
-static cip_status add_values(cip_b2_state *u, cip_b2_places *p, const cip_chunk *c, uint64_t run,
-                             cip_err *err)
-{
-    cip_buf bytes = { .mem = &u->env->mem };
-    char *copy = NULL;
-    cip_status st =
-        cip_b2_value_write(&bytes, &u->how.blosc, c->value_len, c->value, c->raw_len, err);
-    if (st == CIP_OK)
-        st = cip_arena_copy(u->arena, (const char *)bytes.ptr, bytes.len, &copy, err);
-    const cip_segment one = { .ptr = (const uint8_t *)copy, .len = bytes.len };
-    for (uint64_t k = 0; st == CIP_OK && k < run; k++)
-        st = add_chunk(p, &one, err);
-    cip_buf_clear(&bytes);
-    return st;
-}
-
 static cip_status add_new(cip_b2_state *u, cip_b2_places *p, const cip_chunk_now *now, cip_err *err)
 {
     const cip_chunk *c = &now->chunk;
     uint8_t head[CIP_BLOSC_HEADER];
-    if (c->state == CIP_CHUNK_VALUE)
-        return add_values(u, p, c, now->run, err);
+    if (c->state == CIP_CHUNK_VALUE) {
+        /* A chunk of a value lies in the frame for each of them, so that each can be replaced. */
+        cip_buf bytes = { .mem = &u->env->mem };
+        char *copy = NULL;
+        cip_status st =
+            cip_b2_value_write(&bytes, &u->how.blosc, c->value_len, c->value, c->raw_len, err);
+        if (st == CIP_OK)
+            st = cip_arena_copy(u->arena, (const char *)bytes.ptr, bytes.len, &copy, err);
+        const cip_segment one = { .ptr = (const uint8_t *)copy, .len = bytes.len };
+        for (uint64_t k = 0; st == CIP_OK && k < now->run; k++)
+            st = add_chunk(p, &one, err);
+        cip_buf_clear(&bytes);
+        return st;
+    }
     if (c->state == CIP_CHUNK_DATA && c->at.len == sizeof head)
         CIP_TRY(cip_io_read(c->at.in->io, c->at.off, head, sizeof head, err));
     const uint64_t special = cip_b2_special_entry(c->state, head, c->at.len);

@@ -210,27 +210,6 @@ static cip_status expect_there(const cip_b2_state *u, const char *path, cip_err 
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static cip_status expect_packs(const cip_b2_state *u, const cip_node *value, cip_err *err)
-{
-    cip_msgpack_how how = { .leave_out = NULL };
-    cip_buf out = { .mem = &u->env->mem };
-    cip_status st = cip_msgpack_write(value, &how, &out, err);
-    const size_t n = out.len;
-    cip_buf_clear(&out);
-    CIP_TRY(st);
-    if (how.lost != 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a value that msgpack can hold, found %s",
-                        (how.lost & CIP_MSGPACK_TAGS) != 0 ? "a tag"
-                        : (how.lost & CIP_MSGPACK_KEYS) != 0
-                            ? "a key that is no text, which python-blosc2 does not read"
-                            : "a time, or an integer beyond 64 bits (quoted, they are texts)");
-    if (n > CIP_B2_VALUE_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "expected a value of at most %d bytes, found %zu", CIP_B2_VALUE_MAX, n);
-    return CIP_OK;
-}
-
 /* The bytes of a value that has some; *own: where they had to be decoded, to be put. */
 static cip_status stored(const cip_b2_state *u, const place *p, uint8_t **own, cip_bytes *raw,
                          cip_err *err)
@@ -289,7 +268,22 @@ cip_status cip_b2_update_set(void *state, const char *path, const cip_node *valu
     CIP_TRY(find(u, path, &p, err));
     CIP_TRY(expect_metalayer(&p, err));
     CIP_TRY(may_set(&p, err));
-    CIP_TRY(expect_packs(u, value, err));
+    cip_msgpack_how how = { .leave_out = NULL };
+    cip_buf out = { .mem = &u->env->mem };
+    cip_status st = cip_msgpack_write(value, &how, &out, err);
+    const size_t n = out.len;
+    cip_buf_clear(&out);
+    CIP_TRY(st);
+    if (how.lost != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a value that msgpack can hold, found %s",
+                        (how.lost & CIP_MSGPACK_TAGS) != 0 ? "a tag"
+                        : (how.lost & CIP_MSGPACK_KEYS) != 0
+                            ? "a key that is no text, which python-blosc2 does not read"
+                            : "a time, or an integer beyond 64 bits (quoted, they are texts)");
+    if (n > CIP_B2_VALUE_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected a value of at most %d bytes, found %zu", CIP_B2_VALUE_MAX, n);
     if (p.nstep > 2)
         CIP_TRY(expect_known(u, &p, err));
     CIP_TRY(cip_build_set(&u->tree, path, value, err));
@@ -359,23 +353,6 @@ static cip_status keep(const cip_b2_state *u, bool trailer, cip_bytes value, cip
     return CIP_OK;
 }
 
-/* The bytes of a whole metalayer as another list has them; none of one that is packed at the end.
- */
-static cip_status carry(const cip_b2_state *u, const place *from, bool trailer, cip_bytes *out,
-                        cip_err *err)
-{
-    uint8_t *own = NULL;
-    cip_bytes value;
-    *out = from->list->at[from->at].value;
-    if (out->ptr == NULL || trailer == from->trailer)
-        return CIP_OK;
-    cip_status st = stored(u, from, &own, &value, err);
-    if (st == CIP_OK)
-        st = keep(u, trailer, value, out, err);
-    cip_mem_put(&u->env->mem, own);
-    return st;
-}
-
 static bool is_within(const place *p, const place *of)
 {
     bool in = p->list == of->list && p->at == of->at && p->nstep >= of->nstep;
@@ -412,8 +389,21 @@ static cip_status move(cip_b2_state *u, const char *from, const char *to, bool r
     CIP_TRY(find(u, to, &b, err));
     CIP_TRY(may_move(u, &a, &b, replace, err));
     const cip_node *node = cip_tree_get(u->tree.root, from, err);
-    if (a.nstep == 2 && b.nstep == 2)
-        CIP_TRY(carry(u, &a, b.trailer, &bytes, err));
+    if (a.nstep == 2 && b.nstep == 2) {
+        /* The bytes of a whole metalayer as another list has them; none of one that is packed at
+         * the end.
+         */
+        uint8_t *own = NULL;
+        cip_bytes value;
+        bytes = a.list->at[a.at].value;
+        if (bytes.ptr != NULL && b.trailer != a.trailer) {
+            cip_status st = stored(u, &a, &own, &value, err);
+            if (st == CIP_OK)
+                st = keep(u, b.trailer, value, &bytes, err);
+            cip_mem_put(&u->env->mem, own);
+            CIP_TRY(st);
+        }
+    }
     CIP_TRY(remove_at(u, &a, err));
     look(u, &b);
     CIP_TRY(may_set(&b, err));

@@ -138,21 +138,6 @@ static cip_status check_chunk(check *c, uint64_t i, uint64_t *run, cip_err *err)
     return CIP_OK;
 }
 
-/* Of a lazy array core says it, as of every array that is not readable. */
-static void report_partial(check *c)
-{
-    const cip_b2_partial *h = &c->f->index.partial;
-    if (h->kind != NULL && h->cache)
-        cip_report_add(c->rep, c->nabsent != 0 ? CIP_WARN : CIP_NOTE,
-                       c->nabsent != 0 ? CIP_ERR_NOT_FOUND : CIP_OK, CIP_NO_OFFSET, 0, "chunks",
-                       "%s (%s): %" PRIu64 " of %" PRIu64 " chunks are not in this file", h->what,
-                       h->kind, c->nabsent, c->f->index.n);
-    if (c->nunset != 0)
-        cip_report_add(c->rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "chunks",
-                       "%" PRIu64 " of %" PRIu64 " chunks were never written: they read as zeros",
-                       c->nunset, c->f->index.n);
-}
-
 /* Why no more chunks are looked at, or NULL: a small index may name the same ones again and again.
  */
 static const char *had_enough(const check *c)
@@ -269,7 +254,17 @@ static cip_status verify_frame(check *c, bool deep, cip_err *err)
     if (deep)
         CIP_TRY(cip_b2_frame_linear(c->f, &c->linear, err));
     CIP_TRY(check_chunks(c, err));
-    report_partial(c);
+    /* Of a lazy array core says it, as of every array that is not readable. */
+    const cip_b2_partial *h = &c->f->index.partial;
+    if (h->kind != NULL && h->cache)
+        cip_report_add(c->rep, c->nabsent != 0 ? CIP_WARN : CIP_NOTE,
+                       c->nabsent != 0 ? CIP_ERR_NOT_FOUND : CIP_OK, CIP_NO_OFFSET, 0, "chunks",
+                       "%s (%s): %" PRIu64 " of %" PRIu64 " chunks are not in this file", h->what,
+                       h->kind, c->nabsent, c->f->index.n);
+    if (c->nunset != 0)
+        cip_report_add(c->rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "chunks",
+                       "%" PRIu64 " of %" PRIu64 " chunks were never written: they read as zeros",
+                       c->nunset, c->f->index.n);
     compare_places(c);
     compare_lengths(c);
     return CIP_OK;

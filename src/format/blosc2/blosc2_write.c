@@ -200,29 +200,25 @@ static cip_status put_chunk(cip_b2_state *w, cip_bytes chunk, cip_err *err)
     return cip_out_write(to, chunk.ptr, chunk.len, err);
 }
 
-/* The file is the chunk, a special one too. */
-static cip_status put_bare(cip_b2_state *w, const cip_chunk_in *c, cip_err *err)
-{
-    static const cip_blosc_special code[] = { [CIP_CHUNK_ZERO] = CIP_BLOSC_ZEROS,
-                                              [CIP_CHUNK_NAN] = CIP_BLOSC_NANS,
-                                              [CIP_CHUNK_VALUE] = CIP_BLOSC_VALUE,
-                                              [CIP_CHUNK_UNINIT] = CIP_BLOSC_UNINIT };
-    const size_t cap = CIP_BLOSC_HEADER + w->how.blosc.typesize;
-    uint8_t *at;
-    size_t n;
-    w->next++;
-    if (c->state == CIP_CHUNK_DATA)
-        return cip_out_write(w->out, c->bytes.ptr, c->bytes.len, err);
-    CIP_TRY(cip_buf_reserve(&w->part, cap, &at, err));
-    CIP_TRY(cip_blosc_encode_special(&w->how.blosc, code[c->state], c->value, (uint32_t)c->raw_len,
-                                     at, cap, &n, err));
-    return cip_out_write(w->out, at, n, err);
-}
-
 static cip_status put_entry(cip_b2_state *w, const cip_chunk_in *c, cip_err *err)
 {
-    if (w->how.bare)
-        return put_bare(w, c, err);
+    if (w->how.bare) {
+        /* The file is the chunk, a special one too. */
+        static const cip_blosc_special code[] = { [CIP_CHUNK_ZERO] = CIP_BLOSC_ZEROS,
+                                                  [CIP_CHUNK_NAN] = CIP_BLOSC_NANS,
+                                                  [CIP_CHUNK_VALUE] = CIP_BLOSC_VALUE,
+                                                  [CIP_CHUNK_UNINIT] = CIP_BLOSC_UNINIT };
+        const size_t cap = CIP_BLOSC_HEADER + w->how.blosc.typesize;
+        uint8_t *at;
+        size_t n;
+        w->next++;
+        if (c->state == CIP_CHUNK_DATA)
+            return cip_out_write(w->out, c->bytes.ptr, c->bytes.len, err);
+        CIP_TRY(cip_buf_reserve(&w->part, cap, &at, err));
+        CIP_TRY(cip_blosc_encode_special(&w->how.blosc, code[c->state], c->value,
+                                         (uint32_t)c->raw_len, at, cap, &n, err));
+        return cip_out_write(w->out, at, n, err);
+    }
     const uint64_t special = cip_b2_special_entry(c->state, c->bytes.ptr, c->bytes.len);
     if (c->state == CIP_CHUNK_VALUE) {
         /* Only chunks of a value lie in the frame, each by itself, so that each can be replaced. */
@@ -267,22 +263,6 @@ static cip_status tree(void *state, const cip_node *root, cip_err *err)
     return w->how.sparse ? CIP_OK : cip_out_front(w->out, was, w->header.ptr, w->header.len, err);
 }
 
-/* Behind the chunks, or of a folder as a file. */
-static cip_status write_index(cip_b2_state *w, cip_err *err)
-{
-    cip_out *to = w->out;
-    w->part.len = 0;
-    CIP_TRY(cip_b2_index_write(w->env, w->offsets.ptr, w->next, &w->part, err));
-    CIP_TRY(cip_b2_trailer_write(&w->part, &w->vlmeta, err));
-    if (w->how.sparse)
-        CIP_TRY(w->out->member(w->out->member_user, cip_b2_sparse_index, &to, err));
-    w->h.frame_len = w->h.header_len + (w->how.sparse ? 0 : w->h.cbytes) + w->part.len;
-    cip_b2_header_write(&w->h, w->vlmeta.n != 0, w->header.ptr);
-    if (w->how.sparse)
-        CIP_TRY(cip_out_write(to, w->header.ptr, w->header.len, err));
-    return cip_out_write(to, w->part.ptr, w->part.len, err);
-}
-
 /* A chunk of no bytes. */
 static cip_status put_empty(cip_b2_state *w, cip_err *err)
 {
@@ -304,7 +284,18 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
     if (w->how.bare)
         return w->next != 0 ? CIP_OK : put_empty(w, err);
     cip_b2_tell_many(w->spec.notes, w->vlmeta.n);
-    CIP_TRY(write_index(w, err));
+    /* Behind the chunks, or of a folder as a file. */
+    cip_out *to = w->out;
+    w->part.len = 0;
+    CIP_TRY(cip_b2_index_write(w->env, w->offsets.ptr, w->next, &w->part, err));
+    CIP_TRY(cip_b2_trailer_write(&w->part, &w->vlmeta, err));
+    if (w->how.sparse)
+        CIP_TRY(w->out->member(w->out->member_user, cip_b2_sparse_index, &to, err));
+    w->h.frame_len = w->h.header_len + (w->how.sparse ? 0 : w->h.cbytes) + w->part.len;
+    cip_b2_header_write(&w->h, w->vlmeta.n != 0, w->header.ptr);
+    if (w->how.sparse)
+        CIP_TRY(cip_out_write(to, w->header.ptr, w->header.len, err));
+    CIP_TRY(cip_out_write(to, w->part.ptr, w->part.len, err));
     if (w->how.sparse)
         return CIP_OK;
     return cip_patch_bytes(&r->patch, LENGTHS_AT, w->header.ptr + LENGTHS_AT,

@@ -141,32 +141,28 @@ static cip_status check_stored(const cip_bp_container *c, const cip_bp_piece *p,
                           "expected the %s of the chunk, found another", cip_sum_name(p->sum));
 }
 
-/* The digest as it is stored, of the bytes of a chunk that has one of another kind, or none. */
-static cip_status digest_from_bytes(const cip_bp_container *c, const cip_bp_piece *p, uint8_t *out,
-                                    cip_err *err)
-{
-    cip_mem *mem = &c->env->mem;
-    const size_t len = (size_t)p->bytes.len, ndigest = p->stored ? cip_sum_size(p->sum) : 0;
-    uint8_t *bytes = NULL, sum[CIP_SUM_MAX];
-    if (c->sum == CIP_SUM_NONE && ndigest == 0)
-        return CIP_OK;
-    CIP_TRY(cip_mem_get(mem, len + ndigest, (void **)&bytes, err));
-    cip_status st = cip_io_read(p->bytes.io, p->bytes.off, bytes, len + ndigest, err);
-    if (st == CIP_OK && ndigest != 0)
-        st = check_stored(c, p, bytes, err);
-    if (st == CIP_OK && c->sum != CIP_SUM_NONE)
-        st = cip_sum_of(mem, c->sum, (cip_bytes){ bytes, len }, sum, err);
-    if (st == CIP_OK)
-        cip_bp_digest(c->sum, sum, out);
-    cip_mem_put(mem, bytes);
-    return st;
-}
-
 static cip_status digest_of(const cip_bp_container *c, const cip_bp_piece *p, uint8_t *out,
                             cip_err *err)
 {
-    if (p->stored || p->sum != c->sum)
-        return digest_from_bytes(c, p, out, err);
+    if (p->stored || p->sum != c->sum) {
+        /* The digest as it is stored, of the bytes of a chunk that has one of another kind, or
+         * none. */
+        cip_mem *mem = &c->env->mem;
+        const size_t len = (size_t)p->bytes.len, ndigest = p->stored ? cip_sum_size(p->sum) : 0;
+        uint8_t *bytes = NULL, sum[CIP_SUM_MAX];
+        if (c->sum == CIP_SUM_NONE && ndigest == 0)
+            return CIP_OK;
+        CIP_TRY(cip_mem_get(mem, len + ndigest, (void **)&bytes, err));
+        cip_status st = cip_io_read(p->bytes.io, p->bytes.off, bytes, len + ndigest, err);
+        if (st == CIP_OK && ndigest != 0)
+            st = check_stored(c, p, bytes, err);
+        if (st == CIP_OK && c->sum != CIP_SUM_NONE)
+            st = cip_sum_of(mem, c->sum, (cip_bytes){ bytes, len }, sum, err);
+        if (st == CIP_OK)
+            cip_bp_digest(c->sum, sum, out);
+        cip_mem_put(mem, bytes);
+        return st;
+    }
     cip_bp_digest(c->sum, p->own, out);
     return CIP_OK;
 }
@@ -298,26 +294,6 @@ cip_status cip_bp_find_tail(const cip_bp_container *c, uint64_t *k, cip_err *err
     return CIP_OK;
 }
 
-/* A chunk within, and zeros after it where the old one was longer. */
-static cip_status change_chunk(const cip_bp_container *c, uint64_t i, cip_err *err)
-{
-    static const uint8_t zeros[512];
-    const uint64_t at = c->old->f->chunks.at[i];
-    const size_t nsum = cip_sum_size(c->sum);
-    uint8_t digest[CIP_SUM_MAX];
-    cip_bp_piece p;
-    uint64_t end;
-    CIP_TRY(cip_bp_old_end(c->old, i, &end, err));
-    CIP_TRY(cip_bp_piece_at(c, i, &p, err));
-    CIP_TRY(digest_of(c, &p, digest, err));
-    CIP_TRY(cip_patch_range(&c->r->patch, at, p.bytes.io, p.bytes.off, p.bytes.len, err));
-    CIP_TRY(cip_patch_bytes(&c->r->patch, at + p.bytes.len, digest, nsum, err));
-    for (uint64_t off = at + p.bytes.len + nsum; off < end; off += sizeof zeros)
-        CIP_TRY(cip_patch_bytes(&c->r->patch, off, zeros,
-                                (size_t)cip_min_u64(sizeof zeros, end - off), err));
-    return CIP_OK;
-}
-
 /* Where slot k begins, after those before it that stay. */
 static cip_status begin_of(const cip_bp_container *c, uint64_t k, uint64_t *at, cip_err *err)
 {
@@ -356,8 +332,23 @@ cip_status cip_bp_change(cip_bp_container *c, uint64_t k, cip_bytes meta, cip_er
     CIP_TRY(cip_patch_bytes(&c->r->patch, f->meta_at, meta.ptr, meta.len, err));
     for (uint64_t i = 0, kept; i < k; i += cip_max_u64(kept, 1)) {
         kept = kept_from(c, i, &now);
-        if (kept == 0)
-            CIP_TRY(change_chunk(c, i, err));
+        if (kept == 0) {
+            /* A chunk within, and zeros after it where the old one was longer. */
+            static const uint8_t zeros[512];
+            const uint64_t at = c->old->f->chunks.at[i];
+            const size_t nsum = cip_sum_size(c->sum);
+            uint8_t digest[CIP_SUM_MAX];
+            cip_bp_piece p;
+            uint64_t end;
+            CIP_TRY(cip_bp_old_end(c->old, i, &end, err));
+            CIP_TRY(cip_bp_piece_at(c, i, &p, err));
+            CIP_TRY(digest_of(c, &p, digest, err));
+            CIP_TRY(cip_patch_range(&c->r->patch, at, p.bytes.io, p.bytes.off, p.bytes.len, err));
+            CIP_TRY(cip_patch_bytes(&c->r->patch, at + p.bytes.len, digest, nsum, err));
+            for (uint64_t off = at + p.bytes.len + nsum; off < end; off += sizeof zeros)
+                CIP_TRY(cip_patch_bytes(&c->r->patch, off, zeros,
+                                        (size_t)cip_min_u64(sizeof zeros, end - off), err));
+        }
     }
     return k < c->n || c->n != count_slots(f) ? put_end(c, k, err) : CIP_OK;
 }

@@ -55,26 +55,21 @@ static cip_status take_number(const cip_spec *spec, size_t option, uint64_t most
                     cip_bp_options[option].key, text);
 }
 
-static cip_status take_filter(const char *text, cip_blosc_spec *b, cip_err *err)
-{
-    static const char *const names[] = { "none", "shuffle", "bitshuffle" };
-    for (uint8_t i = CIP_BLOSC_NOFILTER; text != NULL && i <= CIP_BLOSC_BITSHUFFLE; i++)
-        if (strcmp(text, names[i]) == 0) {
-            b->filter[CIP_BLOSC_FILTERS - 1] = i;
-            return CIP_OK;
-        }
-    return text == NULL
-               ? CIP_OK
-               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                          "expected shuffle, bitshuffle or none for filter, found %.60s", text);
-}
-
 cip_status cip_bp_choose_blosc(const cip_spec *spec, const cip_spec_array *a, const char *filter,
                                cip_blosc_spec *b, bool *takes, cip_err *err)
 {
     *takes = filter == NULL && spec->codec == NULL && (a == NULL || a->codec == NULL);
     CIP_TRY(cip_blosc_take_codec(spec, a, b, err));
-    return take_filter(filter, b, err);
+    static const char *const names[] = { "none", "shuffle", "bitshuffle" };
+    for (uint8_t i = CIP_BLOSC_NOFILTER; filter != NULL && i <= CIP_BLOSC_BITSHUFFLE; i++)
+        if (strcmp(filter, names[i]) == 0) {
+            b->filter[CIP_BLOSC_FILTERS - 1] = i;
+            return CIP_OK;
+        }
+    return filter == NULL
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                          "expected shuffle, bitshuffle or none for filter, found %.60s", filter);
 }
 
 cip_status cip_bp_choose_sum(const cip_spec *spec, cip_sum_id *sum, cip_err *err)

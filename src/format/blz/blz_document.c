@@ -143,23 +143,6 @@ static cip_status new_column(opening *o, const cip_dtype *leaf, uint64_t per_rec
     return CIP_OK;
 }
 
-/* The column's rows as an array, which is what an update of the records changes. */
-static cip_status make_rows(opening *o, cip_blz_column *c, cip_record_column *rc, cip_err *err)
-{
-    cip_layout *l = o->b->layout;
-    cip_array *a = o->array;
-    if (o->meta.dtype->kind == CIP_RECORD) {
-        CIP_TRY(CIP_ARENA_NEW(&l->arena, &a, 1, err));
-        *a = (cip_array){ .layout = l, .path = c->dir, .space = c->space };
-        CIP_TRY(cip_dtype_opaque(&l->arena, rc->row, "row", &a->dtype, err));
-        CIP_TRY(cip_view_c_order(o->meta.ndim, o->meta.shape, rc->row, &a->view, err));
-        rc->array = a;
-    }
-    c->rows = a;
-    c->in_records = *rc;
-    return CIP_OK;
-}
-
 static cip_status add_leaf(opening *o, const cip_dtype *leaf, const cip_blz_piece *p,
                            const char *const *dirs, entries *e, cip_err *err)
 {
@@ -174,8 +157,20 @@ static cip_status add_leaf(opening *o, const cip_dtype *leaf, const cip_blz_piec
     rc.in = c->space;
     c->dirs = dirs;
     c->step = p->field;
-    if (rc.row != 0)
-        CIP_TRY(make_rows(o, c, &rc, err));
+    if (rc.row != 0) {
+        /* The column's rows as an array, which is what an update of the records changes. */
+        cip_layout *l = o->b->layout;
+        cip_array *a = o->array;
+        if (o->meta.dtype->kind == CIP_RECORD) {
+            CIP_TRY(CIP_ARENA_NEW(&l->arena, &a, 1, err));
+            *a = (cip_array){ .layout = l, .path = c->dir, .space = c->space };
+            CIP_TRY(cip_dtype_opaque(&l->arena, rc.row, "row", &a->dtype, err));
+            CIP_TRY(cip_view_c_order(o->meta.ndim, o->meta.shape, rc.row, &a->view, err));
+            rc.array = a;
+        }
+        c->rows = a;
+        c->in_records = rc;
+    }
     return rc.row == 0 ? CIP_OK : cip_buf_add(&o->columns, &rc, sizeof rc, err);
 }
 
@@ -245,23 +240,6 @@ static cip_status read_per(opening *o, cip_err *err)
                        "meta/storage");
 }
 
-static cip_status make_space(opening *o, cip_err *err)
-{
-    const cip_dtype *d = o->meta.dtype;
-    cip_layout *l = o->b->layout;
-    uint64_t n;
-    const cip_record_column *c = (const cip_record_column *)(const void *)o->columns.ptr;
-    if (d->kind != CIP_RECORD) {
-        o->array->space = o->b->column[0]->space;
-        return CIP_OK;
-    }
-    if (d->itemsize == 0)
-        return cip_space_new_mem(l, (cip_bytes){ NULL, 0 }, &o->array->space, err);
-    cip_shape_nelem(o->meta.ndim, o->meta.shape, &n); /* checked when it was read */
-    return cip_space_new_records(l, n, d->itemsize, c, o->columns.len / sizeof *c, &o->array->space,
-                                 err);
-}
-
 static cip_status open_columns(opening *o, cip_err *err)
 {
     cip_blz *b = o->b;
@@ -278,7 +256,19 @@ static cip_status open_columns(opening *o, cip_err *err)
         dirs[s] = dir;
     }
     CIP_TRY(add_dtype(o, o->meta.dtype, &whole, dirs, 0, err));
-    return make_space(o, err);
+    const cip_dtype *d = o->meta.dtype;
+    cip_layout *l = o->b->layout;
+    uint64_t n;
+    const cip_record_column *c = (const cip_record_column *)(const void *)o->columns.ptr;
+    if (d->kind != CIP_RECORD) {
+        o->array->space = o->b->column[0]->space;
+        return CIP_OK;
+    }
+    if (d->itemsize == 0)
+        return cip_space_new_mem(l, (cip_bytes){ NULL, 0 }, &o->array->space, err);
+    cip_shape_nelem(o->meta.ndim, o->meta.shape, &n); /* checked when it was read */
+    return cip_space_new_records(l, n, d->itemsize, c, o->columns.len / sizeof *c, &o->array->space,
+                                 err);
 }
 
 /* --- metadata --------------------------------------------------------------------------------- */

@@ -145,24 +145,6 @@ static cip_status make_records(cip_blz *b, const cip_node *names, cip_array *a, 
                                  &a->space, err);
 }
 
-static cip_status add_records(cip_blz *b, const cip_node *names, cip_array *a, cip_err *err)
-{
-    const int64_t none[1] = { 0 };
-    cip_err why = CIP_ERR_INIT;
-    a->layout = b->layout;
-    a->path = "";
-    a->storage =
-        (cip_storage){ .kind = CIP_STORAGE_OWN, .own = "columns", .codec = "none", .block = -1 };
-    cip_status st = b->ncolumn != 0 ? make_records(b, names, a, &why)
-                                    : cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                                               "expected columns, found none");
-    if (st == CIP_OK || st == CIP_ERR_NOMEM)
-        return st == CIP_OK ? CIP_OK : cip_fail(err, st, why.offset, "%s", why.text);
-    a->dtype = cip_dtype_fixed(CIP_U8, false);
-    cip_array_refuse(a, st, &why);
-    return cip_view_c_order(1, none, 1, &a->view, err);
-}
-
 cip_status cip_blz_open_table(cip_blz *b, cip_err *err)
 {
     cip_layout *l = b->layout;
@@ -178,5 +160,18 @@ cip_status cip_blz_open_table(cip_blz *b, cip_err *err)
     l->version = cip_map_get(root, "dirs") != NULL ? "BLZ" : "bcolz";
     CIP_TRY(cip_layout_add_fact(l, "layout", err, "a table of %zu columns, a file a chunk",
                                 b->ncolumn));
-    return add_records(b, names, records, err);
+    const int64_t none[1] = { 0 };
+    cip_err why = CIP_ERR_INIT;
+    records->layout = b->layout;
+    records->path = "";
+    records->storage =
+        (cip_storage){ .kind = CIP_STORAGE_OWN, .own = "columns", .codec = "none", .block = -1 };
+    cip_status st = b->ncolumn != 0 ? make_records(b, names, records, &why)
+                                    : cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                                               "expected columns, found none");
+    if (st == CIP_OK || st == CIP_ERR_NOMEM)
+        return st == CIP_OK ? CIP_OK : cip_fail(err, st, why.offset, "%s", why.text);
+    records->dtype = cip_dtype_fixed(CIP_U8, false);
+    cip_array_refuse(records, st, &why);
+    return cip_view_c_order(1, none, 1, &records->view, err);
 }

@@ -96,21 +96,6 @@ cip_status cip_blz_move_folder(cip_blz_state *u, const char *dir, const char *to
 
 /* --- __rootdirs__ ----------------------------------------------------------------------------- */
 
-/* The i-th of the old columns, then of those that come; name NULL: it is gone. */
-static cip_status name_of(const cip_blz_state *u, size_t i, const cip_node *was, const char **name,
-                          const char **dir, cip_err *err)
-{
-    char *copy;
-    *name = *dir = i < u->b->ncolumn ? u->column[i].name : u->coming[i - u->b->ncolumn]->name;
-    if (*name != NULL || u->column[i].gone)
-        return CIP_OK;
-    const char *old = u->b->column[i]->dir;
-    CIP_TRY(cip_arena_copy(u->arena, old, strlen(old) - 1, &copy, err));
-    *name = was->item[i]->text;
-    *dir = copy;
-    return CIP_OK;
-}
-
 static cip_status put_names(cip_blz_state *u, const cip_node *root, cip_build *to, cip_err *err)
 {
     const cip_node *dirs = cip_map_get(root, "dirs"), *was = cip_map_get(root, "names");
@@ -122,7 +107,15 @@ static cip_status put_names(cip_blz_state *u, const cip_node *root, cip_build *t
     CIP_TRY(cip_node_new_map(u->arena, n, &map, err));
     for (size_t i = 0; i < u->b->ncolumn + u->ncoming; i++) {
         const char *name, *dir;
-        CIP_TRY(name_of(u, i, was, &name, &dir, err));
+        /* The i-th of the old columns, then of those that come; name NULL: it is gone. */
+        char *copy;
+        name = dir = i < u->b->ncolumn ? u->column[i].name : u->coming[i - u->b->ncolumn]->name;
+        if (name == NULL && !u->column[i].gone) {
+            const char *old = u->b->column[i]->dir;
+            CIP_TRY(cip_arena_copy(u->arena, old, strlen(old) - 1, &copy, err));
+            name = was->item[i]->text;
+            dir = copy;
+        }
         if (name == NULL)
             continue;
         CIP_TRY(cip_node_new_string(u->arena, name, strlen(name), &node, err));

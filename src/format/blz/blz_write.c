@@ -13,22 +13,6 @@ static void tell(cip_report *loss, cip_severity how, const cip_spec_array *a, co
                    "%s: BLZ and bcolz have none", what);
 }
 
-static void check_array(const cip_spec_array *a, cip_report *loss)
-{
-    if (a->masked)
-        tell(loss, CIP_WARN, a, "the mask is lost");
-    if (a->ndim == 0)
-        tell(loss, CIP_BAD, a, "an array without axes cannot be written");
-    if (a->dtype->itemsize == 0)
-        tell(loss, CIP_BAD, a, "elements of no bytes cannot be written");
-    if (a->unwritten != NULL && a->source == NULL)
-        cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
-                       "the value of rows that are added without one is lost: it is of whole "
-                       "elements");
-    if (cip_numpy_loses_name(a->dtype))
-        tell(loss, CIP_WARN, a, "the name of an opaque type is lost");
-}
-
 /* Several are columns, and so is what is left of a table. */
 bool cip_blz_are_columns(const cip_spec *spec)
 {
@@ -69,8 +53,21 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
     if (spec->narray == 0)
         cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
                        "expected arrays, found none");
-    for (size_t i = 0; i < spec->narray; i++)
-        check_array(&spec->array[i], loss);
+    for (size_t i = 0; i < spec->narray; i++) {
+        const cip_spec_array *a = &spec->array[i];
+        if (a->masked)
+            tell(loss, CIP_WARN, a, "the mask is lost");
+        if (a->ndim == 0)
+            tell(loss, CIP_BAD, a, "an array without axes cannot be written");
+        if (a->dtype->itemsize == 0)
+            tell(loss, CIP_BAD, a, "elements of no bytes cannot be written");
+        if (a->unwritten != NULL && a->source == NULL)
+            cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                           "the value of rows that are added without one is lost: it is of whole "
+                           "elements");
+        if (cip_numpy_loses_name(a->dtype))
+            tell(loss, CIP_WARN, a, "the name of an opaque type is lost");
+    }
     if (cip_blz_are_columns(spec) && spec->array[0].ndim != 0)
         CIP_TRY(check_columns(spec, kind, loss, err));
     return cip_report_status(loss, err);

@@ -44,21 +44,6 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 
 /* --- header --------------------------------------------------------------------------------- */
 
-/* repr() of the tuple, and its blanks for growing. */
-static cip_status add_shape(cip_buf *b, const cip_spec_array *a, size_t *growth, cip_err *err)
-{
-    *growth = 0;
-    CIP_TRY(cip_buf_addf(b, err, "("));
-    for (int32_t i = 0; i < a->ndim; i++) {
-        size_t before = b->len;
-        CIP_TRY(cip_buf_addf(b, err, "%" PRId64, a->shape[i]));
-        if (i == 0)
-            *growth = GROWTH_DIGITS - (b->len - before);
-        CIP_TRY(cip_buf_addf(b, err, "%s", i + 1 < a->ndim ? ", " : i == 0 ? "," : ""));
-    }
-    return cip_buf_addf(b, err, ")");
-}
-
 static cip_status add_blanks(cip_buf *b, size_t n, cip_err *err)
 {
     uint8_t *at;
@@ -75,7 +60,17 @@ static cip_status add_dict(cip_buf *b, const cip_spec_array *a, const char *desc
     CIP_TRY(cip_buf_addf(b, err, "{'descr': "));
     CIP_TRY(cip_npy_repr(b, descr, err));
     CIP_TRY(cip_buf_addf(b, err, ", 'fortran_order': False, 'shape': "));
-    CIP_TRY(add_shape(b, a, &growth, err));
+    /* repr() of the tuple, and its blanks for growing. */
+    growth = 0;
+    CIP_TRY(cip_buf_addf(b, err, "("));
+    for (int32_t i = 0; i < a->ndim; i++) {
+        size_t before = b->len;
+        CIP_TRY(cip_buf_addf(b, err, "%" PRId64, a->shape[i]));
+        if (i == 0)
+            growth = GROWTH_DIGITS - (b->len - before);
+        CIP_TRY(cip_buf_addf(b, err, "%s", i + 1 < a->ndim ? ", " : i == 0 ? "," : ""));
+    }
+    CIP_TRY(cip_buf_addf(b, err, ")"));
     CIP_TRY(cip_buf_addf(b, err, ", }"));
     return add_blanks(b, growth, err);
 }

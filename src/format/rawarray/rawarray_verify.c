@@ -6,8 +6,13 @@
 
 enum { PIECE = 1 << 20 };
 
-static void add_notes(const cip_layout *l, const cip_ra_header *h, cip_report *report)
+cip_status cip_ra_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
+    const cip_ra_header *h = l->own;
+    const cip_array *a = l->array[0];
+    const cip_read_how how = { l, l->env->pool };
+    cip_err why = CIP_ERR_INIT;
+    (void)deep;
     uint64_t tail = cip_ra_tail(l, h);
     if (h->header_big)
         cip_report_add(report, CIP_NOTE, CIP_OK, 0, h->data_off, "header",
@@ -23,16 +28,6 @@ static void add_notes(const cip_layout *l, const cip_ra_header *h, cip_report *r
     if (tail != 0)
         cip_report_add(report, CIP_NOTE, CIP_OK, h->data_off + h->size, tail, "metadata",
                        "%" PRIu64 " bytes behind the data, which most tools drop", tail);
-}
-
-cip_status cip_ra_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)
-{
-    const cip_ra_header *h = l->own;
-    const cip_array *a = l->array[0];
-    const cip_read_how how = { l, l->env->pool };
-    cip_err why = CIP_ERR_INIT;
-    (void)deep;
-    add_notes(l, h, report);
     cip_status st = cip_space_stream(&how, l->file, PIECE, cip_report_read, report, &why);
     CIP_TRY(cip_report_outcome(report, st, &why, err));
     if (a->storage.kind == CIP_STORAGE_NESTED)

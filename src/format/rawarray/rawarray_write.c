@@ -34,22 +34,6 @@ static cip_status check_tree(const cip_spec *spec, cip_report *loss, cip_err *er
     return CIP_OK;
 }
 
-static void check_type(const cip_spec_array *a, bool big, cip_report *loss)
-{
-    bool name_lost;
-    cip_ra_eltype(a->dtype, big, &name_lost);
-    if (a->dtype->itemsize == 0)
-        lost(loss, CIP_BAD, a->path, "elements of no bytes cannot be written",
-             cip_dtype_name(a->dtype));
-    else if (a->dtype->kind == CIP_RECORD)
-        lost(loss, CIP_WARN, a->path, "the names and types of the fields are lost",
-             "records become user-defined elements");
-    else if (name_lost)
-        cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
-                       "the type's name is lost: %.120s becomes a user-defined element",
-                       cip_dtype_name(a->dtype));
-}
-
 static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
     CIP_TRY(check_tree(spec, loss, err));
@@ -60,7 +44,18 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
         const cip_spec_array *a = &spec->array[i];
         if (a->masked)
             lost(loss, CIP_WARN, a->path, "the mask is lost", "RawArray has none");
-        check_type(a, spec->big == 1, loss);
+        bool name_lost;
+        cip_ra_eltype(a->dtype, spec->big == 1, &name_lost);
+        if (a->dtype->itemsize == 0)
+            lost(loss, CIP_BAD, a->path, "elements of no bytes cannot be written",
+                 cip_dtype_name(a->dtype));
+        else if (a->dtype->kind == CIP_RECORD)
+            lost(loss, CIP_WARN, a->path, "the names and types of the fields are lost",
+                 "records become user-defined elements");
+        else if (name_lost)
+            cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                           "the type's name is lost: %.120s becomes a user-defined element",
+                           cip_dtype_name(a->dtype));
     }
     return cip_report_status(loss, err);
 }

@@ -190,22 +190,6 @@ static bool is_whole(const cip_chunk_changes *c, const cip_chunk_list *l)
     return l->first == 0 && l->end == c->was->len && cip_view_is_contiguous(&l->view);
 }
 
-/* The array, or the one of the layout that is all of the space that it is a part of. */
-static void find_whole(cip_chunk_changes *c, const cip_array *a, cip_chunk_list *l)
-{
-    c->array = a;
-    c->whole = is_whole(c, l);
-    for (size_t i = 0; i < c->layout->narray && !c->whole; i++) {
-        const cip_array *other = c->layout->array[i];
-        cip_chunk_list of;
-        if (other == a || other->st != CIP_OK || !cip_chunk_changes_hold(c, other) ||
-            cip_chunk_list_open(other, &of, NULL) != CIP_OK || of.s != l->s || !is_whole(c, &of))
-            continue;
-        c->array = other;
-        c->whole = true;
-    }
-}
-
 static cip_status look(cip_chunk_changes *c, const cip_array *a, cip_err *err)
 {
     cip_chunk_list l;
@@ -216,7 +200,18 @@ static cip_status look(cip_chunk_changes *c, const cip_array *a, cip_err *err)
     if (c->was != l.s || (!none && !cip_chunks_are(l.s, &c->form)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an array of chunks that new ones can join");
-    find_whole(c, a, &l);
+    /* The array, or the one of the layout that is all of the space that it is a part of. */
+    c->array = a;
+    c->whole = is_whole(c, &l);
+    for (size_t i = 0; i < c->layout->narray && !c->whole; i++) {
+        const cip_array *other = c->layout->array[i];
+        cip_chunk_list of;
+        if (other == a || other->st != CIP_OK || !cip_chunk_changes_hold(c, other) ||
+            cip_chunk_list_open(other, &of, NULL) != CIP_OK || of.s != l.s || !is_whole(c, &of))
+            continue;
+        c->array = other;
+        c->whole = true;
+    }
     const cip_nd *v = &c->array->view;
     c->grid = (cip_grid){ .itemsize = v->itemsize, .ndim = v->ndim, .shape = v->shape };
     if (c->form.grid != NULL) {

@@ -18,25 +18,22 @@ enum {
 
 /* --- as a table: a chunk for each run --------------------------------------------------------- */
 
-static void show(const cip_chunk_changes *c, const cip_chunk_run *r, cip_chunk *out)
-{
-    const bool kept = r->from != UINT64_MAX;
-    *out = (cip_chunk){ .raw_off = r->i, .raw_len = r->run, .run = 1, .state = r->state };
-    if (r->state != CIP_CHUNK_DATA)
-        return;
-    out->at = kept ? (cip_extent){ c->was, r->from, r->run }
-                   : (cip_extent){ c->in_elems, r->off, r->run };
-    out->codec = &cip_codec_stored;
-}
-
 static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
 {
     const cip_chunk_changes *c = self;
     if (i > c->runs.n || n > c->runs.n - i)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected a run below %zu, found %" PRIu64, c->runs.n, i);
-    for (size_t k = 0; k < n; k++)
-        show(c, &c->runs.at[i + k], &out[k]);
+    for (size_t k = 0; k < n; k++) {
+        const cip_chunk_run *r = &c->runs.at[i + k];
+        const bool kept = r->from != UINT64_MAX;
+        out[k] = (cip_chunk){ .raw_off = r->i, .raw_len = r->run, .run = 1, .state = r->state };
+        if (r->state == CIP_CHUNK_DATA) {
+            out[k].at = kept ? (cip_extent){ c->was, r->from, r->run }
+                             : (cip_extent){ c->in_elems, r->off, r->run };
+            out[k].codec = &cip_codec_stored;
+        }
+    }
     return CIP_OK;
 }
 

@@ -71,20 +71,6 @@ static cip_status give_out(scatter *s, size_t n, cip_err *err)
     return s->nrun == 0 ? CIP_OK : s->to->put(s->to->user, s->run, s->nrun, err);
 }
 
-static cip_status room(scatter *s, size_t window, size_t elems, cip_err *err)
-{
-    if (window > s->window_cap) {
-        CIP_TRY(cip_mem_resize(s->mem, (void **)&s->old, window, err));
-        CIP_TRY(cip_mem_resize(s->mem, (void **)&s->now, window, err));
-        s->window_cap = window;
-    }
-    if (elems > s->elems_cap) {
-        CIP_TRY(cip_mem_resize(s->mem, (void **)&s->elems, elems, err));
-        s->elems_cap = elems;
-    }
-    return CIP_OK;
-}
-
 /* Calls fn for each element in C order with the place where it belongs. */
 typedef cip_status place_fn(scatter *s, const uint8_t *elem, uint64_t off, size_t size,
                             cip_err *err);
@@ -164,7 +150,15 @@ static cip_status write_box(scatter *s, const cip_nd *at, uint64_t first, uint64
         !cip_to_size(nbytes, &elems))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an element of over %zu bytes",
                         SIZE_MAX);
-    CIP_TRY(room(s, n, elems, err));
+    if (n > s->window_cap) {
+        CIP_TRY(cip_mem_resize(s->mem, (void **)&s->old, n, err));
+        CIP_TRY(cip_mem_resize(s->mem, (void **)&s->now, n, err));
+        s->window_cap = n;
+    }
+    if (elems > s->elems_cap) {
+        CIP_TRY(cip_mem_resize(s->mem, (void **)&s->elems, elems, err));
+        s->elems_cap = elems;
+    }
     CIP_TRY(s->feed->next(s->feed->self, nelem, s->elems, err));
     if (sparse)
         return each_place(s, at, nelem, by_itself, err);

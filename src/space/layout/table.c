@@ -33,14 +33,6 @@ static size_t entry_of_number(const array_table *t, uint64_t i)
     return lo;
 }
 
-/* Chunk i, `k` into entry e's run. */
-static void expand(const cip_chunk *e, uint64_t k, cip_chunk *out)
-{
-    *out = *e;
-    out->run = run_of(e) - k;
-    out->raw_off += k * e->raw_len; /* checked when the table was made */
-}
-
 static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
 {
     const array_table *t = self;
@@ -50,7 +42,10 @@ static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip
     size_t e = n == 0 ? 0 : entry_of_number(t, i);
     uint64_t k = n == 0 || t->first == NULL ? 0 : i - t->first[e];
     for (size_t j = 0; j < n; j++) {
-        expand(&t->chunk[e], k, &out[j]);
+        /* Chunk i, `k` into entry e's run. */
+        out[j] = t->chunk[e];
+        out[j].run = run_of(&t->chunk[e]) - k;
+        out[j].raw_off += k * t->chunk[e].raw_len; /* checked when the table was made */
         if (++k == run_of(&t->chunk[e])) {
             e++;
             k = 0;

@@ -114,24 +114,6 @@ static cip_status fetch(const cip_boxes *b, uint64_t off, uint8_t *p, size_t n, 
 
 /* --- a chunk ---------------------------------------------------------------------------------- */
 
-static cip_status get_room(const cip_boxes *b, room *r, cip_err *err)
-{
-    const cip_chunk_maker *m = &b->maker;
-    size_t n = 0;
-    const size_t sizes[] = { m->raw, m->arranged, m->encoded[0], m->encoded[1] };
-    if (r->buffer != NULL)
-        return CIP_OK;
-    for (int i = 0; i < 4; i++)
-        if (cip_add_overflow(n, sizes[i], &n))
-            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "chunks of over 2^64 bytes");
-    CIP_TRY(cip_mem_get(&b->of.env->mem, n + 1, (void **)&r->buffer, err));
-    r->raw = r->buffer;
-    r->work.arranged = r->raw + m->raw;
-    r->work.encoded[0] = r->work.arranged + m->arranged;
-    r->work.encoded[1] = r->work.encoded[0] + m->encoded[0];
-    return CIP_OK;
-}
-
 /* Fills the chunk's raw bytes: of a grid's, in its shape, zeros beyond the array's edge. */
 static cip_status cast_chunk(const cip_boxes *b, const int64_t *coord, const cip_nd *from,
                              const uint8_t *base, room *r, cip_err *err)
@@ -160,7 +142,19 @@ static cip_status make(cip_boxes *b, const int64_t *coord, const cip_nd *from, c
 {
     cip_chunk_in made;
     cip_grid_chunk at = { .i = (uint64_t)coord[0] };
-    CIP_TRY(get_room(b, r, err));
+    const cip_chunk_maker *m = &b->maker;
+    size_t n = 0;
+    const size_t sizes[] = { m->raw, m->arranged, m->encoded[0], m->encoded[1] };
+    if (r->buffer == NULL) {
+        for (int i = 0; i < 4; i++)
+            if (cip_add_overflow(n, sizes[i], &n))
+                return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "chunks of over 2^64 bytes");
+        CIP_TRY(cip_mem_get(&b->of.env->mem, n + 1, (void **)&r->buffer, err));
+        r->raw = r->buffer;
+        r->work.arranged = r->raw + m->raw;
+        r->work.encoded[0] = r->work.arranged + m->arranged;
+        r->work.encoded[1] = r->work.encoded[0] + m->encoded[0];
+    }
     CIP_TRY(cast_chunk(b, coord, from, base, r, err));
     CIP_TRY(cip_chunk_make(&b->maker, &r->work, false, &made, err));
     if (b->of.form->grid != NULL)

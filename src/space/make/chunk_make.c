@@ -184,8 +184,8 @@ static void arrange(const cip_chunk_maker *m, const cip_chunk_work *w, const cip
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static cip_status encode(const cip_chunk_maker *m, cip_chunk_work *w, bool own, cip_chunk_in *out,
-                         cip_err *err)
+cip_status cip_chunk_encode(const cip_chunk_maker *m, cip_chunk_work *w, bool own,
+                            cip_chunk_in *out, cip_err *err)
 {
     const cip_array_form *f = m->form;
     cip_bytes plain = out->bytes;
@@ -197,20 +197,13 @@ static cip_status encode(const cip_chunk_maker *m, cip_chunk_work *w, bool own, 
         out->bytes = (cip_bytes){ w->encoded[turn], n };
     }
     out->plain = (f->caps & CIP_FORM_PLAIN) != 0 && out->bytes.len >= plain.len;
-    if (!out->plain)
-        return CIP_OK;
-    out->bytes = plain;
-    if (own && plain.len != 0) {
-        memcpy(w->encoded[0], plain.ptr, plain.len);
-        out->bytes.ptr = w->encoded[0];
+    if (out->plain) {
+        out->bytes = plain;
+        if (own && plain.len != 0) {
+            memcpy(w->encoded[0], plain.ptr, plain.len);
+            out->bytes.ptr = w->encoded[0];
+        }
     }
-    return CIP_OK;
-}
-
-cip_status cip_chunk_encode(const cip_chunk_maker *m, cip_chunk_work *w, bool own,
-                            cip_chunk_in *out, cip_err *err)
-{
-    CIP_TRY(encode(m, w, own, out, err));
     if (m->form->sum_id == CIP_SUM_NONE)
         return CIP_OK;
     return cip_sum_of(m->mem, (cip_sum_id)m->form->sum_id, out->bytes, out->sum, err);

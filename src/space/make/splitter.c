@@ -65,28 +65,24 @@ cip_status cip_splitter_new(cip_env *env, const cip_array_form *form, uint64_t n
     return st;
 }
 
-static cip_status write_column(cip_splitter *s, const column *c, const uint8_t *record, uint64_t n,
-                               cip_err *err)
-{
-    const uint64_t row = c->c->form->dtype->itemsize;
-    const uint64_t most = cip_max_u64(1, RUN / cip_max_u64(1, row));
-    for (uint64_t at = 0, m; at < n; at += m) {
-        m = cip_min_u64(most, n - at);
-        for (size_t k = 0; k < c->c->npart; k++) {
-            const cip_record_part *p = &c->c->part[k];
-            for (uint64_t r = 0; r < m; r++)
-                memcpy(s->rows + r * row + p->from, record + (at + r) * s->itemsize + p->off,
-                       (size_t)p->len);
-        }
-        CIP_TRY(cip_chunker_write(c->chunker, (cip_bytes){ s->rows, (size_t)(m * row) }, err));
-    }
-    return CIP_OK;
-}
-
 cip_status cip_splitter_write(cip_splitter *s, cip_bytes records, cip_err *err)
 {
-    for (size_t i = 0; i < s->n; i++)
-        CIP_TRY(write_column(s, &s->column[i], records.ptr, records.len / s->itemsize, err));
+    for (size_t i = 0; i < s->n; i++) {
+        const column *c = &s->column[i];
+        uint64_t n = records.len / s->itemsize;
+        const uint64_t row = c->c->form->dtype->itemsize;
+        const uint64_t most = cip_max_u64(1, RUN / cip_max_u64(1, row));
+        for (uint64_t at = 0, m; at < n; at += m) {
+            m = cip_min_u64(most, n - at);
+            for (size_t k = 0; k < c->c->npart; k++) {
+                const cip_record_part *p = &c->c->part[k];
+                for (uint64_t r = 0; r < m; r++)
+                    memcpy(s->rows + r * row + p->from,
+                           records.ptr + (at + r) * s->itemsize + p->off, (size_t)p->len);
+            }
+            CIP_TRY(cip_chunker_write(c->chunker, (cip_bytes){ s->rows, (size_t)(m * row) }, err));
+        }
+    }
     return CIP_OK;
 }
 

@@ -225,27 +225,6 @@ static cip_status cut_part(cip_tiler *t, part *p, int64_t *at, cip_err *err)
     }
 }
 
-/* The part at `at` from the temporary file, which holds the row. */
-static cip_status load_part(cip_tiler *t, const int64_t *at, cip_err *err)
-{
-    int64_t valid[CIP_MAX_NDIM], in[CIP_MAX_NDIM] = { 0 };
-    uint8_t *to = t->part;
-    const int32_t last = t->cut.axis;
-    for (int32_t i = 0; i <= last; i++)
-        valid[i] = part_steps(t, t->cut, i, at[i]);
-    size_t run = (size_t)((uint64_t)valid[last] * t->below[last + 1]);
-    do {
-        uint64_t from = 0;
-        for (int32_t i = 0; i <= last; i++) {
-            int64_t start = i == 0 ? 0 : at[i] * t->tile[i];
-            from += (uint64_t)(start + in[i]) * t->below[i + 1];
-        }
-        CIP_TRY(cip_io_read(t->temporary, from, to, run, err));
-        to += run;
-    } while (cip_box_next(last, NULL, valid, in));
-    return CIP_OK;
-}
-
 /* `row`: all of it in memory, the caller's or not; NULL: in the temporary file. */
 static cip_status cut_row(cip_tiler *t, const uint8_t *row, bool callers, cip_err *err)
 {
@@ -256,7 +235,22 @@ static cip_status cut_row(cip_tiler *t, const uint8_t *row, bool callers, cip_er
         return cut_part(t, &p, at, err);
     p.cut = t->cut;
     do {
-        CIP_TRY(load_part(t, at, err));
+        /* The part at `at` from the temporary file, which holds the row. */
+        int64_t valid[CIP_MAX_NDIM], in[CIP_MAX_NDIM] = { 0 };
+        uint8_t *to = t->part;
+        const int32_t last = t->cut.axis;
+        for (int32_t i = 0; i <= last; i++)
+            valid[i] = part_steps(t, t->cut, i, at[i]);
+        size_t run = (size_t)((uint64_t)valid[last] * t->below[last + 1]);
+        do {
+            uint64_t from = 0;
+            for (int32_t i = 0; i <= last; i++) {
+                int64_t start = i == 0 ? 0 : at[i] * t->tile[i];
+                from += (uint64_t)(start + in[i]) * t->below[i + 1];
+            }
+            CIP_TRY(cip_io_read(t->temporary, from, to, run, err));
+            to += run;
+        } while (cip_box_next(last, NULL, valid, in));
         p.at = t->part;
         CIP_TRY(cut_part(t, &p, at, err));
     } while (cip_box_next(t->cut.axis, NULL, t->grid + 1, at + 1));

@@ -24,32 +24,30 @@ static bool is_wanted(const tile *t, const cip_record_column *c)
     return false;
 }
 
-static cip_status read_column(const tile *t, const cip_record_column *c, cip_err *err)
-{
-    cip_pooled room;
-    uint64_t nbytes = t->n * c->row;
-    if (nbytes == 0 || !is_wanted(t, c))
-        return CIP_OK;
-    CIP_TRY(cip_buffer_pool_take(t->rd->buffers, (size_t)nbytes, &room, err));
-    cip_status st = cip_rd_at(t->rd, c->in, t->row * c->row, room.ptr, (size_t)nbytes, err);
-    if (st == CIP_OK) {
-        uint64_t each = t->s->records.itemsize;
-        for (size_t i = 0; i < c->npart; i++) {
-            const cip_record_part *p = &c->part[i];
-            for (uint64_t r = 0; r < t->n; r++)
-                memcpy(t->dst + r * each + p->off, room.ptr + r * c->row + p->from, (size_t)p->len);
-        }
-    }
-    cip_buffer_pool_give(t->rd->buffers, &room);
-    return st;
-}
-
 /* Bytes that no part covers are padding: zeros. */
 static cip_status read_tile(const tile *t, cip_err *err)
 {
     memset(t->dst, 0, (size_t)(t->n * t->s->records.itemsize));
-    for (size_t i = 0; i < t->s->records.n; i++)
-        CIP_TRY(read_column(t, &t->s->records.column[i], err));
+    for (size_t i = 0; i < t->s->records.n; i++) {
+        const cip_record_column *c = &t->s->records.column[i];
+        cip_pooled room;
+        uint64_t nbytes = t->n * c->row;
+        if (nbytes != 0 && is_wanted(t, c)) {
+            CIP_TRY(cip_buffer_pool_take(t->rd->buffers, (size_t)nbytes, &room, err));
+            cip_status st = cip_rd_at(t->rd, c->in, t->row * c->row, room.ptr, (size_t)nbytes, err);
+            if (st == CIP_OK) {
+                uint64_t each = t->s->records.itemsize;
+                for (size_t k = 0; k < c->npart; k++) {
+                    const cip_record_part *p = &c->part[k];
+                    for (uint64_t r = 0; r < t->n; r++)
+                        memcpy(t->dst + r * each + p->off, room.ptr + r * c->row + p->from,
+                               (size_t)p->len);
+                }
+            }
+            cip_buffer_pool_give(t->rd->buffers, &room);
+            CIP_TRY(st);
+        }
+    }
     return CIP_OK;
 }
 

@@ -158,23 +158,6 @@ static cip_status read_runs(const tiling *p, uint64_t e0, uint64_t e1, uint8_t *
     return CIP_OK;
 }
 
-/* The byte order of elements that lie where they belong. */
-static void swap_in_place(const tiling *p, uint64_t e0, uint64_t e1)
-{
-    cip_gather *g = p->g;
-    cip_walk_at at;
-    cip_cast_stats stats = { 0, 0 };
-    const cip_walk *w = &g->w;
-    int64_t stride = w->nouter != 0 ? w->axis[w->nouter - 1].to : 0;
-    cip_walk_seek(w, e0, &at);
-    while (at.e < e1) {
-        uint64_t n = cip_min_u64(cip_walk_row(&at), e1 - at.e);
-        uint8_t *dst = g->dst + at.to_off;
-        cip_cast_run(g->cast, (size_t)n, dst, stride, dst, stride, 0, &stats);
-        cip_walk_skip(&at, n);
-    }
-}
-
 /* A slice of a direct tile that another reader filled. */
 typedef struct swap_job {
     const tiling *p;
@@ -186,7 +169,20 @@ static cip_status run_swap(void *arg, size_t i, cip_err *err)
     const swap_job *j = arg;
     uint64_t e0 = j->e0 + i * j->each;
     (void)err;
-    swap_in_place(j->p, e0, cip_min_u64(e0 + j->each, j->e1));
+    /* The byte order of elements that lie where they belong. */
+    uint64_t e1 = cip_min_u64(e0 + j->each, j->e1);
+    cip_gather *g = j->p->g;
+    cip_walk_at at;
+    cip_cast_stats stats = { 0, 0 };
+    const cip_walk *w = &g->w;
+    int64_t stride = w->nouter != 0 ? w->axis[w->nouter - 1].to : 0;
+    cip_walk_seek(w, e0, &at);
+    while (at.e < e1) {
+        uint64_t n = cip_min_u64(cip_walk_row(&at), e1 - at.e);
+        uint8_t *dst = g->dst + at.to_off;
+        cip_cast_run(g->cast, (size_t)n, dst, stride, dst, stride, 0, &stats);
+        cip_walk_skip(&at, n);
+    }
     return CIP_OK;
 }
 

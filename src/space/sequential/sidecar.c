@@ -63,20 +63,6 @@ static cip_status fail(cip_err *err, uint64_t at, const char *what)
                     what);
 }
 
-static cip_status check_sum(cip_env *env, cip_bytes in, cip_err *err)
-{
-    cip_sum *sum;
-    uint8_t found[CIP_SUM_MAX];
-    CIP_TRY(cip_sum_new(&env->mem, CIP_SUM_XXH3_128, &sum, err));
-    cip_sum_add(sum, in.ptr, in.len - SUM);
-    cip_sum_take(sum, found);
-    cip_sum_free(sum);
-    if (memcmp(found, in.ptr + in.len - SUM, SUM) != 0)
-        return cip_fail(err, CIP_ERR_CHECKSUM, in.len - SUM,
-                        "the checkpoints beside the file do not fit their checksum");
-    return CIP_OK;
-}
-
 static cip_status check_head(cip_env *env, cip_bytes in, uint64_t file_nbytes, cip_err *err)
 {
     if (in.len < HEAD + SUM || memcmp(in.ptr, magic, sizeof magic) != 0)
@@ -91,7 +77,16 @@ static cip_status check_head(cip_env *env, cip_bytes in, uint64_t file_nbytes, c
                         cip_load_u64(in.ptr + 16, false), in.len);
     if (cip_load_u64(in.ptr + 24, false) != file_nbytes)
         return fail(err, 24, "those of a file of another length");
-    return check_sum(env, in, err);
+    cip_sum *sum;
+    uint8_t found[CIP_SUM_MAX];
+    CIP_TRY(cip_sum_new(&env->mem, CIP_SUM_XXH3_128, &sum, err));
+    cip_sum_add(sum, in.ptr, in.len - SUM);
+    cip_sum_take(sum, found);
+    cip_sum_free(sum);
+    if (memcmp(found, in.ptr + in.len - SUM, SUM) != 0)
+        return cip_fail(err, CIP_ERR_CHECKSUM, in.len - SUM,
+                        "the checkpoints beside the file do not fit their checksum");
+    return CIP_OK;
 }
 
 /* One checkpoint at the cursor; its window is borrowed. What can be checked without the data is. */
@@ -316,20 +311,6 @@ static cip_status add_u64(cip_buf *b, uint64_t v, cip_err *err)
     return cip_buf_add(b, bytes, sizeof bytes, err);
 }
 
-static cip_status add_checkpoint(const cip_rd *rd, cip_space *s, uint64_t *from,
-                                 const cip_checkpoint *checkpoint, cip_buf *out, cip_err *err)
-{
-    uint8_t sum[CIP_SUM_MAX];
-    uint64_t end = cip_div_up(checkpoint->in_bits, 8);
-    CIP_TRY(digest(rd, s, *from, end, sum, err));
-    CIP_TRY(add_u64(out, checkpoint->in_bits, err));
-    CIP_TRY(add_u64(out, checkpoint->raw, err));
-    CIP_TRY(add_u64(out, checkpoint->window_len, err)); /* and four zeros */
-    CIP_TRY(cip_buf_add(out, sum, SUM, err));
-    *from = end;
-    return cip_buf_add(out, checkpoint->window, checkpoint->window_len, err);
-}
-
 static cip_status add_head(const record *r, uint64_t ncheckpoint, cip_buf *out, cip_err *err)
 {
     CIP_TRY(add_u64(out, r->key.off, err));
@@ -353,8 +334,17 @@ static cip_status add_space(const cip_rd *rd, const record *r, uint8_t *window, 
     size_t at = out->len;
     CIP_TRY(add_head(r, 0, out, err));
     size_t n = 0;
-    for (; cip_checkpoints_at(rd->checkpoints, id, n, &checkpoint, window); n++)
-        CIP_TRY(add_checkpoint(rd, r->space, &from, &checkpoint, out, err));
+    for (; cip_checkpoints_at(rd->checkpoints, id, n, &checkpoint, window); n++) {
+        uint8_t sum[CIP_SUM_MAX];
+        uint64_t end = cip_div_up(checkpoint.in_bits, 8);
+        CIP_TRY(digest(rd, r->space, from, end, sum, err));
+        CIP_TRY(add_u64(out, checkpoint.in_bits, err));
+        CIP_TRY(add_u64(out, checkpoint.raw, err));
+        CIP_TRY(add_u64(out, checkpoint.window_len, err)); /* and four zeros */
+        CIP_TRY(cip_buf_add(out, sum, SUM, err));
+        from = end;
+        CIP_TRY(cip_buf_add(out, checkpoint.window, checkpoint.window_len, err));
+    }
     cip_store_u64(out->ptr + at + SPACE - 8, n, false);
     return CIP_OK;
 }
