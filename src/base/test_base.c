@@ -138,6 +138,31 @@ static void memory_is_counted_and_bounded(void **state)
     cip_mem_put(&m, a);
 }
 
+static void lists_get_room_for_one_more(void **state)
+{
+    (void)state;
+    cip_mem m;
+    cip_mem_init(&m, NULL, 0);
+    cip_arena a = { .mem = &m };
+    uint32_t *list = NULL, *other = NULL;
+    size_t cap = 0, other_cap = 0, huge = SIZE_MAX / 4, most = SIZE_MAX;
+    for (uint32_t n = 0; n < 1000; n++) {
+        assert_int_equal(CIP_ROOM(&m, &list, n, &cap, NULL), CIP_OK);
+        assert_int_equal(CIP_ARENA_ROOM(&a, &other, n, &other_cap, NULL), CIP_OK);
+        assert_true(cap > n && other_cap > n);
+        list[n] = other[n] = n;
+    }
+    for (uint32_t n = 0; n < 1000; n++)
+        assert_true(list[n] == n && other[n] == n);
+    assert_int_equal(CIP_ROOM(&m, &list, huge, &huge, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(CIP_ROOM(&m, &list, most, &most, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(CIP_ARENA_ROOM(&a, &other, most, &most, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(list[999], 999);
+    cip_mem_put(&m, list);
+    cip_arena_clear(&a);
+    assert_int_equal(atomic_load(&m.used), 0);
+}
+
 static void *no_memory(void *user, void *p, size_t old_size, size_t new_size)
 {
     (void)user;
@@ -607,6 +632,7 @@ int main(void)
         cmocka_unit_test(cursor_past_the_end_gives_zeros_and_sticks),
         cmocka_unit_test(numbers_are_checked_and_in_order),
         cmocka_unit_test(memory_is_counted_and_bounded),
+        cmocka_unit_test(lists_get_room_for_one_more),
         cmocka_unit_test(an_allocator_without_memory_is_told),
         cmocka_unit_test(arenas_give_aligned_pieces_of_any_size),
         cmocka_unit_test(buffers_grow),
