@@ -49,6 +49,13 @@ static inline bool cip_is_about_content(cip_status st)
            st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM;
 }
 
+/* Whether a failure is of the system, or a stop, and of nothing that was read: it may go well
+ * another time. */
+static inline bool cip_is_passing(cip_status st)
+{
+    return st == CIP_ERR_NOMEM || st == CIP_ERR_IO || st == CIP_ERR_CANCELLED || st == CIP_ERR_BUSY;
+}
+
 /* These never give OK. Said so that the compiler sees no path on which an output is used unset. */
 static inline cip_status cip_failing(cip_status st)
 {

@@ -37,9 +37,7 @@ typedef struct salvage {
 /* Nothing is here: what was looked at is no index. Failures that are no matter of the file pass. */
 static cip_status not_here(cip_status st)
 {
-    return st == CIP_ERR_NOMEM || st == CIP_ERR_IO || st == CIP_ERR_CANCELLED || st == CIP_ERR_BUSY
-               ? st
-               : CIP_ERR_NOT_FOUND;
+    return cip_is_passing(st) ? st : CIP_ERR_NOT_FOUND;
 }
 
 #define TRY_HERE(x)                                                                                \

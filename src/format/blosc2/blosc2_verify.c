@@ -51,12 +51,6 @@ static void report_chunk(check *c, uint64_t i, cip_status st, cip_err *why)
     cip_report_err(c->rep, st == CIP_ERR_UNSUPPORTED ? CIP_WARN : CIP_BAD, why);
 }
 
-/* A failure of the check itself, not of the file. */
-static bool is_hard(cip_status st)
-{
-    return st == CIP_ERR_NOMEM || st == CIP_ERR_IO || st == CIP_ERR_CANCELLED || st == CIP_ERR_BUSY;
-}
-
 /* --- each chunk ------------------------------------------------------------------------------- */
 
 static cip_status decode_chunk(check *c, uint64_t i, const cip_chunk *chunk, cip_err *err)
@@ -107,9 +101,9 @@ static cip_status check_data(check *c, uint64_t i, const cip_chunk *chunk, cip_e
     if (c->linear == NULL || cip_blosc_known(&head, NULL) != CIP_OK)
         return CIP_OK;
     cip_status st = decode_chunk(c, i, chunk, &why);
-    if (st != CIP_OK && !is_hard(st))
+    if (st != CIP_OK && !cip_is_passing(st))
         report_chunk(c, i, st, &why);
-    return is_hard(st) ? cip_fail(err, st, why.offset, "%s", why.text) : CIP_OK;
+    return cip_is_passing(st) ? cip_fail(err, st, why.offset, "%s", why.text) : CIP_OK;
 }
 
 static cip_status check_chunk(check *c, uint64_t i, uint64_t *run, cip_err *err)
@@ -119,7 +113,7 @@ static cip_status check_chunk(check *c, uint64_t i, uint64_t *run, cip_err *err)
     cip_table table = cip_b2_index_table(&c->f->index);
     cip_status st = table.at(table.self, i, 1, &chunk, &why);
     *run = 1;
-    if (is_hard(st))
+    if (cip_is_passing(st))
         return cip_fail(err, st, why.offset, "%s", why.text);
     if (st != CIP_OK) {
         report_chunk(c, i, st, &why);
@@ -244,7 +238,7 @@ static cip_status verify_frame(check *c, bool deep, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     cip_status st = cip_b2_index_ready(&c->f->index, &why);
-    if (is_hard(st))
+    if (cip_is_passing(st))
         return cip_fail(err, st, why.offset, "%s", why.text);
     if (st != CIP_OK) {
         cip_fail_in(&why, st, "index");

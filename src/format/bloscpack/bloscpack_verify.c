@@ -20,12 +20,6 @@ typedef struct check {
     uint64_t nbad, holes;
 } check;
 
-/* A failure of the check itself, not of the file. */
-static bool is_hard(cip_status st)
-{
-    return st == CIP_ERR_NOMEM || st == CIP_ERR_IO || st == CIP_ERR_CANCELLED || st == CIP_ERR_BUSY;
-}
-
 static cip_status sum_stored(check *c, const cip_chunk *chunk, cip_sum *sum, cip_err *err)
 {
     const cip_read_how how = { c->f->layout, NULL };
@@ -84,7 +78,7 @@ static cip_status check_chunks(check *c, cip_err *err)
     for (uint64_t i = 0; i < t->nfound && c->nbad < BAD_MAX; i++) {
         cip_err why = CIP_ERR_INIT;
         cip_status st = check_chunk(c, i, &why);
-        if (is_hard(st))
+        if (cip_is_passing(st))
             return cip_fail(err, st, why.offset, "%s", why.text);
         if (st == CIP_OK)
             continue;

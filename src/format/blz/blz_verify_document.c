@@ -16,17 +16,12 @@ typedef struct check {
     bool whole;      /* all of them could be counted */
 } check;
 
-static bool is_hard(cip_status st)
-{
-    return st == CIP_ERR_NOMEM || st == CIP_ERR_IO || st == CIP_ERR_CANCELLED || st == CIP_ERR_BUSY;
-}
-
 /* A fault of the content is a finding. */
 static cip_status tell(const check *k, const char *part, cip_status st, cip_err *why, cip_err *err)
 {
     if (st == CIP_OK)
         return CIP_OK;
-    if (is_hard(st))
+    if (cip_is_passing(st))
         return cip_fail(err, st, why->offset, "%s", why->text);
     cip_fail_in(why, st, "%s", part);
     cip_report_err(k->rep, cip_severity_of(st), why);
@@ -61,7 +56,7 @@ static cip_status check_meta(const check *k, const cip_bp_file *f, cip_err *err)
     if (f->bare_meta == 0)
         return CIP_OK;
     cip_status st = read_meta(f, &why);
-    if (st == CIP_OK || is_hard(st))
+    if (st == CIP_OK || cip_is_passing(st))
         return st == CIP_OK ? CIP_OK : cip_fail(err, st, why.offset, "%s", why.text);
     cip_report_add(k->rep, CIP_WARN, st, f->meta_at, f->bare_meta, f->part, "metadata: %s",
                    why.text);

@@ -253,12 +253,6 @@ static cip_status call_maker(cip_space *s, cip_space **made, cip_err *err)
     return st;
 }
 
-/* What may go well another time. */
-static bool is_passing(cip_status st)
-{
-    return st == CIP_ERR_IO || st == CIP_ERR_NOMEM || st == CIP_ERR_BUSY || st == CIP_ERR_CANCELLED;
-}
-
 /* Under the lazy lock. */
 static cip_status make(cip_space *s, cip_err *err)
 {
@@ -270,7 +264,7 @@ static cip_status make(cip_space *s, cip_err *err)
         s->len = made->len;
         atomic_store_explicit(&s->lazy.made, made, memory_order_release);
         atomic_store_explicit(&s->lazy.state, MADE, memory_order_release);
-    } else if (is_passing(st)) {
+    } else if (cip_is_passing(st)) {
         atomic_store_explicit(&s->lazy.state, UNMADE, memory_order_release);
     } else {
         cip_layout *l = s->layout;
