@@ -67,15 +67,10 @@ static void run_batch(batch *b)
     }
 }
 
-static bool has_work(const batch *b)
-{
-    return atomic_load_explicit(&b->drawn, memory_order_relaxed) < b->n;
-}
-
 static batch *find_work(cip_pool *p)
 {
     for (batch *b = p->batches; b != NULL; b = b->next)
-        if (has_work(b))
+        if (atomic_load_explicit(&b->drawn, memory_order_relaxed) < b->n)
             return b;
     return NULL;
 }

@@ -283,11 +283,6 @@ static cip_status apply_journal(cip_file *f, const char *path, cip_err *err)
     return st;
 }
 
-static bool has_changed(cip_file *f)
-{
-    return f->io != NULL && cip_io_unchanged(f->io, NULL) != CIP_OK;
-}
-
 /* Shares the lock file of other programs; what is none is passed over, as it cannot be locked. */
 static cip_status share_foreign(cip_file *f, const char *path, cip_lock_file *out, cip_err *err)
 {
@@ -363,7 +358,8 @@ static cip_status open_once(cip_file *f, const char *path, const char *format, c
  * whatever is written, if it could be opened at all; of what is watched it is known. */
 static bool is_mixed(cip_file *f, cip_status st)
 {
-    return (st != CIP_OK || (f->overlay == NULL && !f->io->watched)) && has_changed(f);
+    return (st != CIP_OK || (f->overlay == NULL && !f->io->watched)) &&
+           (f->io != NULL && cip_io_unchanged(f->io, NULL) != CIP_OK);
 }
 
 cip_status cip_file_open_path(cip_file *f, const char *path, const char *format, cip_err *err)

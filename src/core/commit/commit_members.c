@@ -237,11 +237,6 @@ cip_status cip_commit_members_plan(cip_commit *c, cip_commit_plan *p, uint64_t j
 
 /* --- new contents, in a folder of ours -------------------------------------------------------- */
 
-static mode_t file_mode(const cip_commit *c)
-{
-    return c->folder ? c->st.st_mode & 0666 : c->st.st_mode;
-}
-
 struct stat cip_commit_folder_like(const cip_commit *c)
 {
     struct stat like = c->st;
@@ -263,7 +258,7 @@ static cip_status fill(cip_commit *c, const cip_revision_member *m, cip_member_p
     /* One that changes keeps what the old one has; a new one is as the file, or the folder, itself.
      */
     struct stat like = c->st;
-    like.st_mode = file_mode(c);
+    like.st_mode = c->folder ? c->st.st_mode & 0666 : c->st.st_mode;
     if (old != -1 && fstat(old, &like) != 0)
         CIP_GO(cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot stat a member"));
     CIP_GO(cip_store_take_after(&c->env->mem, fd, old, &like, err)); /* who reads one reads all */

@@ -10,11 +10,6 @@
 
 /* --- what may come ---------------------------------------------------------------------------- */
 
-static const cip_dtype *records_of(const cip_blz_state *u)
-{
-    return u->records != NULL ? u->records : u->b->column[0]->array->dtype;
-}
-
 static cip_status expect_columns(const cip_blz *b, cip_err *err)
 {
     if (b->table)
@@ -105,7 +100,7 @@ static cip_status expect_no_folder(const cip_blz_state *u, const char *name, cip
 static cip_status add_field(const cip_blz_state *u, const cip_spec_array *a, char *name,
                             const cip_dtype **records, cip_err *err)
 {
-    const cip_dtype *was = records_of(u);
+    const cip_dtype *was = u->records != NULL ? u->records : u->b->column[0]->array->dtype;
     const int32_t ndim = u->b->column[0]->meta.ndim;
     cip_field *f;
     if (cip_dtype_find_field(was, name, strlen(name)) != NULL)
