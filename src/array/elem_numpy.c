@@ -36,26 +36,6 @@ static cip_status add_scalar(cip_buf *b, const cip_dtype *d, cip_err *err)
 
 static cip_status add_record(cip_buf *b, const cip_dtype *d, cip_err *err);
 
-/* ('a', '<i4', (2, 3)) */
-static cip_status add_field(cip_buf *b, const cip_field *f, cip_err *err)
-{
-    CIP_TRY(cip_buf_add(b, "(", 1, err));
-    CIP_TRY(cip_quote_utf8(b, f->name, strlen(f->name), true, err));
-    CIP_TRY(cip_buf_add(b, ", ", 2, err));
-    if (f->dtype->kind == CIP_RECORD) {
-        CIP_TRY(add_record(b, f->dtype, err));
-    } else {
-        CIP_TRY(cip_buf_add(b, "'", 1, err));
-        CIP_TRY(add_scalar(b, f->dtype, err));
-        CIP_TRY(cip_buf_add(b, "'", 1, err));
-    }
-    for (int32_t k = 0; k < f->ndim; k++)
-        CIP_TRY(cip_buf_addf(b, err, "%s%" PRId64, k == 0 ? ", (" : ", ", f->shape[k]));
-    if (f->ndim > 0) /* one length alone is a tuple by its comma */
-        CIP_TRY(cip_buf_addf(b, err, "%s)", f->ndim == 1 ? "," : ""));
-    return cip_buf_add(b, ")", 1, err);
-}
-
 /* Padding up to `offset` and the separator of what follows. */
 static cip_status add_gap(cip_buf *b, uint64_t *end, uint64_t offset, cip_err *err)
 {
@@ -77,7 +57,22 @@ static cip_status add_record(cip_buf *b, const cip_dtype *d, cip_err *err)
         if (f->offset < end)
             return unsupported(err, "descr of fields that overlap or are out of order");
         CIP_TRY(add_gap(b, &end, f->offset, err));
-        CIP_TRY(add_field(b, f, err));
+        /* ('a', '<i4', (2, 3)) */
+        CIP_TRY(cip_buf_add(b, "(", 1, err));
+        CIP_TRY(cip_quote_utf8(b, f->name, strlen(f->name), true, err));
+        CIP_TRY(cip_buf_add(b, ", ", 2, err));
+        if (f->dtype->kind == CIP_RECORD) {
+            CIP_TRY(add_record(b, f->dtype, err));
+        } else {
+            CIP_TRY(cip_buf_add(b, "'", 1, err));
+            CIP_TRY(add_scalar(b, f->dtype, err));
+            CIP_TRY(cip_buf_add(b, "'", 1, err));
+        }
+        for (int32_t k = 0; k < f->ndim; k++)
+            CIP_TRY(cip_buf_addf(b, err, "%s%" PRId64, k == 0 ? ", (" : ", ", f->shape[k]));
+        if (f->ndim > 0) /* one length alone is a tuple by its comma */
+            CIP_TRY(cip_buf_addf(b, err, "%s)", f->ndim == 1 ? "," : ""));
+        CIP_TRY(cip_buf_add(b, ")", 1, err));
         CIP_TRY(cip_buf_add(b, ", ", 2, err));
         end += cip_field_nbytes(f);
     }

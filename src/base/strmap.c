@@ -105,25 +105,20 @@ static cip_strmap_slot *find(const cip_strmap *m, cip_bytes key, uint64_t hash)
     }
 }
 
-static cip_status grow(cip_strmap *m, cip_err *err)
-{
-    cip_strmap bigger = { .mem = m->mem, .nslot = m->nslot == 0 ? 16 : m->nslot * 2 };
-    if (m->nslot == 0)
-        cip_hash_seed(m->key);
-    CIP_TRY(CIP_NEW(m->mem, &bigger.slots, bigger.nslot, err));
-    for (size_t i = 0; i < m->nslot; i++)
-        if (m->slots[i].used)
-            *find(&bigger, m->slots[i].key, m->slots[i].hash) = m->slots[i];
-    cip_mem_put(m->mem, m->slots);
-    m->slots = bigger.slots;
-    m->nslot = bigger.nslot;
-    return CIP_OK;
-}
-
 cip_status cip_strmap_put(cip_strmap *m, cip_bytes key, size_t value, size_t *was, cip_err *err)
 {
-    if (m->len * 2 >= m->nslot)
-        CIP_TRY(grow(m, err));
+    if (m->len * 2 >= m->nslot) {
+        cip_strmap bigger = { .mem = m->mem, .nslot = m->nslot == 0 ? 16 : m->nslot * 2 };
+        if (m->nslot == 0)
+            cip_hash_seed(m->key);
+        CIP_TRY(CIP_NEW(m->mem, &bigger.slots, bigger.nslot, err));
+        for (size_t i = 0; i < m->nslot; i++)
+            if (m->slots[i].used)
+                *find(&bigger, m->slots[i].key, m->slots[i].hash) = m->slots[i];
+        cip_mem_put(m->mem, m->slots);
+        m->slots = bigger.slots;
+        m->nslot = bigger.nslot;
+    }
     uint64_t hash = cip_siphash(m->key, key);
     cip_strmap_slot *s = find(m, key, hash);
     if (was != NULL)

@@ -155,27 +155,6 @@ static cip_status settle_frame(lz4f_scan *s, const descriptor *d, size_t first, 
     return CIP_OK;
 }
 
-/* Settles the one size that is open and the places; *told is false when they contradict the run's
- * length. */
-static cip_status settle_run(lz4f_scan *s, bool *told, cip_err *err)
-{
-    cip_frame_pieces *p = &s->f.found;
-    uint64_t sum = sum_of(p, 0), at = 0;
-    if (s->open != SIZE_MAX) {
-        cip_frame_piece *open = &p->piece[s->open];
-        *told = fit(open, sum, s->raw_len);
-        if (*told && p->n > 1)
-            CIP_TRY(prove(s, open, told, err));
-    } else {
-        *told = sum == s->raw_len;
-    }
-    for (size_t i = 0; i < p->n; i++) {
-        p->piece[i].raw_off = at;
-        at += p->piece[i].raw_len;
-    }
-    return CIP_OK;
-}
-
 /* *told is false as soon as it is clear that the run has to be decoded in order. */
 static cip_status scan(lz4f_scan *s, bool *told, cip_err *err)
 {
@@ -183,8 +162,25 @@ static cip_status scan(lz4f_scan *s, bool *told, cip_err *err)
         bool more;
         descriptor d;
         CIP_TRY(cip_frames_next(&s->f, CIP_LZ4F_MAGIC, &more, err));
-        if (!more)
-            return settle_run(s, told, err);
+        if (!more) {
+            /* Settles the one size that is open and the places; *told is false when they contradict
+             * the run's length. */
+            cip_frame_pieces *p = &s->f.found;
+            uint64_t sum = sum_of(p, 0), at = 0;
+            if (s->open != SIZE_MAX) {
+                cip_frame_piece *open = &p->piece[s->open];
+                *told = fit(open, sum, s->raw_len);
+                if (*told && p->n > 1)
+                    CIP_TRY(prove(s, open, told, err));
+            } else {
+                *told = sum == s->raw_len;
+            }
+            for (size_t i = 0; i < p->n; i++) {
+                p->piece[i].raw_off = at;
+                at += p->piece[i].raw_len;
+            }
+            return CIP_OK;
+        }
         CIP_TRY(read_descriptor(&s->f, &d, err));
         *told = (d.flags & (FLG_INDEPENDENT | FLG_DICTIONARY)) == FLG_INDEPENDENT;
         if (*told) {

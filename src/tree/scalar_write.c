@@ -143,29 +143,6 @@ static bool is_alike(const cip_node *node)
     }
 }
 
-static cip_status put_canonical(cip_buf *out, const cip_node *node, cip_err *err)
-{
-    char number[CIP_DOUBLE_TEXT];
-    bool done = false;
-    switch (node->type) {
-    case CIP_NODE_NULL:
-        return cip_buf_puts(out, "null", err);
-    case CIP_NODE_BOOL:
-        return cip_buf_puts(out, node->b ? "true" : "false", err);
-    case CIP_NODE_INT:
-        if (node->negative)
-            return cip_buf_addf(out, err, "%" PRId64, node->i);
-        return cip_buf_addf(out, err, "%" PRIu64, node->u);
-    case CIP_NODE_FLOAT:
-        cip_double_text(node->f, number);
-        return cip_buf_puts(out, number, err);
-    default: /* BIGINT */
-        CIP_TRY(cip_int_decimal((cip_bytes){ (const uint8_t *)node->text, node->len }, out, &done,
-                                err));
-        return done ? CIP_OK : cip_buf_add(out, node->text, node->len, err);
-    }
-}
-
 static cip_status put_escape(cip_buf *out, uint32_t c, bool yaml, cip_err *err)
 {
     const char *hex = !yaml ? "\\u%04" PRIx32 : c < 0x100 ? "\\x%02" PRIX32 : "\\u%04" PRIX32;
@@ -301,7 +278,25 @@ cip_status cip_yaml_put_scalar(cip_buf *out, const cip_node *node, cip_scalar_pl
     bool kept = place.key && node->type != CIP_NODE_NULL && is_own_type(node);
     if (kept || is_alike(node))
         return cip_buf_add(out, node->text, node->len, err);
-    return put_canonical(out, node, err);
+    char number[CIP_DOUBLE_TEXT];
+    bool done = false;
+    switch (node->type) {
+    case CIP_NODE_NULL:
+        return cip_buf_puts(out, "null", err);
+    case CIP_NODE_BOOL:
+        return cip_buf_puts(out, node->b ? "true" : "false", err);
+    case CIP_NODE_INT:
+        if (node->negative)
+            return cip_buf_addf(out, err, "%" PRId64, node->i);
+        return cip_buf_addf(out, err, "%" PRIu64, node->u);
+    case CIP_NODE_FLOAT:
+        cip_double_text(node->f, number);
+        return cip_buf_puts(out, number, err);
+    default: /* BIGINT */
+        CIP_TRY(cip_int_decimal((cip_bytes){ (const uint8_t *)node->text, node->len }, out, &done,
+                                err));
+        return done ? CIP_OK : cip_buf_add(out, node->text, node->len, err);
+    }
 }
 
 /* What a tag may hold unescaped; a shorthand's end must not be taken for a flow mark or a handle.

@@ -11,25 +11,6 @@ static bool is_merge_key(const cip_node *key)
                             : key->style == CIP_STYLE_PLAIN && strcmp(key->text, "<<") == 0;
 }
 
-/* The pair that the tree has for the step. Of equal keys the tree holds the last. */
-static void find_pair(const cip_yaml_text *t, cip_bytes step, cip_place *p)
-{
-    const cip_node *map = cip_mark_at(t, p->parent)->node;
-    const cip_node *wanted = cip_node_key(map, cip_map_step(map, step));
-    uint32_t before = CIP_NO_MARK;
-    p->key = p->child = p->before = CIP_NO_MARK;
-    for (uint32_t key = p->parent + 1; cip_mark_at(t, key)->kind != CIP_MARK_CLOSE;) {
-        const uint32_t value = cip_mark_at(t, key)->next;
-        if (wanted != NULL && cip_mark_at(t, key)->node == wanted) {
-            p->key = key;
-            p->child = value;
-            p->before = before;
-        }
-        before = value;
-        key = cip_mark_at(t, value)->next;
-    }
-}
-
 /* --- the index of keys ----------------------------------------------------------------------- */
 
 cip_status cip_yaml_numbered_key(cip_arena *a, uint32_t mark, cip_bytes text, cip_bytes *out,
@@ -135,8 +116,23 @@ static cip_status take_step(cip_yaml_edit *e, cip_bytes step, cip_place *p, cip_
         return cip_step_fail_parent(step, err);
     if (m->node->type == CIP_NODE_MAP) {
         CIP_TRY(look_up(e, step, p, &done, err));
-        if (!done)
-            find_pair(t, step, p);
+        if (!done) {
+            /* The pair that the tree has for the step. Of equal keys the tree holds the last. */
+            const cip_node *map = cip_mark_at(t, p->parent)->node;
+            const cip_node *wanted = cip_node_key(map, cip_map_step(map, step));
+            uint32_t before = CIP_NO_MARK;
+            p->key = p->child = p->before = CIP_NO_MARK;
+            for (uint32_t key = p->parent + 1; cip_mark_at(t, key)->kind != CIP_MARK_CLOSE;) {
+                const uint32_t value = cip_mark_at(t, key)->next;
+                if (wanted != NULL && cip_mark_at(t, key)->node == wanted) {
+                    p->key = key;
+                    p->child = value;
+                    p->before = before;
+                }
+                before = value;
+                key = cip_mark_at(t, value)->next;
+            }
+        }
         if (p->child == CIP_NO_MARK)
             p->merged = cip_node_step(m->node, step);
         return CIP_OK;

@@ -84,24 +84,6 @@ static cip_status spell(const char *text, cip_buf *out, cip_err *err)
     return cip_buf_add(out, d.exponent, d.nexponent, err);
 }
 
-/* A string that looks like a number becomes one. */
-static cip_status make_number(const typed *t, cip_node *node, cip_err *err)
-{
-    char *text;
-    cip_buf spelled = { .mem = t->arena->mem };
-    cip_status st = spell(node->text, &spelled, err);
-    if (st == CIP_OK && spelled.len != 0) {
-        st = cip_arena_copy(t->arena, spelled.ptr, spelled.len, &text, err);
-        if (st == CIP_OK) {
-            node->text = text;
-            node->len = (uint32_t)spelled.len;
-            cip_yaml_resolve(node, text, spelled.len);
-        }
-    }
-    cip_buf_clear(&spelled);
-    return st;
-}
-
 static bool has(const cip_node *node, const char *any)
 {
     return node->text[strcspn(node->text, any)] != '\0';
@@ -200,8 +182,24 @@ static int take_node(void *user, const cip_visit *v)
     if (is_typed(v->key))
         check(t, v, v->key);
     if (is_typed(v->node)) {
-        if (v->node->type == CIP_NODE_STRING) /* the nodes were just made, for us alone */
-            t->st = make_number(t, (cip_node *)(uintptr_t)v->node, t->err);
+        if (v->node->type == CIP_NODE_STRING) {
+            /* A string that looks like a number becomes one; the nodes were just made, for us
+             * alone. */
+            cip_node *node = (cip_node *)(uintptr_t)v->node;
+            char *text;
+            cip_buf spelled = { .mem = t->arena->mem };
+            cip_status st = spell(node->text, &spelled, t->err);
+            if (st == CIP_OK && spelled.len != 0) {
+                st = cip_arena_copy(t->arena, spelled.ptr, spelled.len, &text, t->err);
+                if (st == CIP_OK) {
+                    node->text = text;
+                    node->len = (uint32_t)spelled.len;
+                    cip_yaml_resolve(node, text, spelled.len);
+                }
+            }
+            cip_buf_clear(&spelled);
+            t->st = st;
+        }
         check(t, v, v->node);
     }
     return t->st == CIP_OK ? 0 : 2;

@@ -139,20 +139,6 @@ static void put_reuse(press *p, const reuse *r)
     learn(p, from);
 }
 
-static void put_whole_cell(press *p, size_t n)
-{
-    reuse r;
-    uint16_t back = find(p, p->cell, n);
-    if (back != 0) {
-        p->dst[p->at++] = 0xC0;
-        put_back(p, back);
-    } else if (p->side == SIDE_MAX ? look_for_8(p, &r) : look_for_4(p, &r)) {
-        put_reuse(p, &r);
-    } else {
-        put_reuse(p, &(reuse){ .rows_left = (1u << p->side) - 1 });
-    }
-}
-
 /* false: there is no room. Smaller cells at the far edges are stored as they are. */
 static bool put_cell(press *p)
 {
@@ -163,7 +149,16 @@ static bool put_cell(press *p)
         p->dst[p->at++] = 0x40;
         p->dst[p->at++] = p->cell[0];
     } else if (n == p->side * p->side) {
-        put_whole_cell(p, n);
+        reuse r;
+        uint16_t back = find(p, p->cell, n);
+        if (back != 0) {
+            p->dst[p->at++] = 0xC0;
+            put_back(p, back);
+        } else if (p->side == SIDE_MAX ? look_for_8(p, &r) : look_for_4(p, &r)) {
+            put_reuse(p, &r);
+        } else {
+            put_reuse(p, &(reuse){ .rows_left = (1u << p->side) - 1 });
+        }
     } else {
         p->dst[p->at++] = 0;
         memcpy(p->dst + p->at, p->cell, n);

@@ -108,25 +108,6 @@ typedef struct join {
     uint64_t sum;
 } join;
 
-/* One block. */
-static cip_status add_block(join *j, cip_bytes raw, cip_err *err)
-{
-    size_t n;
-    cip_codec_env env = { .mem = j->mem };
-    CIP_TRY(cip_codec_bzip2.encode(NULL, &env, j->level, raw, j->tmp, j->tmp_cap, &n, err));
-    uint64_t end = blocks_end(j->tmp, n);
-    if (end == 0)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a bzip2 stream from libbz2, found another");
-    uint64_t nbit = end - 8 * HEADER;
-    if ((j->pos + nbit + 7) / 8 > j->cap)
-        return cip_fail_room(err, j->cap);
-    uint32_t crc = (uint32_t)bits_at(j->tmp, end + 48, 32);
-    add_bits(j->dst, &j->pos, j->tmp + HEADER, nbit);
-    framing_bzip2_join(&j->sum, sum_make(crc, 1), raw.len);
-    return CIP_OK;
-}
-
 /* Raw bytes as blocks: one if they fit it, else two halves (4 bytes make 5 at most). */
 static cip_status add_raw(join *j, cip_bytes raw, uint64_t *nblock, cip_err *err)
 {
@@ -135,7 +116,20 @@ static cip_status add_raw(join *j, cip_bytes raw, uint64_t *nblock, cip_err *err
         cip_bytes part = { raw.ptr, raw.len < most ? raw.len : most };
         if (run_coded(part.ptr, part.len) > most)
             part.len /= 2;
-        CIP_TRY(add_block(j, part, err));
+        /* One block. */
+        size_t n;
+        cip_codec_env env = { .mem = j->mem };
+        CIP_TRY(cip_codec_bzip2.encode(NULL, &env, j->level, part, j->tmp, j->tmp_cap, &n, err));
+        uint64_t end = blocks_end(j->tmp, n);
+        if (end == 0)
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                            "expected a bzip2 stream from libbz2, found another");
+        uint64_t nbit = end - 8 * HEADER;
+        if ((j->pos + nbit + 7) / 8 > j->cap)
+            return cip_fail_room(err, j->cap);
+        uint32_t crc = (uint32_t)bits_at(j->tmp, end + 48, 32);
+        add_bits(j->dst, &j->pos, j->tmp + HEADER, nbit);
+        framing_bzip2_join(&j->sum, sum_make(crc, 1), part.len);
         raw.ptr += part.len;
         raw.len -= part.len;
         ++*nblock;

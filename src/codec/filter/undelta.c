@@ -27,34 +27,28 @@ static inline size_t running(size_t width, const uint8_t *restrict src, uint8_t 
     return at;
 }
 
-static void undelta_first(size_t width, const uint8_t *restrict src, uint8_t *restrict dst,
-                          size_t n)
-{
-    size_t at;
-    switch (width) {
-    case 1:
-        at = running(1, src, dst, n);
-        break;
-    case 2:
-        at = running(2, src, dst, n);
-        break;
-    case 4:
-        at = running(4, src, dst, n);
-        break;
-    default:
-        at = running(8, src, dst, n);
-    }
-    for (; at < n; at++)
-        dst[at] = at < width ? src[at] : (uint8_t)(src[at] ^ dst[at - width]);
-}
-
 void cip_undelta(uint32_t typesize, const uint8_t *first, const uint8_t *src, uint8_t *dst,
                  size_t n)
 {
     size_t width = cip_delta_width(typesize), words = n - n % width;
-    if (first == NULL)
-        undelta_first(width, src, dst, words);
-    else
+    if (first == NULL) {
+        size_t at;
+        switch (width) {
+        case 1:
+            at = running(1, src, dst, words);
+            break;
+        case 2:
+            at = running(2, src, dst, words);
+            break;
+        case 4:
+            at = running(4, src, dst, words);
+            break;
+        default:
+            at = running(8, src, dst, words);
+        }
+        for (; at < words; at++)
+            dst[at] = at < width ? src[at] : (uint8_t)(src[at] ^ dst[at - width]);
+    } else
         for (size_t i = 0; i < words; i++)
             dst[i] = src[i] ^ first[i];
     memcpy(dst + words, src + words, n - words);

@@ -151,23 +151,6 @@ void cip_commit_let_foreign(cip_commit *c)
         cip_lock_file_take(&c->foreign, true);
 }
 
-static cip_status open_once(cip_commit *c, bool *moved, cip_err *err)
-{
-    struct stat now;
-    CIP_TRY(open_file(c, err));
-    if (fstat(c->fd, &c->st) != 0)
-        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot stat the file");
-    if (!c->folder && !S_ISREG(c->st.st_mode))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no regular file",
-                        c->path);
-    if (cip_commit_take(c, CIP_LOCK_WRITERS) == CIP_LOCK_TAKEN)
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "another writer is updating the file");
-    int rc = c->folder ? stat(c->path, &now)
-                       : fstatat(c->place.dir, c->place.name, &now, AT_SYMLINK_NOFOLLOW);
-    *moved = rc != 0 || !cip_is_same_file(&now, &c->st);
-    return CIP_OK;
-}
-
 /* The lock is worth nothing if the name has gone to another file meanwhile. */
 static cip_status open_locked(cip_commit *c, cip_err *err)
 {
@@ -177,7 +160,19 @@ static cip_status open_locked(cip_commit *c, cip_err *err)
         if (c->fd != -1)
             close(c->fd);
         c->fd = -1;
-        CIP_TRY(open_once(c, &moved, err));
+        struct stat now;
+        CIP_TRY(open_file(c, err));
+        if (fstat(c->fd, &c->st) != 0)
+            return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot stat the file");
+        if (!c->folder && !S_ISREG(c->st.st_mode))
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no regular file",
+                            c->path);
+        if (cip_commit_take(c, CIP_LOCK_WRITERS) == CIP_LOCK_TAKEN)
+            return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                            "another writer is updating the file");
+        int rc = c->folder ? stat(c->path, &now)
+                           : fstatat(c->place.dir, c->place.name, &now, AT_SYMLINK_NOFOLLOW);
+        moved = rc != 0 || !cip_is_same_file(&now, &c->st);
     }
     if (moved)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "the file is being replaced");

@@ -163,20 +163,6 @@ static cip_status write_bytes(const one_file *f, bool after, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status change(const set *s, one_file *f, cip_err *err)
-{
-    if (f->was == NULL || is_unchanged(f))
-        return CIP_OK;
-    CIP_TRY(open_target(s, f, err));
-    if (f->whole)
-        CIP_TRY(write_whole(s, f, true, err));
-    else
-        CIP_TRY(write_bytes(f, true, err));
-    if (!f->whole && f->after->size < f->was->size)
-        CIP_TRY(cip_target_resize(f->t, f->after->size, err));
-    return finish(s, f, err);
-}
-
 static cip_status put_back(const set *s, one_file *f)
 {
     if (f->t == NULL)
@@ -259,8 +245,19 @@ static cip_status write_all(const set *s, cip_err *err)
 {
     for (size_t i = 0; i < s->n; i++)
         CIP_TRY(add(s, &s->file[i], err));
-    for (size_t i = 0; i < s->n; i++)
-        CIP_TRY(change(s, &s->file[i], err));
+    for (size_t i = 0; i < s->n; i++) {
+        one_file *f = &s->file[i];
+        if (f->was != NULL && !is_unchanged(f)) {
+            CIP_TRY(open_target(s, f, err));
+            if (f->whole)
+                CIP_TRY(write_whole(s, f, true, err));
+            else
+                CIP_TRY(write_bytes(f, true, err));
+            if (!f->whole && f->after->size < f->was->size)
+                CIP_TRY(cip_target_resize(f->t, f->after->size, err));
+            CIP_TRY(finish(s, f, err));
+        }
+    }
     return CIP_OK;
 }
 

@@ -154,25 +154,6 @@ static cip_status add_attributes(refs *r, const char *path, cip_err *err)
     return add_text(r, path, ".zattrs", err);
 }
 
-/* The groups around the array at r->name, of which `path` lives longer, as far as they were not
- * given out yet. */
-static cip_status add_groups(refs *r, const char *path, cip_err *err)
-{
-    for (char *slash = r->name; (slash = strchr(slash, '/')) != NULL; *slash++ = '/') {
-        const cip_bytes key = { (const uint8_t *)path, (size_t)(slash - r->name) };
-        size_t was;
-        CIP_TRY(cip_strmap_put(&r->groups, key, 1, &was, err));
-        *slash = '\0';
-        if (was != SIZE_MAX)
-            continue;
-        r->text.len = 0;
-        CIP_TRY(cip_buf_puts(&r->text, "{\"zarr_format\": 2}", err));
-        CIP_TRY(add_text(r, r->name, ".zgroup", err));
-        CIP_TRY(add_attributes(r, r->name, err));
-    }
-    return CIP_OK;
-}
-
 /* --- arrays ---------------------------------------------------------------------------------- */
 
 /* .zarray is in r->text. xarray wants a name for each axis: its place and length, so that axes of
@@ -288,22 +269,6 @@ static cip_status told(const refs *r, cip_status code, const char *path, const c
     return stopped(err);
 }
 
-/* Each step as a name that Zarr's stores take; the only array of a file is "data". */
-static cip_status name_array(refs *r, const cip_array *a, cip_err *err)
-{
-    const char *path = a->path[0] != '\0' ? a->path + r->base_len : "data", *end;
-    if (strlen(path) >= sizeof r->name)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "its path is too long");
-    for (const char *step = path; step != NULL; step = *end != '\0' ? end + 1 : NULL) {
-        end = step + strcspn(step, "/");
-        if (end == step || step[0] == '.')
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "Zarr has no node of that name");
-    }
-    strcpy(r->name, path);
-    return CIP_OK;
-}
-
 /* Whether the array lies below another one, as the value of a quantity. */
 static bool is_below(const cip_file *f, const char *path)
 {
@@ -319,7 +284,17 @@ static cip_status add_either(refs *r, const cip_array *a, bool *head, bool *writ
                              cip_err *why)
 {
     cip_err why_not = CIP_ERR_INIT;
-    CIP_TRY(name_array(r, a, why));
+    /* Each step as a name that Zarr's stores take; the only array of a file is "data". */
+    const char *path = a->path[0] != '\0' ? a->path + r->base_len : "data", *end;
+    if (strlen(path) >= sizeof r->name)
+        return cip_fail(why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "its path is too long");
+    for (const char *step = path; step != NULL; step = *end != '\0' ? end + 1 : NULL) {
+        end = step + strcspn(step, "/");
+        if (end == step || step[0] == '.')
+            return cip_fail(why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "Zarr has no node of that name");
+    }
+    strcpy(r->name, path);
     cip_status st = add_referred(r, a, head, why);
     if (st != CIP_ERR_UNSUPPORTED || r->opt.inline_nbytes == 0 || *head)
         return st;
@@ -339,7 +314,21 @@ static cip_status add_array(refs *r, const cip_array *a, bool only, cip_err *err
     const cip_status st = add_either(r, a, &head, &written_out, &why);
     if (st == CIP_OK) {
         r->narray++;
-        CIP_TRY(add_groups(r, a->path + r->base_len, err));
+        /* The groups around the array at r->name, of which `path` lives longer, as far as they were
+         * not given out yet. */
+        for (char *slash = r->name; (slash = strchr(slash, '/')) != NULL; *slash++ = '/') {
+            const cip_bytes key = { (const uint8_t *)(a->path + r->base_len),
+                                    (size_t)(slash - r->name) };
+            size_t was;
+            CIP_TRY(cip_strmap_put(&r->groups, key, 1, &was, err));
+            *slash = '\0';
+            if (was != SIZE_MAX)
+                continue;
+            r->text.len = 0;
+            CIP_TRY(cip_buf_puts(&r->text, "{\"zarr_format\": 2}", err));
+            CIP_TRY(add_text(r, r->name, ".zgroup", err));
+            CIP_TRY(add_attributes(r, r->name, err));
+        }
         return written_out ? told(r, CIP_OK, a->path, "written out", &why, err) : CIP_OK;
     }
     if (!only && !head && st != CIP_ERR_NOMEM && st != CIP_ERR_IO && st != CIP_ERR_CANCELLED)

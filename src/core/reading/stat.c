@@ -86,27 +86,6 @@ static void first_pass(const summer *m, size_t first, size_t end, tally *t, doub
     }
 }
 
-static void second_pass(tally *t, const double *v)
-{
-    double sum = 0, dev = 0;
-    if (t->nfinite == 0)
-        return;
-    t->low = t->high = v[0];
-    for (uint64_t i = 0; i < t->nfinite; i++) {
-        t->low = v[i] < t->low ? v[i] : t->low;
-        t->high = v[i] > t->high ? v[i] : t->high;
-        sum += v[i];
-    }
-    t->mean = sum / (double)t->nfinite;
-    for (uint64_t i = 0; i < t->nfinite; i++) {
-        dev += v[i] - t->mean;
-        t->m2 += (v[i] - t->mean) * (v[i] - t->mean);
-    }
-    /* what rounding the sum left over */
-    t->m2 -= dev * dev / (double)t->nfinite;
-    t->mean += dev / (double)t->nfinite;
-}
-
 static cip_status sum_block(void *arg, size_t b, cip_err *err)
 {
     summer *m = arg;
@@ -115,7 +94,24 @@ static cip_status sum_block(void *arg, size_t b, cip_err *err)
     CIP_TRY(cip_mem_zeroed(m->plan.arena.mem, BLOCK, sizeof *v, (void **)&v, err));
     m->block[b] = (tally){ 0 };
     first_pass(m, first, end, &m->block[b], v);
-    second_pass(&m->block[b], v);
+    tally *t = &m->block[b];
+    double sum = 0, dev = 0;
+    if (t->nfinite != 0) {
+        t->low = t->high = v[0];
+        for (uint64_t i = 0; i < t->nfinite; i++) {
+            t->low = v[i] < t->low ? v[i] : t->low;
+            t->high = v[i] > t->high ? v[i] : t->high;
+            sum += v[i];
+        }
+        t->mean = sum / (double)t->nfinite;
+        for (uint64_t i = 0; i < t->nfinite; i++) {
+            dev += v[i] - t->mean;
+            t->m2 += (v[i] - t->mean) * (v[i] - t->mean);
+        }
+        /* what rounding the sum left over */
+        t->m2 -= dev * dev / (double)t->nfinite;
+        t->mean += dev / (double)t->nfinite;
+    }
     cip_mem_put(m->plan.arena.mem, v);
     return CIP_OK;
 }
@@ -206,31 +202,25 @@ static void report(const summer *m, cip_stats *out)
     }
 }
 
-/* What elements of the kind are summed up as. */
-static cip_status summed_as(const cip_dtype *d, shape_of *what, cip_kind *to, cip_err *err)
-{
-    static const cip_kind as[] = { CIP_I64, CIP_U64, CIP_F64, CIP_C128 };
-    if (d->kind >= CIP_BOOL && d->kind <= CIP_I64)
-        *what = SIGNED;
-    else if (d->kind >= CIP_U8 && d->kind <= CIP_U64)
-        *what = UNSIGNED;
-    else if (d->kind >= CIP_F16 && d->kind <= CIP_F64)
-        *what = REAL;
-    else if (d->kind == CIP_C64 || d->kind == CIP_C128)
-        *what = COMPLEX;
-    else
-        return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "expected numbers, found %.100s",
-                        cip_dtype_name(d));
-    *to = as[*what];
-    return CIP_OK;
-}
-
 static cip_status plan_as_number(summer *m, cip_err *err)
 {
     cip_kind to;
     if (m->plan.take_mask)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "take_mask is for cip_export");
-    CIP_TRY(summed_as(m->plan.stored, &m->what, &to, err));
+    /* What elements of the kind are summed up as. */
+    static const cip_kind as[] = { CIP_I64, CIP_U64, CIP_F64, CIP_C128 };
+    if (m->plan.stored->kind >= CIP_BOOL && m->plan.stored->kind <= CIP_I64)
+        m->what = SIGNED;
+    else if (m->plan.stored->kind >= CIP_U8 && m->plan.stored->kind <= CIP_U64)
+        m->what = UNSIGNED;
+    else if (m->plan.stored->kind >= CIP_F16 && m->plan.stored->kind <= CIP_F64)
+        m->what = REAL;
+    else if (m->plan.stored->kind == CIP_C64 || m->plan.stored->kind == CIP_C128)
+        m->what = COMPLEX;
+    else
+        return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "expected numbers, found %.100s",
+                        cip_dtype_name(m->plan.stored));
+    to = as[m->what];
     CIP_TRY(cip_read_plan_check_amount(&m->plan, err));
     m->plan.to = cip_dtype_of(to);
     return cip_cast_make(m->plan.stored, m->plan.to, CIP_OVERFLOW_CLAMP, &m->plan.cast, err);

@@ -155,21 +155,6 @@ static cip_status expect(section *s, uint8_t mark, const char *what, cip_err *er
     return CIP_OK;
 }
 
-static cip_status get_name(section *s, cip_bytes *name, uint32_t *at, cip_err *err)
-{
-    size_t pos = s->c.pos;
-    uint8_t mark = cip_get_u8(&s->c);
-    if (mark < 0xa0 || mark > 0xbf)
-        return cip_fail(err, CIP_ERR_CORRUPT, pos, "expected a metalayer's name, found 0x%02x",
-                        mark);
-    *name = cip_get_bytes(&s->c, mark & 0x1f);
-    CIP_TRY(expect(s, 0xd2, "a metalayer's offset", err));
-    *at = cip_get_u32(&s->c);
-    if (s->c.bad)
-        return cip_fail(err, CIP_ERR_TRUNCATED, pos, "expected a metalayer's name and offset");
-    return CIP_OK;
-}
-
 /* The value at an offset: a bin32. */
 static cip_status get_value(const section *s, uint32_t at, cip_b2_meta *m, cip_err *err)
 {
@@ -204,7 +189,16 @@ static cip_status get_metas(section *s, cip_arena *a, cip_b2_metas *out, cip_err
     CIP_TRY(CIP_ARENA_NEW(a, &m.at, m.n, err));
     for (size_t i = 0; i < m.n; i++) {
         uint32_t at = 0;
-        CIP_TRY(get_name(s, &m.at[i].name, &at, err));
+        size_t pos = s->c.pos;
+        uint8_t mark = cip_get_u8(&s->c);
+        if (mark < 0xa0 || mark > 0xbf)
+            return cip_fail(err, CIP_ERR_CORRUPT, pos, "expected a metalayer's name, found 0x%02x",
+                            mark);
+        m.at[i].name = cip_get_bytes(&s->c, mark & 0x1f);
+        CIP_TRY(expect(s, 0xd2, "a metalayer's offset", err));
+        at = cip_get_u32(&s->c);
+        if (s->c.bad)
+            return cip_fail(err, CIP_ERR_TRUNCATED, pos, "expected a metalayer's name and offset");
         CIP_TRY(get_value(s, at, &m.at[i], err));
     }
     size_t found = s->c.pos - from;
@@ -262,29 +256,6 @@ cip_status cip_b2_trailer_len(cip_bytes in, const cip_b2_header *h, uint64_t *le
     return CIP_OK;
 }
 
-/* The document says that the vlmetalayers lie in a bin32, and nothing of where offsets count from:
- * from the trailer or from the object. */
-static cip_status get_vlmetas(cip_bytes in, cip_arena *a, cip_b2_trailer *t, cip_b2_metas *out,
-                              cip_err *err)
-{
-    cip_bytes body = { in.ptr, in.len - TAIL };
-    section s = { .in = body, .c = cip_cursor_be(body), .max = CIP_B2_MAX_VLMETA };
-    s.c.pos = 2;
-    t->wrapped = body.len > 7 && body.ptr[2] == 0xc6;
-    if (!t->wrapped)
-        return get_metas(&s, a, out, err);
-    uint32_t len = cip_load_u32(body.ptr + 3, true);
-    if (len > body.len - 7)
-        return cip_fail(err, CIP_ERR_CORRUPT, 3,
-                        "expected %" PRIu32 " bytes of vlmetalayers, found %zu", len, body.len - 7);
-    s.c.pos = 7;
-    if (get_metas(&s, a, out, NULL) == CIP_OK)
-        return CIP_OK;
-    s.in = (cip_bytes){ body.ptr + 7, len };
-    s.c = cip_cursor_be(s.in);
-    return get_metas(&s, a, out, err);
-}
-
 cip_status cip_b2_trailer_read(cip_bytes in, cip_arena *a, cip_b2_trailer *out, cip_b2_metas *metas,
                                cip_err *err)
 {
@@ -300,7 +271,24 @@ cip_status cip_b2_trailer_read(cip_bytes in, cip_arena *a, cip_b2_trailer *out, 
                         "expected a trailer of version 0 or 1, found %u", out->version);
     if (in.len == CIP_B2_TRAILER_MIN)
         return CIP_OK;
-    return get_vlmetas(in, a, out, metas, err);
+    /* The document says that the vlmetalayers lie in a bin32, and nothing of where offsets count
+     * from: from the trailer or from the object. */
+    cip_bytes body = { in.ptr, in.len - TAIL };
+    section s = { .in = body, .c = cip_cursor_be(body), .max = CIP_B2_MAX_VLMETA };
+    s.c.pos = 2;
+    out->wrapped = body.len > 7 && body.ptr[2] == 0xc6;
+    if (!out->wrapped)
+        return get_metas(&s, a, metas, err);
+    uint32_t len = cip_load_u32(body.ptr + 3, true);
+    if (len > body.len - 7)
+        return cip_fail(err, CIP_ERR_CORRUPT, 3,
+                        "expected %" PRIu32 " bytes of vlmetalayers, found %zu", len, body.len - 7);
+    s.c.pos = 7;
+    if (get_metas(&s, a, metas, NULL) == CIP_OK)
+        return CIP_OK;
+    s.in = (cip_bytes){ body.ptr + 7, len };
+    s.c = cip_cursor_be(s.in);
+    return get_metas(&s, a, metas, err);
 }
 
 const char *cip_b2_codec_name(const cip_b2_header *h)

@@ -347,22 +347,6 @@ static cip_status take_in_order(salvage *s, cip_err *err)
 
 /* --- the frame -------------------------------------------------------------------------------- */
 
-static void say_index(const salvage *s, bool in_order)
-{
-    cip_env *env = s->f->layout->env;
-    if (in_order)
-        cip_warn(env, CIP_ERR_CORRUPT, s->f->base + s->at, "index",
-                 "the index is lost: %" PRIu64
-                 " chunks are taken in the order of the file, which is right only where chunks "
-                 "were never but appended, none of them special",
-                 s->n);
-    else
-        cip_warn(env, CIP_ERR_CORRUPT, s->f->base + s->at, "index",
-                 "the frame does not agree with itself, as an update that was cut off leaves it: "
-                 "the index found here has %" PRIu64 " chunks, which are taken",
-                 s->n);
-}
-
 static cip_status take_trailer(const salvage *s, cip_err *err)
 {
     cip_b2_frame *f = s->f;
@@ -400,7 +384,18 @@ cip_status cip_b2_salvage(cip_b2_frame *f, uint64_t len, cip_err *err)
             in_order ? ", nor do they lie one behind the other" : "");
     if (st != CIP_OK)
         return cip_fail(err, st, CIP_NO_OFFSET, "looking for the index");
-    say_index(&s, in_order);
+    cip_env *env = s.f->layout->env;
+    if (in_order)
+        cip_warn(env, CIP_ERR_CORRUPT, s.f->base + s.at, "index",
+                 "the index is lost: %" PRIu64
+                 " chunks are taken in the order of the file, which is right only where chunks "
+                 "were never but appended, none of them special",
+                 s.n);
+    else
+        cip_warn(env, CIP_ERR_CORRUPT, s.f->base + s.at, "index",
+                 "the frame does not agree with itself, as an update that was cut off leaves it: "
+                 "the index found here has %" PRIu64 " chunks, which are taken",
+                 s.n);
     f->index.len = s.end - s.at;
     f->h.frame_len = s.end + s.trailer;
     return take_trailer(&s, err);

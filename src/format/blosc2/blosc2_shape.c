@@ -54,22 +54,6 @@ static void grow(box *b, uint64_t most)
     }
 }
 
-/* Blocks within chunks, or within the array; along an axis of length 0 it may still grow. */
-static void choose_blocks(cip_b2_nd *nd, bool in_chunk, uint64_t item, int64_t least)
-{
-    box b = { .ndim = nd->ndim, .least = in_chunk ? 1 : least };
-    for (int32_t k = 0; k < nd->ndim; k++) {
-        const int64_t of = in_chunk ? nd->chunk[k] : nd->shape[k];
-        b.limit[k] = of <= 0 ? INT32_MAX : of < b.least ? b.least : of;
-        b.side[k] = 1;
-    }
-    int64_t *last = &b.side[nd->ndim - 1];
-    while ((uint64_t)*last * item < RUN_SIZE && *last < b.limit[nd->ndim - 1])
-        *last *= 2;
-    grow(&b, BLOCK_SIZE / item);
-    memcpy(nd->block, b.side, sizeof b.side);
-}
-
 /* Chunks of whole blocks; those that reach over the array's end are cut there. */
 static void choose_chunks(cip_b2_nd *nd, uint64_t item)
 {
@@ -90,8 +74,21 @@ static void choose_chunks(cip_b2_nd *nd, uint64_t item)
 void cip_b2_choose_shapes(cip_b2_nd *nd, uint64_t item, int64_t least)
 {
     const bool chunks = nd->ndim != 0 && nd->chunk[0] != 0;
-    if (nd->ndim != 0 && nd->block[0] == 0)
-        choose_blocks(nd, chunks, item, least);
+    if (nd->ndim != 0 && nd->block[0] == 0) {
+        /* Blocks within chunks, or within the array; along an axis of length 0 it may still grow.
+         */
+        box b = { .ndim = nd->ndim, .least = chunks ? 1 : least };
+        for (int32_t k = 0; k < nd->ndim; k++) {
+            const int64_t of = chunks ? nd->chunk[k] : nd->shape[k];
+            b.limit[k] = of <= 0 ? INT32_MAX : of < b.least ? b.least : of;
+            b.side[k] = 1;
+        }
+        int64_t *last = &b.side[nd->ndim - 1];
+        while ((uint64_t)*last * item < RUN_SIZE && *last < b.limit[nd->ndim - 1])
+            *last *= 2;
+        grow(&b, BLOCK_SIZE / item);
+        memcpy(nd->block, b.side, sizeof b.side);
+    }
     if (!chunks)
         choose_chunks(nd, item);
 }

@@ -149,21 +149,6 @@ static int see_name(void *user, const char *name, bool is_folder)
     return f->st != CIP_OK;
 }
 
-static cip_status find_files(cip_b2_state *u, cip_report *report, cip_err *err)
-{
-    files f = { .u = u, .report = report, .err = err };
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = find_named(&f, err);
-    if (st == CIP_OK) {
-        st = cip_io_list(u->l->io, "", 0, see_name, &f, &why);
-        st = f.st != CIP_OK ? f.st
-             : st == CIP_OK ? CIP_OK
-                            : cip_fail(err, st, why.offset, "%s", why.text);
-    }
-    cip_mem_put(&u->env->mem, f.named);
-    return st;
-}
-
 cip_status cip_b2_update_drop_files(const cip_b2_state *u, cip_revision *r, cip_err *err)
 {
     for (const cip_b2_gone *g = u->gone; g != NULL; g = g->next) {
@@ -187,5 +172,15 @@ cip_status cip_b2_update_defrag(void *state, cip_report *report, cip_err *err)
     if (!u->f->h.sparse)
         return find_holes(u, report, err);
     CIP_TRY(cip_b2_sparse_check_links(u, err));
-    return find_files(u, report, err);
+    files f = { .u = u, .report = report, .err = err };
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = find_named(&f, err);
+    if (st == CIP_OK) {
+        st = cip_io_list(u->l->io, "", 0, see_name, &f, &why);
+        st = f.st != CIP_OK ? f.st
+             : st == CIP_OK ? CIP_OK
+                            : cip_fail(err, st, why.offset, "%s", why.text);
+    }
+    cip_mem_put(&u->env->mem, f.named);
+    return st;
 }

@@ -139,21 +139,6 @@ cip_status cip_b2_sparse_check_links(const cip_b2_state *u, cip_err *err)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static cip_status make_files(const cip_b2_places *p, cip_revision *r, uint64_t *cbytes,
-                             cip_err *err)
-{
-    char name[CIP_IO_NUMBER_NAME];
-    for (size_t i = 0; i < p->n; i++) {
-        if (p->chunk[i].at >= CIP_IO_NUMBERS)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected numbers of chunk files that are free, found all in use");
-        cip_b2_member_name(NULL, p->chunk[i].at, NULL, name);
-        CIP_TRY(cip_revision_create(r, name, &p->chunk[i].bytes, err));
-        *cbytes += p->chunk[i].bytes.len;
-    }
-    return CIP_OK;
-}
-
 /* Those of `was` that `now` lacks, both rising. */
 static cip_status remove_files(const cip_b2_state *u, const cip_buf *was, const cip_buf *now,
                                cip_revision *r, uint64_t *cbytes, cip_err *err)
@@ -213,7 +198,15 @@ cip_status cip_b2_sparse_files(const cip_b2_state *u, const cip_b2_places *p, ci
     }
     sort(&now);
     CIP_GO(remove_files(u, &was, &now, r, cbytes, err));
-    CIP_GO(make_files(p, r, cbytes, err));
+    char name[CIP_IO_NUMBER_NAME];
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->chunk[i].at >= CIP_IO_NUMBERS)
+            CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected numbers of chunk files that are free, found all in use"));
+        cip_b2_member_name(NULL, p->chunk[i].at, NULL, name);
+        CIP_GO(cip_revision_create(r, name, &p->chunk[i].bytes, err));
+        *cbytes += p->chunk[i].bytes.len;
+    }
     if (now.len != 0)
         *cbytes = cip_max_u64(*cbytes, last_of(&now) + CIP_BLOSC_HEADER);
     st = CIP_OK;

@@ -339,26 +339,6 @@ static cip_status measure(search *s, cip_err *err)
     return CIP_OK;
 }
 
-/* Of how many bytes the chunks are that were not found, nobody says. Only where their number is not
- * said either does the file end where it ends. */
-static cip_status check_count(const cip_bp_file *f, uint64_t found, const cip_err *why,
-                              cip_err *err)
-{
-    bool force = (f->layout->flags & CIP_OPEN_FORCE) != 0;
-    bool ends = f->h.nchunk < 0 && why->code == CIP_ERR_TRUNCATED;
-    if (ends || force || why->code == CIP_OK)
-        return CIP_OK;
-    if (f->h.nchunk < 0)
-        return cip_fail(err, CIP_ERR_CORRUPT, f->chunks.end,
-                        "expected chunks up to the end, found other bytes behind %" PRIu64
-                        " (%.120s); forced, these are read",
-                        found, why->text);
-    return cip_fail(err, (cip_status)why->code, why->offset,
-                    "expected %" PRId64 " chunks, found %" PRIu64
-                    " (%.120s); forced, these are read",
-                    f->h.nchunk, found, why->text);
-}
-
 /* What came to light on the way to the chunks. */
 static void tell_lack(cip_bp_file *f, const cip_err *why)
 {
@@ -389,7 +369,22 @@ static cip_status find_chunks(search *s, bool sized, uint64_t nbytes, cip_err *e
     t->raw_len = nbytes;
     t->n = nbytes == 0 ? 0 : cip_div_up(nbytes, (uint64_t)f->h.chunk_size);
     if (!sized) {
-        CIP_TRY(check_count(f, s->list.len / sizeof(uint64_t), &why, err));
+        /* Of how many bytes the chunks are that were not found, nobody says. Only where their
+         * number is not said either does the file end where it ends. */
+        uint64_t found = s->list.len / sizeof(uint64_t);
+        bool force = (f->layout->flags & CIP_OPEN_FORCE) != 0;
+        bool ends = f->h.nchunk < 0 && why.code == CIP_ERR_TRUNCATED;
+        if (!ends && !force && why.code != CIP_OK) {
+            if (f->h.nchunk < 0)
+                return cip_fail(err, CIP_ERR_CORRUPT, f->chunks.end,
+                                "expected chunks up to the end, found other bytes behind %" PRIu64
+                                " (%.120s); forced, these are read",
+                                found, why.text);
+            return cip_fail(err, (cip_status)why.code, why.offset,
+                            "expected %" PRId64 " chunks, found %" PRIu64
+                            " (%.120s); forced, these are read",
+                            f->h.nchunk, found, why.text);
+        }
         CIP_TRY(measure(s, err));
         CIP_TRY(keep(f, &s->raw, &t->raw, err));
     }

@@ -91,19 +91,6 @@ static cip_status fits(cip_bp_old *o, uint64_t i, uint64_t len, bool *yes, cip_e
 
 /* --- chunks ----------------------------------------------------------------------------------- */
 
-static cip_status old_piece(cip_bp_old *o, uint64_t i, cip_bp_piece *p, cip_err *err)
-{
-    const uint64_t at = o->f->chunks.at[i];
-    uint64_t end, raw_off;
-    CIP_TRY(cip_bp_old_end(o, i, &end, err));
-    *p = (cip_bp_piece){ .bytes = { .io = o->f->layout->io, .off = at },
-                         .stored = true,
-                         .sum = o->f->h.sum };
-    p->bytes.len = end - at - cip_sum_size(p->sum);
-    cip_bp_raw(o->f, i, &raw_off, &p->raw_len);
-    return CIP_OK;
-}
-
 cip_status cip_bp_piece_at(const cip_bp_container *c, uint64_t i, cip_bp_piece *p, cip_err *err)
 {
     cip_chunk_now now;
@@ -116,8 +103,17 @@ cip_status cip_bp_piece_at(const cip_bp_container *c, uint64_t i, cip_bp_piece *
     if (now.from != UINT64_MAX && c->other != NULL &&
         (from != i || c->old == NULL || from >= c->old->f->chunks.n))
         return c->other(c->self, c->first + i, now.from, p, err);
-    if (now.from != UINT64_MAX)
-        return old_piece(c->old, from, p, err);
+    if (now.from != UINT64_MAX) {
+        const uint64_t at = c->old->f->chunks.at[from];
+        uint64_t end, raw_off;
+        CIP_TRY(cip_bp_old_end(c->old, from, &end, err));
+        *p = (cip_bp_piece){ .bytes = { .io = c->old->f->layout->io, .off = at },
+                             .stored = true,
+                             .sum = c->old->f->h.sum };
+        p->bytes.len = end - at - cip_sum_size(p->sum);
+        cip_bp_raw(c->old->f, from, &raw_off, &p->raw_len);
+        return CIP_OK;
+    }
     *p = (cip_bp_piece){
         .bytes = { .io = now.chunk.at.in->io, .off = now.chunk.at.off, .len = now.chunk.at.len },
         .raw_len = now.chunk.raw_len,

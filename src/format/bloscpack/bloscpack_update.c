@@ -125,21 +125,6 @@ static bool has_room(cip_bp_state *s)
     return true;
 }
 
-static cip_status make_again(cip_bp_state *s, cip_buf *meta, cip_err *err)
-{
-    const cip_bp_file *f = s->old;
-    cip_segment section = { .io = f->layout->io, .off = f->meta_at, .len = f->meta.len };
-    s->file.r->anew = s->file.r->has_tail = true;
-    cip_bp_header_write(&s->h, s->file.head);
-    meta->len = 0;
-    if (f->numpy) {
-        CIP_TRY(cip_bp_new_meta(s, meta, err));
-        section = (cip_segment){ .ptr = meta->ptr, .len = meta->len };
-    }
-    s->file.nfree = s->h.nspare;
-    return cip_bp_make(&s->file, &section, err);
-}
-
 static cip_status finish(cip_bp_state *s, cip_buf *meta, cip_err *err)
 {
     cip_bp_piece none;
@@ -151,8 +136,19 @@ static cip_status finish(cip_bp_state *s, cip_buf *meta, cip_err *err)
         CIP_TRY(cip_bp_empty_chunk(s, &none, bytes, err));
         s->file.only = &none;
     }
-    if (!fits || !has_room(s))
-        return make_again(s, meta, err);
+    if (!fits || !has_room(s)) {
+        const cip_bp_file *f = s->old;
+        cip_segment section = { .io = f->layout->io, .off = f->meta_at, .len = f->meta.len };
+        s->file.r->anew = s->file.r->has_tail = true;
+        cip_bp_header_write(&s->h, s->file.head);
+        meta->len = 0;
+        if (f->numpy) {
+            CIP_TRY(cip_bp_new_meta(s, meta, err));
+            section = (cip_segment){ .ptr = meta->ptr, .len = meta->len };
+        }
+        s->file.nfree = s->h.nspare;
+        return cip_bp_make(&s->file, &section, err);
+    }
     cip_bp_header_write(&s->h, s->file.head);
     CIP_TRY(cip_bp_find_tail(&s->file, &k, err));
     return cip_bp_change(&s->file, k, (cip_bytes){ meta->ptr, meta->len }, err);

@@ -63,20 +63,6 @@ static void place(void *user, uint64_t member, cip_io **of, char name[CIP_IO_NUM
              r->number + (member - r->member), r->super ? "__.bin" : ".blp");
 }
 
-static cip_status grow_ranges(cip_blz *b, cip_err *err)
-{
-    cip_blz_files *more;
-    size_t cap = b->range_cap * 2 + 4;
-    if (b->nrange < b->range_cap)
-        return CIP_OK;
-    CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &more, cap, err));
-    if (b->nrange != 0)
-        memcpy(more, b->range, b->nrange * sizeof *more);
-    b->range = more;
-    b->range_cap = cap;
-    return CIP_OK;
-}
-
 cip_status cip_blz_add_files(cip_blz *b, const cip_blz_files *files, uint64_t n, uint64_t *member,
                              cip_err *err)
 {
@@ -88,7 +74,15 @@ cip_status cip_blz_add_files(cip_blz *b, const cip_blz_files *files, uint64_t n,
     if (strlen(files->dir) > CIP_IO_NUMBER_NAME - NUMBERED_NAME)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a path of %zu bytes",
                         strlen(files->dir));
-    CIP_TRY(grow_ranges(b, err));
+    cip_blz_files *more;
+    size_t cap = b->range_cap * 2 + 4;
+    if (b->nrange >= b->range_cap) {
+        CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &more, cap, err));
+        if (b->nrange != 0)
+            memcpy(more, b->range, b->nrange * sizeof *more);
+        b->range = more;
+        b->range_cap = cap;
+    }
     b->range[b->nrange] = *files;
     b->range[b->nrange++].member = b->nmember;
     *member = b->nmember;

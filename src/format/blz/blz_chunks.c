@@ -157,26 +157,6 @@ void cip_blz_place(void *self, uint64_t i, cip_extent *at)
     (void)self, (void)i, (void)at;
 }
 
-/* Of superchunks of any number of chunks nobody knows where the last chunk ends: below 2^31 bytes
- * behind the last row. */
-static cip_status make_space(cip_blz_column *c, uint64_t nbytes, cip_err *err)
-{
-    const cip_step step = { .codec = &cip_codec_blosc };
-    const cip_table full = { .at = table_at,
-                             .find = table_find,
-                             .count = table_count,
-                             .place = cip_blz_place,
-                             .raw_each = c->each,
-                             .self = c };
-    const cip_table table = c->document && c->per == 0 ? cip_blz_super_table(c) : full;
-    cip_layout *l = c->blz->layout;
-    uint64_t room = nbytes + ((uint64_t)1 << 31);
-    if (table.at == full.at && cip_mul_overflow(c->nchunk, c->each, &room))
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "the array has over 2^64 bytes");
-    CIP_TRY(cip_space_new_chunked(l, &table, room, &step, 1, &c->data, err));
-    return cip_space_new_sub(l, c->data, 0, nbytes, &c->space, err);
-}
-
 cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err)
 {
     const cip_blz_meta *m = &c->meta;
@@ -194,5 +174,20 @@ cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err)
     }
     if (nbytes == 0 || m->objects)
         return cip_space_new_mem(c->blz->layout, (cip_bytes){ NULL, 0 }, &c->space, err);
-    return make_space(c, nbytes, err);
+    /* Of superchunks of any number of chunks nobody knows where the last chunk ends: below 2^31
+     * bytes behind the last row. */
+    const cip_step step = { .codec = &cip_codec_blosc };
+    const cip_table full = { .at = table_at,
+                             .find = table_find,
+                             .count = table_count,
+                             .place = cip_blz_place,
+                             .raw_each = c->each,
+                             .self = c };
+    const cip_table table = c->document && c->per == 0 ? cip_blz_super_table(c) : full;
+    cip_layout *l = c->blz->layout;
+    uint64_t room = nbytes + ((uint64_t)1 << 31);
+    if (table.at == full.at && cip_mul_overflow(c->nchunk, c->each, &room))
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "the array has over 2^64 bytes");
+    CIP_TRY(cip_space_new_chunked(l, &table, room, &step, 1, &c->data, err));
+    return cip_space_new_sub(l, c->data, 0, nbytes, &c->space, err);
 }

@@ -322,24 +322,6 @@ done:
     return st;
 }
 
-static cip_status make_tree(cip_blz *b, cip_err *err)
-{
-    cip_arena *a = &b->layout->arena;
-    const cip_node *attrs;
-    cip_node *other, *root;
-    size_t n = 0;
-    CIP_TRY(cip_arena_printf(a, &b->key[0], err, "attributes"));
-    CIP_TRY(cip_blz_attributes(b->layout, "meta/attributes", NULL, &attrs, err));
-    CIP_TRY(other_meta(b, &other, err));
-    if (attrs == NULL && other == NULL)
-        return CIP_OK;
-    CIP_TRY(cip_node_new_map(a, (attrs != NULL) + (other != NULL), &root, err));
-    b->layout->tree = root;
-    if (attrs != NULL)
-        CIP_TRY(cip_node_set_key(a, root, n++, "attributes", attrs, err));
-    return other == NULL ? CIP_OK : cip_node_set_key(a, root, n, "meta", other, err);
-}
-
 static cip_status add_facts(const opening *o, cip_err *err)
 {
     cip_layout *l = o->b->layout;
@@ -369,7 +351,21 @@ static cip_status open_array(opening *o, cip_err *err)
     CIP_TRY(cip_blz_open_shards(o->b, err));
     CIP_TRY(open_columns(o, err));
     cip_blz_compare_nbytes(&shown);
-    CIP_TRY(make_tree(o->b, err));
+    cip_arena *a = &o->b->layout->arena;
+    const cip_node *attrs;
+    cip_node *other, *root;
+    size_t n = 0;
+    CIP_TRY(cip_arena_printf(a, &o->b->key[0], err, "attributes"));
+    CIP_TRY(cip_blz_attributes(o->b->layout, "meta/attributes", NULL, &attrs, err));
+    CIP_TRY(other_meta(o->b, &other, err));
+    if (attrs != NULL || other != NULL) {
+        CIP_TRY(cip_node_new_map(a, (attrs != NULL) + (other != NULL), &root, err));
+        o->b->layout->tree = root;
+        if (attrs != NULL)
+            CIP_TRY(cip_node_set_key(a, root, n++, "attributes", attrs, err));
+        if (other != NULL)
+            CIP_TRY(cip_node_set_key(a, root, n, "meta", other, err));
+    }
     return add_facts(o, err);
 }
 

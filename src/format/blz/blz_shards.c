@@ -129,26 +129,6 @@ static int stop_listing(void *user, const char *name, bool is_folder)
     return 1;
 }
 
-/* Folders directly under the root that hold a data/. */
-static cip_status find_shards(cip_blz *b, cip_err *err)
-{
-    cip_layout *l = b->layout;
-    cip_buf found = { .mem = &l->env->mem };
-    cip_status st = cip_blz_list_folder(b, 0, "", &found, err);
-    const cip_blz_entry *e = (const cip_blz_entry *)(const void *)found.ptr;
-    for (size_t i = 0; st == CIP_OK && i < found.len / sizeof *e; i++) {
-        char path[CIP_IO_NUMBER_NAME];
-        snprintf(path, sizeof path, "%.255s/data", e[i].name);
-        if (!e[i].is_folder || strcmp(e[i].name, "data") == 0 || strcmp(e[i].name, "meta") == 0)
-            continue;
-        cip_status is = cip_io_list(l->io, path, cip_blz_flags(l), stop_listing, NULL, NULL);
-        if (is == CIP_OK || is == CIP_ERR_CANCELLED)
-            st = add_beneath(b, e[i].name, err);
-    }
-    cip_buf_clear(&found);
-    return st;
-}
-
 /* A folder by its own path; *used (may be NULL): it has a data/, which comes with the first chunk
  * that is dealt to it. */
 static cip_status add_root(cip_blz *b, const char *path, bool *used, cip_err *err)
@@ -228,5 +208,20 @@ cip_status cip_blz_open_shards(cip_blz *b, cip_err *err)
                      "the folder has no data/, so no chunk of the array lies in it");
     }
     CIP_TRY(listed_shards(b, err));
-    return find_shards(b, err);
+    /* Folders directly under the root that hold a data/. */
+    cip_layout *l = b->layout;
+    cip_buf found = { .mem = &l->env->mem };
+    cip_status st = cip_blz_list_folder(b, 0, "", &found, err);
+    const cip_blz_entry *e = (const cip_blz_entry *)(const void *)found.ptr;
+    for (size_t i = 0; st == CIP_OK && i < found.len / sizeof *e; i++) {
+        char path[CIP_IO_NUMBER_NAME];
+        snprintf(path, sizeof path, "%.255s/data", e[i].name);
+        if (!e[i].is_folder || strcmp(e[i].name, "data") == 0 || strcmp(e[i].name, "meta") == 0)
+            continue;
+        cip_status is = cip_io_list(l->io, path, cip_blz_flags(l), stop_listing, NULL, NULL);
+        if (is == CIP_OK || is == CIP_ERR_CANCELLED)
+            st = add_beneath(b, e[i].name, err);
+    }
+    cip_buf_clear(&found);
+    return st;
 }

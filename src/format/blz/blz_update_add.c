@@ -133,25 +133,6 @@ static void like_table(const cip_blz_state *u, cip_blz_kind kind, cip_blz_like *
     }
 }
 
-/* The shards that `nsuper` superchunks are dealt to. */
-static cip_status take_shards(cip_blz_state *u, uint64_t nsuper, cip_blz_super_how *out,
-                              cip_err *err)
-{
-    const cip_blz *b = u->b;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &out->shard, b->nshard, err));
-    for (size_t s = 0; s < b->nshard; s++) {
-        const char *dir = b->shard[s].dir;
-        char *name;
-        if (!cip_blz_is_dealt_to(b, s))
-            continue;
-        if (out->nshard < nsuper)
-            CIP_TRY(cip_blz_expect_within(&b->shard[s], out->nshard + 1, err));
-        CIP_TRY(cip_arena_copy(u->arena, dir, dir[0] != '\0' ? strlen(dir) - 1 : 0, &name, err));
-        out->shard[out->nshard++] = name;
-    }
-    return CIP_OK;
-}
-
 static cip_status like_document(cip_blz_state *u, const cip_spec_array *a, cip_blz_like *like,
                                 cip_err *err)
 {
@@ -169,7 +150,22 @@ static cip_status like_document(cip_blz_state *u, const cip_spec_array *a, cip_b
         CIP_TRY(c->data->table.count(c->data->table.self, &n, err));
     like->super.per = cip_blz_super_nominal(c);
     n = cip_div_up((uint64_t)a->shape[0], (uint64_t)like->chunklen);
-    return take_shards(u, cip_div_up(n, like->super.per), &like->super, err);
+    /* The shards that `nsuper` superchunks are dealt to. */
+    uint64_t nsuper = cip_div_up(n, like->super.per);
+    cip_blz_super_how *out = &like->super;
+    const cip_blz *b = u->b;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &out->shard, b->nshard, err));
+    for (size_t s = 0; s < b->nshard; s++) {
+        const char *dir = b->shard[s].dir;
+        char *name;
+        if (!cip_blz_is_dealt_to(b, s))
+            continue;
+        if (out->nshard < nsuper)
+            CIP_TRY(cip_blz_expect_within(&b->shard[s], out->nshard + 1, err));
+        CIP_TRY(cip_arena_copy(u->arena, dir, dir[0] != '\0' ? strlen(dir) - 1 : 0, &name, err));
+        out->shard[out->nshard++] = name;
+    }
+    return CIP_OK;
 }
 
 static uint64_t count_parts(const cip_blz_state *u)

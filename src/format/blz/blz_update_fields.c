@@ -219,25 +219,6 @@ static cip_status put_storage(cip_blz_state *u, cip_revision *r, cip_blz_meta *n
 
 /* --- meta/sizes ------------------------------------------------------------------------------- */
 
-/* Bytes of the column's chunks, as far as anybody can tell. */
-static cip_status count_bytes(cip_blz_column *c, uint64_t *nbytes, cip_err *err)
-{
-    for (size_t j = 0; j < c->nsuper; j++) {
-        cip_bp_file *f;
-        cip_space *s;
-        cip_err why = CIP_ERR_INIT;
-        bool all = true;
-        cip_status st = cip_blz_super_open(c, j, &f, &why);
-        if (st == CIP_OK)
-            st = cip_space_resolve(f->data, &s, &why);
-        if (st == CIP_OK)
-            st = cip_bp_count_bytes(f, nbytes, &all, &why);
-        if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
-            return cip_fail(err, st, why.offset, "%s", why.text);
-    }
-    return CIP_OK;
-}
-
 static cip_status put_sizes(cip_blz_state *u, cip_revision *r, const cip_blz_meta *now,
                             cip_err *err)
 {
@@ -247,8 +228,22 @@ static cip_status put_sizes(cip_blz_state *u, cip_revision *r, const cip_blz_met
     int64_t cbytes;
     uint64_t gone = 0;
     for (size_t i = 0; i < u->b->ncolumn; i++)
-        if (u->column[i].gone)
-            CIP_TRY(count_bytes(u->b->column[i], &gone, err));
+        if (u->column[i].gone) {
+            /* Bytes of the column's chunks, as far as anybody can tell. */
+            for (size_t j = 0; j < u->b->column[i]->nsuper; j++) {
+                cip_bp_file *f;
+                cip_space *s;
+                cip_err why = CIP_ERR_INIT;
+                bool all = true;
+                cip_status st = cip_blz_super_open(u->b->column[i], j, &f, &why);
+                if (st == CIP_OK)
+                    st = cip_space_resolve(f->data, &s, &why);
+                if (st == CIP_OK)
+                    st = cip_bp_count_bytes(f, &gone, &all, &why);
+                if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
+                    return cip_fail(err, st, why.offset, "%s", why.text);
+            }
+        }
     CIP_TRY(cip_build_set(&b, "", now->sizes, err));
     CIP_TRY(cip_node_new_uint(u->arena, now->row * (uint64_t)now->shape[0], &n, err));
     CIP_TRY(cip_build_set(&b, "nbytes", n, err));

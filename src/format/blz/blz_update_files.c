@@ -70,20 +70,6 @@ static cip_status count_rows(const cip_blz_column *c, const cip_buf *f, int64_t 
     return CIP_OK;
 }
 
-static cip_status find_rows(cip_blz_changed *x, cip_blz_column *c, cip_err *err)
-{
-    cip_buf f;
-    if (x->found >= 0)
-        return CIP_OK;
-    cip_status st = cip_blz_numbers_list(c, NULL, &f, err);
-    if (st == CIP_OK)
-        st = add_behind(c, &f, err);
-    if (st == CIP_OK)
-        st = count_rows(c, &f, &x->found, err);
-    cip_buf_clear(&f);
-    return st;
-}
-
 /* --- the chunks as an update takes them ------------------------------------------------------- */
 
 /* Chunks of exactly the rows that the shape says. */
@@ -130,7 +116,16 @@ static cip_status check_rows(cip_blz_changed *x, cip_blz_column *c, cip_change_k
     *rows = said;
     if (x->mends)
         return CIP_OK;
-    CIP_TRY(find_rows(x, c, err));
+    cip_buf f;
+    if (x->found < 0) {
+        cip_status st = cip_blz_numbers_list(c, NULL, &f, err);
+        if (st == CIP_OK)
+            st = add_behind(c, &f, err);
+        if (st == CIP_OK)
+            st = count_rows(c, &f, &x->found, err);
+        cip_buf_clear(&f);
+        CIP_TRY(st);
+    }
     if (x->found == said)
         return CIP_OK;
     if (kind != CIP_CHANGE_SHAPE || shape[0] > x->found || is_open(c))
@@ -216,21 +211,6 @@ static int64_t old_cbytes(const rewrite *w, uint64_t i)
     return head.cbytes + footprint(w->c);
 }
 
-/* The bytes of a chunk that is new, or that had another number. */
-static cip_status bytes_of(const rewrite *w, const cip_chunk_now *now, cip_extent *at, cip_err *err)
-{
-    cip_chunk old = { .run = 1 };
-    *at = now->chunk.at;
-    if (now->from == UINT64_MAX)
-        return CIP_OK;
-    CIP_TRY(exact_at(w->c, now->from, 1, &old, err));
-    *at = old.at;
-    return old.state == CIP_CHUNK_DATA
-               ? CIP_OK
-               : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                          "expected %sdata/__%" PRIu64 ".blp, found none", w->c->dir, now->from);
-}
-
 static cip_status put_chunks(rewrite *w, cip_err *err)
 {
     const uint64_t full =
@@ -244,7 +224,17 @@ static cip_status put_chunks(rewrite *w, cip_err *err)
             w->cbytes += old_cbytes(w, k);
         if (now.from == i)
             continue;
-        CIP_TRY(bytes_of(w, &now, &at, err));
+        /* The bytes of a chunk that is new, or that had another number. */
+        cip_chunk old = { .run = 1 };
+        at = now.chunk.at;
+        if (now.from != UINT64_MAX) {
+            CIP_TRY(exact_at(w->c, now.from, 1, &old, err));
+            at = old.at;
+            if (old.state != CIP_CHUNK_DATA)
+                return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                                "expected %sdata/__%" PRIu64 ".blp, found none", w->c->dir,
+                                now.from);
+        }
         if (!w->anew && i < w->c->nchunk)
             w->cbytes -= old_cbytes(w, i);
         if (i < full)

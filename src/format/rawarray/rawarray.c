@@ -104,22 +104,6 @@ done:
     return st;
 }
 
-static cip_status add_facts(cip_layout *l, const cip_ra_header *h, cip_err *err)
-{
-    uint64_t tail = cip_ra_tail(l, h), unknown = h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN;
-    CIP_TRY(type_fact(l, h, err));
-    CIP_TRY(cip_layout_add_fact(l, "byte order", err, "%s",
-                                h->header_big ? "big (header and data)"
-                                : h->data_big ? "big (data)"
-                                              : "little"));
-    CIP_TRY(dims_fact(l, h, err));
-    if (tail != 0)
-        CIP_TRY(cip_layout_add_fact(l, "trailing metadata", err, "%" PRIu64 " bytes", tail));
-    if (unknown != 0)
-        CIP_TRY(cip_layout_add_fact(l, "unknown flags", err, "0x%" PRIx64, unknown));
-    return CIP_OK;
-}
-
 static cip_status open_file(cip_layout *l, cip_err *err)
 {
     cip_ra_header *h;
@@ -139,7 +123,18 @@ static cip_status open_file(cip_layout *l, cip_err *err)
     CIP_TRY(make_spaces(l, h, &data, err));
     CIP_TRY(add_array(l, h, data, err));
     CIP_TRY(cip_ra_tree(l, h, &l->tree, err));
-    return add_facts(l, h, err);
+    uint64_t tail = cip_ra_tail(l, h), unknown = h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN;
+    CIP_TRY(type_fact(l, h, err));
+    CIP_TRY(cip_layout_add_fact(l, "byte order", err, "%s",
+                                h->header_big ? "big (header and data)"
+                                : h->data_big ? "big (data)"
+                                              : "little"));
+    CIP_TRY(dims_fact(l, h, err));
+    if (tail != 0)
+        CIP_TRY(cip_layout_add_fact(l, "trailing metadata", err, "%" PRIu64 " bytes", tail));
+    if (unknown != 0)
+        CIP_TRY(cip_layout_add_fact(l, "unknown flags", err, "0x%" PRIx64, unknown));
+    return CIP_OK;
 }
 
 /* --- query ---------------------------------------------------------------------------------- */

@@ -183,23 +183,6 @@ static void begin_tail(const cip_ra_state *u, uint64_t at, cip_revision *r)
         r->head = u->was.data_off;
 }
 
-/* The rest of the data from byte `at` on, in pieces. */
-static cip_status add_rest(const cip_ra_state *u, uint64_t at, cip_revision *r, cip_err *err)
-{
-    const uint64_t n = cip_chunk_changes_count(u->c);
-    cip_chunk_now now;
-    for (uint64_t i = at; i < n; i += now.run) {
-        cip_chunk_changes_at(u->c, i, &now);
-        if (now.from != UINT64_MAX)
-            CIP_TRY(cip_revision_range(r, u->l->io, u->was.data_off + now.from, now.run, err));
-        else if (now.chunk.state == CIP_CHUNK_ZERO)
-            CIP_TRY(cip_revision_fill(r, 0, now.run, err));
-        else
-            CIP_TRY(cip_revision_range(r, now.chunk.at.in->io, now.chunk.at.off, now.run, err));
-    }
-    return CIP_OK;
-}
-
 /* The first byte that is zero now, moved, or came behind the old end: from there on the file is
  * made of pieces. */
 static uint64_t find_rest(const cip_ra_state *u)
@@ -222,7 +205,18 @@ static cip_status finish_in_place(cip_ra_state *u, cip_revision *r, cip_err *err
     CIP_TRY(cip_chunk_changes_patch(u->c, rest, u->was.data_off, &r->patch, err));
     if (rest != cip_chunk_changes_count(u->c))
         begin_tail(u, rest, r);
-    CIP_TRY(add_rest(u, rest, r, err));
+    /* The rest of the data from byte `at` on, in pieces. */
+    const uint64_t n = cip_chunk_changes_count(u->c);
+    cip_chunk_now now;
+    for (uint64_t i = rest; i < n; i += now.run) {
+        cip_chunk_changes_at(u->c, i, &now);
+        if (now.from != UINT64_MAX)
+            CIP_TRY(cip_revision_range(r, u->l->io, u->was.data_off + now.from, now.run, err));
+        else if (now.chunk.state == CIP_CHUNK_ZERO)
+            CIP_TRY(cip_revision_fill(r, 0, now.run, err));
+        else
+            CIP_TRY(cip_revision_range(r, now.chunk.at.in->io, now.chunk.at.off, now.run, err));
+    }
     if (memcmp(u->h.dims, u->was.dims, sizeof u->h.dims) != 0)
         begin_tail(u, cip_min_u64(u->h.raw_len, u->was.raw_len), r);
     if (!r->has_tail)

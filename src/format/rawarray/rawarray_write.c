@@ -60,22 +60,6 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
     return cip_report_status(loss, err);
 }
 
-/* NULL or "none": as it is; "lz4". */
-static cip_status choose_codec(const cip_spec *spec, const cip_codec **out, cip_err *err)
-{
-    *out = NULL;
-    if (spec->codec == NULL || strcmp(spec->codec, "none") == 0)
-        return CIP_OK;
-    if (strcmp(spec->codec, "lz4") != 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected the codec lz4 or none for RawArray, found %.60s", spec->codec);
-    *out = cip_codec_find("lz4");
-    if (!cip_codec_available(*out))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the codec lz4 was left out of this build");
-    return CIP_OK;
-}
-
 static cip_status fill_header(const cip_spec_array *a, const cip_dtype *stored, bool big,
                               cip_ra_header *h, cip_err *err)
 {
@@ -132,7 +116,18 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
     w->env = b->env;
     w->out = b->out;
-    CIP_TRY(choose_codec(spec, &w->codec, err));
+    /* NULL or "none": as it is; "lz4". */
+    w->codec = NULL;
+    if (spec->codec != NULL && strcmp(spec->codec, "none") != 0) {
+        if (strcmp(spec->codec, "lz4") != 0)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected the codec lz4 or none for RawArray, found %.60s",
+                            spec->codec);
+        w->codec = cip_codec_find("lz4");
+        if (!cip_codec_available(w->codec))
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "the codec lz4 was left out of this build");
+    }
     CIP_TRY(cip_dtype_packed_le(b->arena, spec->array[0].dtype, &form->dtype, err));
     if (big)
         CIP_TRY(cip_dtype_with_order(b->arena, form->dtype, true, &form->dtype, err));

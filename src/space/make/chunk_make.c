@@ -35,26 +35,6 @@ static cip_status bytes_of(uint64_t itemsize, int32_t ndim, const int64_t *shape
     return CIP_OK;
 }
 
-static cip_status size_steps(cip_chunk_maker *m, cip_err *err)
-{
-    size_t n = m->arranged != 0 ? m->arranged : m->raw;
-    for (int k = m->form->nstep, turn = 0; k-- > 0; turn = !turn) {
-        const cip_codec *c = m->form->step[k].codec;
-        if (c->encode == NULL || c->bound == NULL)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written",
-                            c->name);
-        size_t bound = c->bound(n);
-        if (bound == 0 && n != 0)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "%s cannot encode chunks of %zu bytes", c->name, n);
-        n = bound;
-        m->encoded[turn] = (size_t)cip_max_u64(m->encoded[turn], n);
-    }
-    if (m->form->nstep != 0) /* room for what stays as it is */
-        m->encoded[0] = (size_t)cip_max_u64(m->encoded[0], m->arranged != 0 ? m->arranged : m->raw);
-    return CIP_OK;
-}
-
 cip_status cip_chunk_maker_init(cip_chunk_maker *m, cip_mem *mem, const cip_array_form *form,
                                 uint64_t longest, cip_err *err)
 {
@@ -77,7 +57,22 @@ cip_status cip_chunk_maker_init(cip_chunk_maker *m, cip_mem *mem, const cip_arra
             CIP_TRY(bytes_of(g->itemsize, g->ndim, g->stored != NULL ? g->stored : g->chunk,
                              &m->arranged, err));
     }
-    return size_steps(m, err);
+    size_t n = m->arranged != 0 ? m->arranged : m->raw;
+    for (int k = m->form->nstep, turn = 0; k-- > 0; turn = !turn) {
+        const cip_codec *c = m->form->step[k].codec;
+        if (c->encode == NULL || c->bound == NULL)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written",
+                            c->name);
+        size_t bound = c->bound(n);
+        if (bound == 0 && n != 0)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "%s cannot encode chunks of %zu bytes", c->name, n);
+        n = bound;
+        m->encoded[turn] = (size_t)cip_max_u64(m->encoded[turn], n);
+    }
+    if (m->form->nstep != 0) /* room for what stays as it is */
+        m->encoded[0] = (size_t)cip_max_u64(m->encoded[0], m->arranged != 0 ? m->arranged : m->raw);
+    return CIP_OK;
 }
 
 /* --- special chunks --------------------------------------------------------------------------- */

@@ -51,32 +51,28 @@ struct cip_encoder {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Shifts n bits of p behind the carried ones, in place; *n becomes whole bytes. */
-static void join_bits(cip_encoder *e, uint8_t *p, size_t *n)
-{
-    size_t nbyte = *n / 8, whole = (*n + e->ncarry) / 8;
-    unsigned rest = *n % 8, carry = e->carry, shift = e->ncarry;
-    unsigned tail = rest == 0 ? 0 : p[nbyte] & (0xff00u >> rest) & 0xffu;
-    for (size_t i = 0; i < nbyte; i++) {
-        unsigned v = p[i];
-        p[i] = (uint8_t)(carry | v >> shift);
-        carry = v << (8 - shift) & 0xffu;
-    }
-    if (whole > nbyte) {
-        p[nbyte] = (uint8_t)(carry | tail >> shift);
-        carry = tail << (8 - shift) & 0xffu;
-    } else {
-        carry |= tail >> shift;
-    }
-    e->carry = carry;
-    e->ncarry = (shift + rest) % 8;
-    *n = whole;
-}
-
 static cip_status put(cip_encoder *e, uint8_t *p, size_t n, cip_err *err)
 {
-    if (e->framing->bits)
-        join_bits(e, p, &n);
+    if (e->framing->bits) {
+        /* Shifts n bits of p behind the carried ones, in place; *n becomes whole bytes. */
+        size_t nbyte = n / 8, whole = (n + e->ncarry) / 8;
+        unsigned rest = n % 8, carry = e->carry, shift = e->ncarry;
+        unsigned tail = rest == 0 ? 0 : p[nbyte] & (0xff00u >> rest) & 0xffu;
+        for (size_t i = 0; i < nbyte; i++) {
+            unsigned v = p[i];
+            p[i] = (uint8_t)(carry | v >> shift);
+            carry = v << (8 - shift) & 0xffu;
+        }
+        if (whole > nbyte) {
+            p[nbyte] = (uint8_t)(carry | tail >> shift);
+            carry = tail << (8 - shift) & 0xffu;
+        } else {
+            carry |= tail >> shift;
+        }
+        e->carry = carry;
+        e->ncarry = (shift + rest) % 8;
+        n = whole;
+    }
     return n == 0 ? CIP_OK : cip_out_write(e->out, p, n, err);
 }
 

@@ -259,21 +259,6 @@ static cip_status cut_row(cip_tiler *t, const uint8_t *row, bool callers, cip_er
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-/* Where a row is collected that does not come in one piece. */
-static cip_status collect(cip_tiler *t, const uint8_t *from, size_t n, cip_err *err)
-{
-    if (t->cut.axis > 0 && t->temporary == NULL)
-        CIP_TRY(cip_temporary_new(t->env, NULL, &t->temporary, err));
-    if (t->part == NULL)
-        CIP_TRY(cip_mem_get(&t->env->mem, t->part_len, (void **)&t->part, err));
-    if (t->temporary != NULL)
-        CIP_TRY(cip_temporary_write(t->temporary, t->have, from, n, err));
-    else
-        memcpy(t->part + t->have, from, n);
-    t->have += n;
-    return CIP_OK;
-}
-
 cip_status cip_tiler_write(cip_tiler *t, const void *p, size_t n, cip_err *err)
 {
     const uint8_t *from = p;
@@ -283,8 +268,18 @@ cip_status cip_tiler_write(cip_tiler *t, const void *p, size_t n, cip_err *err)
                             "expected the end of the array, found %zu bytes more", n);
         size_t k = (size_t)cip_min_u64(n, t->want - t->have);
         bool whole = k == t->want;
-        if (!whole)
-            CIP_TRY(collect(t, from, k, err));
+        if (!whole) {
+            /* Where a row is collected that does not come in one piece. */
+            if (t->cut.axis > 0 && t->temporary == NULL)
+                CIP_TRY(cip_temporary_new(t->env, NULL, &t->temporary, err));
+            if (t->part == NULL)
+                CIP_TRY(cip_mem_get(&t->env->mem, t->part_len, (void **)&t->part, err));
+            if (t->temporary != NULL)
+                CIP_TRY(cip_temporary_write(t->temporary, t->have, from, k, err));
+            else
+                memcpy(t->part + t->have, from, k);
+            t->have += k;
+        }
         if (whole || t->have == t->want)
             CIP_TRY(cut_row(t, whole ? from : t->temporary == NULL ? t->part : NULL, whole, err));
         from += k;

@@ -87,21 +87,6 @@ static bool is_direct(const cip_gather *g, const cip_chunk_part *p)
            last->to == last->from;
 }
 
-static cip_status cast_direct(cip_gather *g, const cip_chunk_part *p, cip_err *err)
-{
-    cip_walk_at at;
-    cip_cast_stats stats = { 0, 0 };
-    cip_walk_seek(p->w, p->e0, &at);
-    uint8_t *dst = g->dst + at.to_off;
-    cip_want all = { .off = 0, .len = (size_t)wanted(p), .dst = dst };
-    const cip_chunk_wish wish = cip_chunk_wish_of(p->i, p->chunk->raw_len, &all, 1);
-    CIP_TRY(cip_chunk_pieces(&g->rd, g->s, p->chunk, &wish, err));
-    int64_t stride = (int64_t)p->w->itemsize;
-    if (!cip_cast_is_copy(g->cast))
-        cip_cast_run(g->cast, (size_t)(p->e1 - p->e0), dst, stride, dst, stride, 0, &stats);
-    return CIP_OK;
-}
-
 /* --- only what is touched -------------------------------------------------------------------- */
 
 /* The part's runs of bytes into piece[]; 0 when there are more than max. */
@@ -158,8 +143,19 @@ cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err)
     bool done = false, part = wanted(p) < p->chunk->raw_len;
     if (p->chunk->state != CIP_CHUNK_MISSING && cip_chunk_pattern(g->s, p->chunk, &pattern, own))
         return cast_pattern(g, p, pattern, err);
-    if (is_direct(g, p))
-        return cast_direct(g, p, err);
+    if (is_direct(g, p)) {
+        cip_walk_at at;
+        cip_cast_stats stats = { 0, 0 };
+        cip_walk_seek(p->w, p->e0, &at);
+        uint8_t *dst = g->dst + at.to_off;
+        cip_want all = { .off = 0, .len = (size_t)wanted(p), .dst = dst };
+        const cip_chunk_wish wish = cip_chunk_wish_of(p->i, p->chunk->raw_len, &all, 1);
+        CIP_TRY(cip_chunk_pieces(&g->rd, g->s, p->chunk, &wish, err));
+        int64_t stride = (int64_t)p->w->itemsize;
+        if (!cip_cast_is_copy(g->cast))
+            cip_cast_run(g->cast, (size_t)(p->e1 - p->e0), dst, stride, dst, stride, 0, &stats);
+        return CIP_OK;
+    }
     if (p->w->nested && p->chunk->state == CIP_CHUNK_DATA &&
         cip_chunk_way_of(&g->rd, g->s, p->chunk, &ask) != CIP_WAY_WHOLE)
         CIP_TRY(cast_pieces(g, p, &done, err));

@@ -296,21 +296,6 @@ static cip_chunk_wish wish_of(const box *b, uint64_t i, cip_want *want)
 
 enum { FAR_JOBS = 16 }; /* chunks whose requests are joined */
 
-/* In batches, each read ahead. */
-static cip_status run_far(box *b, uint64_t njob, cip_err *err)
-{
-    cip_want want[FAR_JOBS][BATCH];
-    cip_chunk_wish wish[FAR_JOBS];
-    for (; b->first < njob; b->first += FAR_JOBS) {
-        size_t n = (size_t)cip_min_u64(FAR_JOBS, njob - b->first);
-        for (size_t i = 0; i < n; i++)
-            wish[i] = wish_of(b, b->first + i, want[i]);
-        cip_chunks_expect(&b->g->rd, b->g->s, wish, n);
-        CIP_TRY(cip_pool_run(b->g->rd.pool, n, run_job, b, err));
-    }
-    return CIP_OK;
-}
-
 cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, bool *done,
                            cip_err *err)
 {
@@ -322,7 +307,18 @@ cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, 
     for (int32_t k = 0; k < b.v.grid->ndim; k++)
         njob *= (uint64_t)b.v.axis[k].chunks.nseg; /* at most the number of elements */
     CIP_TRY(g->s->table.count(g->s->table.self, &count, err));
-    if (cip_space_is_far(g->s))
-        return run_far(&b, njob, err);
+    if (cip_space_is_far(g->s)) {
+        /* In batches, each read ahead. */
+        cip_want want[FAR_JOBS][BATCH];
+        cip_chunk_wish wish[FAR_JOBS];
+        for (; b.first < njob; b.first += FAR_JOBS) {
+            size_t n = (size_t)cip_min_u64(FAR_JOBS, njob - b.first);
+            for (size_t i = 0; i < n; i++)
+                wish[i] = wish_of(&b, b.first + i, want[i]);
+            cip_chunks_expect(&b.g->rd, b.g->s, wish, n);
+            CIP_TRY(cip_pool_run(b.g->rd.pool, n, run_job, &b, err));
+        }
+        return CIP_OK;
+    }
     return cip_pool_run(g->rd.pool, (size_t)njob, run_job, &b, err);
 }

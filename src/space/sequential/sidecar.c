@@ -127,20 +127,6 @@ static cip_status get_space(cip_cursor *c, record *r, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status parse(cip_sidecar *s, cip_bytes in, uint64_t file_nbytes, cip_err *err)
-{
-    CIP_TRY(check_head(s->env, in, file_nbytes, err));
-    uint64_t n = cip_load_u64(in.ptr + 32, false);
-    cip_cursor c = cip_cursor_le((cip_bytes){ in.ptr + HEAD, in.len - HEAD - SUM });
-    if (n > cip_cursor_left(&c) / SPACE)
-        return fail(err, 32, "fewer spaces than it says");
-    CIP_TRY(CIP_NEW(&s->env->mem, &s->at, (size_t)n, err));
-    s->cap = (size_t)n;
-    while (s->n < n)
-        CIP_TRY(get_space(&c, &s->at[s->n++], err));
-    return cip_cursor_left(&c) == 0 ? CIP_OK : fail(err, CIP_NO_OFFSET, "more behind them");
-}
-
 cip_status cip_sidecar_load(cip_env *env, cip_io *io, uint64_t file_nbytes, cip_sidecar **out,
                             cip_err *err)
 {
@@ -154,7 +140,18 @@ cip_status cip_sidecar_load(cip_env *env, cip_io *io, uint64_t file_nbytes, cip_
     CIP_GO(cip_sidecar_new(env, &s, err));
     CIP_GO(cip_mem_get(&env->mem, (size_t)io->size, (void **)&s->bytes, err));
     CIP_GO(cip_io_read(io, 0, s->bytes, (size_t)io->size, err));
-    CIP_GO(parse(s, (cip_bytes){ s->bytes, (size_t)io->size }, file_nbytes, err));
+    const cip_bytes in = { s->bytes, (size_t)io->size };
+    CIP_GO(check_head(s->env, in, file_nbytes, err));
+    uint64_t n = cip_load_u64(in.ptr + 32, false);
+    cip_cursor c = cip_cursor_le((cip_bytes){ in.ptr + HEAD, in.len - HEAD - SUM });
+    if (n > cip_cursor_left(&c) / SPACE)
+        CIP_GO(fail(err, 32, "fewer spaces than it says"));
+    CIP_GO(CIP_NEW(&s->env->mem, &s->at, (size_t)n, err));
+    s->cap = (size_t)n;
+    while (s->n < n)
+        CIP_GO(get_space(&c, &s->at[s->n++], err));
+    if (cip_cursor_left(&c) != 0)
+        CIP_GO(fail(err, CIP_NO_OFFSET, "more behind them"));
     *out = s;
     return CIP_OK;
 done:
