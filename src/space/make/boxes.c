@@ -87,16 +87,16 @@ typedef cip_status run_fn(const cip_boxes *b, uint64_t off, uint8_t *p, size_t n
 /* Runs of a part of the array, each with its place in it and where `view` has it in memory: there
  * they are as long as in the array, as a box that is in memory has all of no axis that the array
  * has more of. */
-static cip_status for_runs(const cip_boxes *b, const int64_t *start, const int64_t *stop,
-                           const cip_nd *view, uint8_t *base, run_fn *fn, cip_err *err)
+static cip_status for_runs(const cip_boxes *b, const box *part, const cip_nd *view, uint8_t *base,
+                           run_fn *fn, cip_err *err)
 {
     cip_box_runs r;
-    if (!cip_box_runs_begin(&r, b->ndim, b->shape, start, stop))
+    if (!cip_box_runs_begin(&r, b->ndim, b->shape, part->start, part->stop))
         return CIP_OK;
     do {
         uint64_t in = view->off;
         for (int32_t k = 0; k < b->ndim; k++)
-            in += (uint64_t)((r.at[k] - start[k]) * view->stride[k]);
+            in += (uint64_t)((r.at[k] - part->start[k]) * view->stride[k]);
         CIP_TRY(fn(b, r.first * b->each, base + in, (size_t)(r.n * b->each), err));
     } while (cip_box_runs_next(&r));
     return CIP_OK;
@@ -176,12 +176,11 @@ static bool covers_any(const cip_boxes *b, const box *x)
     return true;
 }
 
-static cip_status wait(const cip_boxes *b, const box *x, const int64_t *start, const int64_t *stop,
-                       cip_err *err)
+static cip_status wait(const cip_boxes *b, const box *x, const box *part, cip_err *err)
 {
     cip_nd view;
-    view_in(b, x, start, stop, &view);
-    return for_runs(b, start, stop, &view, (uint8_t *)(uintptr_t)x->data, keep, err);
+    view_in(b, x, part->start, part->stop, &view);
+    return for_runs(b, part, &view, (uint8_t *)(uintptr_t)x->data, keep, err);
 }
 
 /* `waits`: the caller sees to it that parts wait. */
@@ -189,16 +188,16 @@ static cip_status write_part(cip_boxes *b, const box *x, const int64_t *coord, b
                              cip_err *err)
 {
     cip_nd view;
-    int64_t start[CIP_MAX_NDIM], stop[CIP_MAX_NDIM];
+    box part;
     _Atomic uint8_t *done = &b->done[index_of(b, coord)];
-    bool whole = clip(b, x, coord, start, stop);
+    bool whole = clip(b, x, coord, part.start, part.stop);
     if (whole ? atomic_exchange(done, 1) != 0 : atomic_load(done) != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected boxes that have no elements in common, found some of a chunk "
                         "that is stored already");
     if (!whole)
-        return waits ? CIP_OK : wait(b, x, start, stop, err);
-    view_in(b, x, start, stop, &view);
+        return waits ? CIP_OK : wait(b, x, &part, err);
+    view_in(b, x, part.start, part.stop, &view);
     return make(b, coord, &view, x->data, r, err);
 }
 
@@ -216,7 +215,7 @@ static cip_status write_box(cip_boxes *b, const box *x, room *r, cip_err *err)
         CIP_TRY(cip_stop_ask(err));
         CIP_TRY(write_part(b, x, at, waits, r, err));
     } while (cip_box_next(b->ndim, from, to, at));
-    return waits ? wait(b, x, x->start, x->stop, err) : CIP_OK;
+    return waits ? wait(b, x, x, err) : CIP_OK;
 }
 
 /* Each run of the box as one of elements in C order. */
@@ -270,7 +269,7 @@ static cip_status finish_chunk(cip_boxes *b, const int64_t *coord, cip_err *err)
     memcpy(all.stop, stop, sizeof all.stop);
     view_in(b, &all, start, stop, &view);
     CIP_TRY(cip_mem_get(mem, (size_t)n, (void **)&kept, err));
-    cip_status st = for_runs(b, start, stop, &view, kept, fetch, err);
+    cip_status st = for_runs(b, &all, &view, kept, fetch, err);
     if (st == CIP_OK)
         st = make(b, coord, &view, kept, &r, err);
     cip_mem_put(mem, r.buffer);
