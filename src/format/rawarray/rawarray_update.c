@@ -88,13 +88,6 @@ static cip_status new_header(cip_ra_state *u, uint64_t flags, uint64_t size, uin
     return CIP_OK;
 }
 
-/* Whatever lies behind the data. */
-static cip_status add_metadata(cip_ra_state *u, cip_revision *r, cip_err *err)
-{
-    uint64_t off = u->was.data_off + u->was.size;
-    return cip_revision_range(r, u->l->io, off, u->l->io->size - off, err);
-}
-
 static cip_status store_packed(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,
                                cip_err *err)
 {
@@ -160,6 +153,7 @@ static cip_status finish_anew(cip_ra_state *u, cip_revision *r, cip_err *err)
 {
     uint8_t head[CIP_RA_HEADER_MAX];
     uint64_t flags = u->was.flags & ~(uint64_t)CIP_RA_FLAG_LZ4;
+    const uint64_t end = u->was.data_off + u->was.size;
     CIP_TRY(make_data(u, err));
     if (!u->plain)
         flags |= CIP_RA_FLAG_LZ4;
@@ -169,57 +163,14 @@ static cip_status finish_anew(cip_ra_state *u, cip_revision *r, cip_err *err)
     r->tail_off = 0;
     CIP_TRY(cip_revision_bytes(r, head, (size_t)u->was.data_off, err));
     CIP_TRY(cip_revision_range(r, u->data.io, u->data.off, u->data.len, err));
-    return add_metadata(u, r, err);
-}
-
-/* The rest of the file is made anew, from byte `at` of the data on. */
-static void begin_tail(const cip_ra_state *u, uint64_t at, cip_revision *r)
-{
-    if (r->has_tail)
-        return;
-    r->has_tail = true;
-    r->tail_off = u->was.data_off + at;
-    if (at == u->was.raw_len)
-        r->head = u->was.data_off;
-}
-
-/* The first byte that is zero now, moved, or came behind the old end: from there on the file is
- * made of pieces. */
-static uint64_t find_rest(const cip_ra_state *u)
-{
-    const uint64_t n = cip_min_u64(cip_chunk_changes_count(u->c), u->was.raw_len);
-    cip_chunk_now now;
-    for (uint64_t i = 0; i < n; i += now.run) {
-        cip_chunk_changes_at(u->c, i, &now);
-        if (now.from == UINT64_MAX ? now.chunk.state == CIP_CHUNK_ZERO : now.from != i)
-            return i;
-    }
-    return n;
+    return cip_revision_range(r, u->l->io, end, u->l->io->size - end, err); /* the metadata */
 }
 
 static cip_status finish_in_place(cip_ra_state *u, cip_revision *r, cip_err *err)
 {
     uint8_t head[CIP_RA_HEADER_MAX];
-    /* What is new in place, then the rest; a tail is begun where there is one. */
-    const uint64_t rest = find_rest(u);
-    CIP_TRY(cip_chunk_changes_patch(u->c, rest, u->was.data_off, &r->patch, err));
-    if (rest != cip_chunk_changes_count(u->c))
-        begin_tail(u, rest, r);
-    /* The rest of the data from byte `at` on, in pieces. */
-    const uint64_t n = cip_chunk_changes_count(u->c);
-    cip_chunk_now now;
-    for (uint64_t i = rest; i < n; i += now.run) {
-        cip_chunk_changes_at(u->c, i, &now);
-        if (now.from != UINT64_MAX)
-            CIP_TRY(cip_revision_range(r, u->l->io, u->was.data_off + now.from, now.run, err));
-        else if (now.chunk.state == CIP_CHUNK_ZERO)
-            CIP_TRY(cip_revision_fill(r, 0, now.run, err));
-        else
-            CIP_TRY(cip_revision_range(r, now.chunk.at.in->io, now.chunk.at.off, now.run, err));
-    }
-    if (memcmp(u->h.dims, u->was.dims, sizeof u->h.dims) != 0)
-        begin_tail(u, cip_min_u64(u->h.raw_len, u->was.raw_len), r);
-    if (!r->has_tail)
+    CIP_TRY(cip_chunk_changes_revise(u->c, u->l->io, u->was.data_off, r, err));
+    if (memcmp(u->h.dims, u->was.dims, sizeof u->h.dims) == 0)
         return CIP_OK;
     CIP_TRY(new_header(u, u->was.flags, u->h.raw_len, head, err));
     CIP_TRY(cip_patch_bytes(&r->patch, AT_SIZE, head + AT_SIZE, 8, err));
@@ -228,7 +179,7 @@ static cip_status finish_in_place(cip_ra_state *u, cip_revision *r, cip_err *err
         if (u->h.dims[i] != u->was.dims[i])
             CIP_TRY(cip_patch_bytes(&r->patch, dim, head + dim, 8, err));
     }
-    return add_metadata(u, r, err);
+    return CIP_OK;
 }
 
 cip_status cip_ra_update_finish(void *state, cip_revision *r, cip_err *err)

@@ -13,7 +13,7 @@
 #include "format/rawarray/rawarray.h"
 #include "support/fail_alloc.h"
 #include "support/needs.h"
-#include "support/one_format.h"
+#include "support/one_update.h"
 
 enum { ROOM = 1 << 16 };
 
@@ -91,99 +91,16 @@ static ra_bytes build(const model *m, const form *f)
     return ra_build(&make);
 }
 
-/* An update under way. */
-typedef struct job {
-    one_file f;
-    cip_arena arena;
-    cip_io *temporary;
-    void *u;
-    cip_chunk_changes *c;
-    cip_revision r;
-} job;
-
-static cip_status begin(job *j, const cip_spec *how, void **u)
-{
-    if (j->temporary == NULL)
-        CIP_TRY(cip_temporary_new(&j->f.env, NULL, &j->temporary, NULL));
-    const cip_store_begin b = { .env = &j->f.env,
-                                .arena = &j->arena,
-                                .spec = how,
-                                .old = j->f.layout,
-                                .temporary = j->temporary };
-    return cip_ra_store.begin(&b, u, NULL);
-}
-
-static void job_open(job *j, const model *m, const form *f, const cip_spec *how,
+static void job_open(one_update *j, const model *m, const form *f, const cip_spec *how,
                      const cip_allocator *from)
 {
     ra_bytes b = build(m, f);
-    static const cip_spec none = { .big = -1 };
-    memset(j, 0, sizeof *j);
-    cip_status st = one_open(&j->f, &cip_format_rawarray, b.ptr, b.len, 0, from);
-    j->arena.mem = j->r.patch.arena.mem = &j->f.env.mem;
-    if (st == CIP_OK)
-        begin(j, how != NULL ? how : &none, &j->u);
+    one_update_open(j, &cip_format_rawarray, (cip_bytes){ b.ptr, b.len }, how, from);
     free(b.ptr);
 }
 
-static void job_close(job *j)
-{
-    if (j->u != NULL)
-        cip_ra_store.clear(j->u);
-    cip_chunk_changes_free(j->c);
-    cip_revision_clear(&j->r);
-    cip_io_close(j->temporary);
-    cip_arena_clear(&j->arena);
-    one_close(&j->f);
-}
-
-/* The array's chunks, changed as core does it. */
-static cip_status form_of(job *j, cip_change_kind kind, const int64_t *shape, cip_err *err)
-{
-    const cip_array *a = j->f.layout->array[0];
-    cip_change_form f = { .fill = NULL };
-    CIP_TRY(cip_ra_store.form(j->u, a, kind, shape, &f, err));
-    return j->c != NULL ? CIP_OK : cip_chunk_changes_new(a, &f.form, j->temporary, &j->c, err);
-}
-
-static cip_status elements(job *j, const cip_nd *at, const cip_feed *feed)
-{
-    CIP_TRY(form_of(j, CIP_CHANGE_ELEMENTS, NULL, NULL));
-    return cip_chunk_changes_write(j->c, at, feed, NULL);
-}
-
-static cip_status shape(job *j, const int64_t *to)
-{
-    CIP_TRY(form_of(j, CIP_CHANGE_SHAPE, to, NULL));
-    return cip_chunk_changes_resize(j->c, j->f.layout->array[0], to, NULL, NULL, NULL);
-}
-
-static cip_status rows(job *j, uint64_t n, const cip_feed *feed)
-{
-    const cip_array *a = j->f.layout->array[0];
-    int64_t to[CIP_MAX_NDIM];
-    cip_nd at;
-    CIP_TRY(form_of(j, CIP_CHANGE_ROWS, NULL, NULL));
-    memcpy(to, cip_chunk_changes_shape(j->c), sizeof *to * (size_t)a->view.ndim);
-    const int64_t was = to[0];
-    to[0] += (int64_t)n;
-    CIP_TRY(cip_view_c_order(a->view.ndim, to, a->view.itemsize, &at, NULL));
-    at.off = (uint64_t)(was * at.stride[0]);
-    at.shape[0] = (int64_t)n;
-    return cip_chunk_changes_resize(j->c, a, to, n != 0 ? &at : NULL, feed, NULL);
-}
-
-static cip_status finish(job *j, cip_err *err)
-{
-    if (j->c != NULL && cip_chunk_changes_made(j->c) != 0) {
-        CIP_TRY(cip_chunk_changes_finish(j->c, NULL, NULL, err));
-        CIP_TRY(cip_ra_store.chunks(j->u, j->c, err));
-    }
-    return cip_ra_store.finish(j->u, &j->r, err);
-}
-
 /* Every k-th element along each axis from a random one on. */
-static void write_some(job *j, model *m)
+static void write_some(one_update *j, model *m)
 {
     cip_nd whole, at;
     uint8_t data[ROOM], *p = data;
@@ -212,10 +129,11 @@ static void write_some(job *j, model *m)
         }
     }
     one_bytes b = { data, m->each };
-    assert_int_equal(elements(j, &at, &(cip_feed){ .next = one_next, .self = &b }), CIP_OK);
+    assert_int_equal(one_update_elements(j, &at, &(cip_feed){ .next = one_next, .self = &b }),
+                     CIP_OK);
 }
 
-static void append_some(job *j, model *m)
+static void append_some(one_update *j, model *m)
 {
     uint64_t n = any(4);
     size_t old = count(m->ndim, m->shape, m->each);
@@ -224,10 +142,10 @@ static void append_some(job *j, model *m)
     one_bytes b = { m->data + old, m->each };
     for (size_t i = old; i < now; i++)
         m->data[i] = (uint8_t)(10 + any(200));
-    assert_int_equal(rows(j, n, &(cip_feed){ .next = one_next, .self = &b }), CIP_OK);
+    assert_int_equal(one_update_rows(j, n, &(cip_feed){ .next = one_next, .self = &b }), CIP_OK);
 }
 
-static void resize_some(job *j, model *m, bool rows_only)
+static void resize_some(one_update *j, model *m, bool rows_only)
 {
     model was = *m;
     for (int d = 0; d < (rows_only ? 1 : m->ndim); d++)
@@ -247,17 +165,17 @@ static void resize_some(job *j, model *m, bool rows_only)
         if (inside)
             memcpy(m->data + i * m->each, was.data + from * m->each, m->each);
     }
-    assert_int_equal(shape(j, m->shape), CIP_OK);
+    assert_int_equal(one_update_shape(j, m->shape), CIP_OK);
 }
 
 /* The revision as a file: shape, data, metadata; everything else in the header as it was. */
-static void check(job *j, const model *m, const form *f, const char *what)
+static void check(one_update *j, const model *m, const form *f, const char *what)
 {
     cip_io *now;
     one_file g;
     cip_err err = CIP_ERR_INIT;
     uint64_t old = j->f.io->size;
-    if (finish(j, &err) != CIP_OK)
+    if (one_update_finish(j, &err) != CIP_OK)
         fail_msg("%s, %s: %s", f->name, what, err.text);
     assert_int_equal(cip_revision_check(&j->r, old, NULL), CIP_OK);
     assert_int_equal(cip_io_open_revision(j->f.io, &j->r, &now, NULL), CIP_OK);
@@ -296,7 +214,7 @@ static void changes_of_every_form_are_those_of_the_model(void **state)
     NEEDS(LZ4);
     for (int round = 0; round < 3000; round++) {
         static model m;
-        job j;
+        one_update j;
         char what[64];
         const form *f = &forms[any(4)];
         seed = (uint64_t)round * 977 + 5;
@@ -321,7 +239,7 @@ static void changes_of_every_form_are_those_of_the_model(void **state)
         }
         check(&j, &m, f, what);
     next:
-        job_close(&j);
+        one_update_close(&j);
     }
 }
 
@@ -330,32 +248,32 @@ static void only_what_changes_is_written(void **state)
 {
     (void)state;
     static model m;
-    job j;
+    one_update j;
     make_model(&m, 2, 4, "abc");
     m.shape[0] = 5;
     m.shape[1] = 7;
     job_open(&j, &m, &forms[0], NULL, NULL);
-    assert_int_equal(finish(&j, NULL), CIP_OK);
+    assert_int_equal(one_update_finish(&j, NULL), CIP_OK);
     assert_false(j.r.has_tail || j.r.anew);
     assert_int_equal(j.r.patch.n, 0);
-    job_close(&j);
+    one_update_close(&j);
 
     job_open(&j, &m, &forms[0], NULL, NULL);
     write_some(&j, &m);
-    assert_int_equal(finish(&j, NULL), CIP_OK);
+    assert_int_equal(one_update_finish(&j, NULL), CIP_OK);
     assert_false(j.r.has_tail || j.r.anew);
     assert_true(j.r.patch.n >= 1);
-    job_close(&j);
+    one_update_close(&j);
 
     one_bytes b = { m.data, 4 };
     job_open(&j, &m, &forms[0], NULL, NULL);
-    assert_int_equal(rows(&j, 1, &(cip_feed){ .next = one_next, .self = &b }), CIP_OK);
-    assert_int_equal(finish(&j, NULL), CIP_OK);
+    assert_int_equal(one_update_rows(&j, 1, &(cip_feed){ .next = one_next, .self = &b }), CIP_OK);
+    assert_int_equal(one_update_finish(&j, NULL), CIP_OK);
     assert_true(j.r.has_tail && !j.r.anew);
     assert_int_equal(j.r.tail_off, 64 + 5 * 7 * 4);
     assert_int_equal(j.r.tail_len, 7 * 4 + 3);
     assert_int_equal(j.r.patch.n, 2); /* size, last dimension */
-    job_close(&j);
+    one_update_close(&j);
 }
 
 /* Many small changes lie in the file where they were. */
@@ -365,20 +283,20 @@ static void many_changes_stay_in_place(void **state)
     (void)state;
     const uint64_t dims[] = { N };
     uint8_t *zeros = calloc(N, 1), *ones = malloc(N / 128), *found = malloc(N);
-    job j = { .u = NULL };
+    one_update j;
     cip_io *now;
     ra_make make = { .eltype = CIP_RA_UINT, .elbyte = 1, .size = N, .ndim = 1, .dims = dims };
     make.data = zeros;
     make.data_len = N;
     ra_bytes b = ra_build(&make);
     memset(ones, 1, N / 128);
-    assert_int_equal(one_open(&j.f, &cip_format_rawarray, b.ptr, b.len, 0, NULL), CIP_OK);
-    j.arena.mem = j.r.patch.arena.mem = &j.f.env.mem;
-    assert_int_equal(begin(&j, &(cip_spec){ .big = -1 }, &j.u), CIP_OK);
+    assert_int_equal(
+        one_update_open(&j, &cip_format_rawarray, (cip_bytes){ b.ptr, b.len }, NULL, NULL), CIP_OK);
     cip_nd at = { .itemsize = 1, .ndim = 1, .shape = { N / 128 }, .stride = { 128 } };
     one_bytes from = { ones, 1 };
-    assert_int_equal(elements(&j, &at, &(cip_feed){ .next = one_next, .self = &from }), CIP_OK);
-    assert_int_equal(finish(&j, NULL), CIP_OK);
+    assert_int_equal(one_update_elements(&j, &at, &(cip_feed){ .next = one_next, .self = &from }),
+                     CIP_OK);
+    assert_int_equal(one_update_finish(&j, NULL), CIP_OK);
     assert_false(j.r.anew || j.r.has_tail);
     assert_int_equal(cip_io_open_revision(j.f.io, &j.r, &now, NULL), CIP_OK);
     assert_int_equal(now->size, b.len);
@@ -387,7 +305,7 @@ static void many_changes_stay_in_place(void **state)
         if (found[i] != (i % 128 == 0))
             fail_msg("byte %zu", i);
     cip_io_close(now);
-    job_close(&j);
+    one_update_close(&j);
     free(b.ptr);
     free(zeros);
     free(ones);
@@ -397,14 +315,14 @@ static void many_changes_stay_in_place(void **state)
 static cip_status begin_with(const cip_spec *how)
 {
     static model m;
-    job j;
+    one_update j;
     void *u = NULL;
     make_model(&m, 1, 1, "");
     job_open(&j, &m, &forms[0], NULL, NULL);
-    cip_status st = begin(&j, how, &u);
+    cip_status st = one_update_begin(&j, how, &u);
     if (st == CIP_OK)
         cip_ra_store.clear(u);
-    job_close(&j);
+    one_update_close(&j);
     return st;
 }
 
@@ -413,7 +331,7 @@ static void options_decide_the_codec(void **state)
     (void)state;
     NEEDS(LZ4);
     static model m;
-    job j;
+    one_update j;
     assert_int_equal(begin_with(&(cip_spec){ .codec = "zlib" }), CIP_ERR_UNSUPPORTED);
     assert_int_equal(begin_with(&(cip_spec){ .checksum = "md5" }), CIP_ERR_UNSUPPORTED);
     assert_int_equal(begin_with(&(cip_spec){ .checksum = "none" }), CIP_OK);
@@ -423,17 +341,17 @@ static void options_decide_the_codec(void **state)
     job_open(&j, &m, &forms[0], &lz4, NULL);
     check(&j, &m, &forms[0], "to lz4");
     assert_true(j.r.anew && j.r.tail_len < 1000);
-    job_close(&j);
+    one_update_close(&j);
     job_open(&j, &m, &forms[3], &none, NULL);
     check(&j, &m, &forms[0], "from lz4");
     assert_int_equal(j.r.tail_len, 64 + 3200 + 3);
-    job_close(&j);
+    one_update_close(&j);
 }
 
 static void elements_and_rows_change_behind_a_shape(void **state)
 {
     static model m;
-    job j;
+    one_update j;
     cip_nd at;
     one_bytes b = { m.data, 1 };
     const cip_feed feed = { .next = one_next, .self = &b };
@@ -442,15 +360,15 @@ static void elements_and_rows_change_behind_a_shape(void **state)
     m.shape[0] = 9;
     job_open(&j, &m, &forms[0], NULL, NULL);
     assert_int_equal(cip_view_c_order(1, m.shape, 1, &at, NULL), CIP_OK);
-    assert_int_equal(shape(&j, (int64_t[]){ 3 }), CIP_OK);
-    assert_int_equal(elements(&j, &at, &feed), CIP_ERR_RANGE);
+    assert_int_equal(one_update_shape(&j, (int64_t[]){ 3 }), CIP_OK);
+    assert_int_equal(one_update_elements(&j, &at, &feed), CIP_ERR_RANGE);
     at.shape[0] = 3;
-    assert_int_equal(elements(&j, &at, &feed), CIP_OK);
+    assert_int_equal(one_update_elements(&j, &at, &feed), CIP_OK);
     b.at = m.data + 3;
-    assert_int_equal(rows(&j, 1, &feed), CIP_OK);
+    assert_int_equal(one_update_rows(&j, 1, &feed), CIP_OK);
     m.shape[0] = 4;
     check(&j, &m, &forms[0], "behind a shape");
-    job_close(&j);
+    one_update_close(&j);
 }
 
 static void a_failing_allocation_is_passed_on(void **state)
@@ -460,7 +378,7 @@ static void a_failing_allocation_is_passed_on(void **state)
     for (int k = 0; k < 4; k++)
         for (size_t n = 1;; n++) {
             static model m;
-            job j;
+            one_update j;
             fail_alloc alloc = { 0 };
             const cip_allocator from = { fail_alloc_resize, &alloc };
             uint8_t data[100] = { 0 };
@@ -473,17 +391,17 @@ static void a_failing_allocation_is_passed_on(void **state)
             job_open(&j, &m, &forms[k], NULL, &from);
             size_t before = alloc.requests;
             alloc.fail_at = before + n;
-            cip_status st = elements(&j, &at, &feed);
+            cip_status st = one_update_elements(&j, &at, &feed);
             if (st == CIP_OK)
-                st = rows(&j, 2, &feed);
+                st = one_update_rows(&j, 2, &feed);
             if (st == CIP_OK)
-                st = shape(&j, (int64_t[]){ 5, 5 });
+                st = one_update_shape(&j, (int64_t[]){ 5, 5 });
             if (st == CIP_OK)
-                st = finish(&j, NULL);
+                st = one_update_finish(&j, NULL);
             bool failed = alloc.requests >= before + n;
             if (st != CIP_OK || !failed) /* what is kept for later gives way first */
                 assert_int_equal(st, failed ? CIP_ERR_NOMEM : CIP_OK);
-            job_close(&j);
+            one_update_close(&j);
             assert_int_equal(alloc.held, 0);
             if (!failed)
                 break;

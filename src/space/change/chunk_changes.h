@@ -106,6 +106,13 @@ cip_status cip_chunk_changes_patch(const cip_chunk_changes *c, uint64_t end, uin
 /* Linear bytes as they are now, as an io that lives as long as the changes do; n-d chunks: NULL. */
 cip_io *cip_chunk_changes_io(const cip_chunk_changes *c);
 
+/* What becomes of a file in which they lie from `base` on, an array's alone: what changes in place
+ * is patched; where more than that changes, the tail begins with the first byte that moves, is zero
+ * or comes behind the old end, and ends with what lay behind the bytes. Of a revision `anew`, with
+ * what comes before them in its pieces: all of this follows. */
+cip_status cip_chunk_changes_revise(const cip_chunk_changes *c, cip_io *file, uint64_t base,
+                                    cip_revision *r, cip_err *err);
+
 /* The array that is all of the chunks, as the file had it; without one, that was changed first. */
 const cip_array *cip_chunk_changes_array(const cip_chunk_changes *c);
 /* All of them as they are now, as one space. */

@@ -476,6 +476,45 @@ cip_status cip_chunk_changes_patch(const cip_chunk_changes *c, uint64_t end, uin
     return cip_patch_range(to, base + from, c->linear, from, until - from, err);
 }
 
+/* The first byte that moved, is zero now, or came behind the old end. */
+static uint64_t find_rest(const cip_chunk_changes *c)
+{
+    const uint64_t n = cip_min_u64(cip_chunk_changes_count(c), c->was->len);
+    cip_chunk_now now;
+    for (uint64_t i = 0; i < n; i += now.run) {
+        cip_chunk_changes_at(c, i, &now);
+        if (now.from == UINT64_MAX ? now.chunk.state == CIP_CHUNK_ZERO : now.from != i)
+            return i;
+    }
+    return n;
+}
+
+cip_status cip_chunk_changes_revise(const cip_chunk_changes *c, cip_io *file, uint64_t base,
+                                    cip_revision *r, cip_err *err)
+{
+    const uint64_t n = cip_chunk_changes_count(c), end = base + c->was->len;
+    const uint64_t rest = r->anew ? 0 : find_rest(c);
+    cip_chunk_now now;
+    CIP_TRY(cip_chunk_changes_patch(c, rest, base, &r->patch, err));
+    if (!r->anew && rest == n && n == c->was->len)
+        return CIP_OK;
+    if (!r->anew) {
+        r->has_tail = true;
+        r->tail_off = base + rest;
+        r->head = rest == c->was->len ? base : 0;
+    }
+    for (uint64_t i = rest; i < n; i += now.run) {
+        cip_chunk_changes_at(c, i, &now);
+        if (now.from != UINT64_MAX)
+            CIP_TRY(cip_revision_range(r, file, base + now.from, now.run, err));
+        else if (now.chunk.state == CIP_CHUNK_ZERO)
+            CIP_TRY(cip_revision_fill(r, 0, now.run, err));
+        else
+            CIP_TRY(cip_revision_range(r, now.chunk.at.in->io, now.chunk.at.off, now.run, err));
+    }
+    return cip_revision_range(r, file, end, file->size - end, err);
+}
+
 /* --- an array alone --------------------------------------------------------------------------- */
 
 /* Both have the new bytes now, so that neither may change them. */
