@@ -336,6 +336,17 @@ def with_text(options):
     return created([], ["string", "metadata", "some text behind the data"], put("data", "i4le-40x30")) + [["convert", "a.asdf", "a.ra", *options]]
 
 
+ONE_ARRAY_UPDATES = {
+    "write": [["write", ".", ".", at("i4le-40x30")]], "rows": [["write", ".", "[1:3]", at("i4le-2x30")]],
+    "steps": [["write", ".", "[::10, 1::2]", at("i4le-4x15")]], "append": [["append", ".", at("i4le-2x30")]],
+    "cast": [["write_array", ".", "[0]", at("i2be-30")]], "resize-up": [["resize", ".", "50,30"]], "resize-down": [["resize", ".", "3,30"]],
+    "resize-wide": [["resize", ".", "40,33"]], "resize-both": [["resize", ".", "20,20"]], "resize-zero": [["resize", ".", "0,30"]],
+    "set": [["string", "metadata", "new text"]], "set-none": [["remove", "metadata"]], "set-other": [["string", "flags", "no"]],
+    "all": [["append", ".", at("i4le-2x30")], ["write", ".", "[-1]", at("i4le-30")]],
+    "wrong": [["append", ".", at("i4le-2x29")]], "defrag": [["defrag"]], "freeze": [["freeze"]],
+}
+
+
 def rawarray():
     for dtype, order, shape in itertools.product(DTYPES, [None, "little", "big"], ["scalar", "7", "3x4", "0x4", "2x3x2"]):
         for codec in ("none", "lz4") if shape == "3x4" else ("none",):
@@ -345,17 +356,8 @@ def rawarray():
         yield f"rawarray/put/{dtype}/lz4", single("rawarray", "ra", dtype, "40x30", "codec=lz4", verb="put")
         yield f"rawarray/slab/{dtype}", single("rawarray", "ra", dtype, "6x5", verb="slab")
         yield f"rawarray/strict/{dtype}", [["create", "a.ra"], ["put_array", "data", at(f"{dtype}-3x4")], ["commit"]]
-    updates = {
-        "write": [["write", ".", ".", at("i4le-40x30")]], "rows": [["write", ".", "[1:3]", at("i4le-2x30")]],
-        "steps": [["write", ".", "[::10, 1::2]", at("i4le-4x15")]], "append": [["append", ".", at("i4le-2x30")]],
-        "cast": [["write_array", ".", "[0]", at("i2be-30")]], "resize-up": [["resize", ".", "50,30"]], "resize-down": [["resize", ".", "3,30"]],
-        "resize-wide": [["resize", ".", "40,33"]], "resize-both": [["resize", ".", "20,20"]], "resize-zero": [["resize", ".", "0,30"]],
-        "set": [["string", "metadata", "new text"]], "set-none": [["remove", "metadata"]], "set-other": [["string", "flags", "no"]],
-        "all": [["append", ".", at("i4le-2x30")], ["write", ".", "[-1]", at("i4le-30")]],
-        "wrong": [["append", ".", at("i4le-2x29")]], "defrag": [["defrag"]], "freeze": [["freeze"]],
-    }
     forms = {"raw": [], "big": ["byteorder=big"], "lz4": ["codec=lz4"], "lz4-big": ["codec=lz4", "byteorder=big"]}
-    for (form, options), meta, (what, lines) in itertools.product(forms.items(), [0, 1], updates.items()):
+    for (form, options), meta, (what, lines) in itertools.product(forms.items(), [0, 1], ONE_ARRAY_UPDATES.items()):
         made = with_text(options) if meta else single("rawarray", "ra", "i4le", "40x30", *options)
         yield f"rawarray/update/{form}/meta{meta}/{what}", [*made, ["edit", "a.ra"], *lines, ["commit"]]
     for (form, options), out in itertools.product(forms.items(), ["b.ra", "b.asdf", "b.npy", "b.yaml"]):
@@ -368,6 +370,9 @@ def npys():
     for dtype in DTYPES:
         yield f"npy/put/{dtype}", single("npy", "npy", dtype, "40x30", verb="put")
         yield f"npy/slab/{dtype}", single("npy", "npy", dtype, "6x5", verb="slab")
+    for order, (what, lines) in itertools.product(["little", "big"], ONE_ARRAY_UPDATES.items()):
+        yield (f"npy/update/{order}/{what}",
+               [*single("npy", "npy", "i4le", "40x30", f"byteorder={order}"), ["edit", "a.npy"], *lines, ["commit"]])
     for options in (["codec=lz4"], ["encode=[zlib]"], ["standard=2.0"], ["md5=md5"], ["align=128"], ["slack=3"]):
         yield f"npy/option/{options[0].replace('=', '-').replace('[zlib]', 'zlib')}", single("npy", "npy", "i4le", "3x4", *options)
     for dtype in [*RECORDS, "U3be", "S5", "f2be", "time"]:

@@ -50,6 +50,34 @@ void fault_make_rawarray_and_text(const char *dir)
     make_rawarray(dir, "what they are: numbers");
 }
 
+/* The same numbers behind a header of this length, and another array behind them. */
+static void make_npy(const char *dir, size_t header)
+{
+    static const char text[] = "{'descr': '<u4', 'fortran_order': False, 'shape': (500,), }",
+                      other[] = "\x93NUMPY\1\0\70\0{'descr': '|u1', 'fortran_order': False, "
+                                "'shape': (), }\nx";
+    uint8_t b[128 + 4 * COUNT + sizeof other];
+    memset(b, ' ', header);
+    memcpy(b, "\x93NUMPY\1", 8);
+    cip_store_u16(b + 8, (uint16_t)(header - 10), false);
+    memcpy(b + 10, text, sizeof text - 1);
+    b[header - 1] = '\n';
+    for (uint32_t i = 0; i < COUNT; i++)
+        cip_store_u32(b + header + 4 * i, i * 2654435761u, false);
+    memcpy(b + header + 4 * COUNT, other, sizeof other - 1);
+    put_file(dir, "a.npy", b, header + 4 * COUNT + sizeof other - 1);
+}
+
+void fault_make_npy(const char *dir)
+{
+    make_npy(dir, 128);
+}
+
+void fault_make_tight_npy(const char *dir)
+{
+    make_npy(dir, 70);
+}
+
 cip_status fault_commit(const char *path, cip_level level, fault_fill *fill, cip_err *err)
 {
     cip_env env;

@@ -292,6 +292,13 @@ static cip_status ra_insert_chunks(cip_change *e, cip_err *err)
     return cip_change_insert(e, NULL, 0, 130, cip_dtype_as_stored(), v, sizeof v, err);
 }
 
+/* Their number is longer. */
+static cip_status ra_many(cip_change *e, cip_err *err)
+{
+    const int64_t shape[] = { 1700 };
+    return cip_change_resize(e, NULL, 1, shape, err);
+}
+
 #define FAULT_EDIT(name)                                                                           \
     cip_status fault_edit_##name(const char *path, cip_level level, int step, cip_err *err)        \
     {                                                                                              \
@@ -327,6 +334,7 @@ FAULT_EDIT(ra_delete)
 FAULT_EDIT(ra_delete_chunks)
 FAULT_EDIT(ra_insert)
 FAULT_EDIT(ra_insert_chunks)
+FAULT_EDIT(ra_many)
 
 /* --- 500 numbers in five chunks -------------------------------------------------------------- */
 

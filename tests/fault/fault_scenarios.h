@@ -21,6 +21,8 @@ fault_change fault_by_switch, fault_by_switch_and_tail, fault_by_append, fault_b
     fault_twice, fault_switch_after_journal, fault_rows;
 void fault_make_rawarray(const char *dir);
 void fault_make_rawarray_and_text(const char *dir); /* with metadata behind the data */
+void fault_make_npy(const char *dir);               /* with another array behind */
+void fault_make_tight_npy(const char *dir); /* whose header has no room for a longer shape */
 void fault_make_bloscpack(const char *dir);
 void fault_make_full_bloscpack(const char *dir); /* without a free offset */
 void fault_make_frame(const char *dir);          /* of Blosc2 */
@@ -49,7 +51,7 @@ fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_
     fault_edit_smaller, fault_edit_several, fault_edit_freeze, fault_edit_defrag, fault_edit_ra_put,
     fault_edit_ra_append, fault_edit_ra_larger, fault_edit_ra_smaller, fault_edit_delete_rows,
     fault_edit_delete_packed, fault_edit_insert_rows, fault_edit_insert_packed,
-    fault_edit_ra_insert, fault_edit_ra_insert_chunks, fault_edit_ra_delete,
+    fault_edit_ra_insert, fault_edit_ra_insert_chunks, fault_edit_ra_many, fault_edit_ra_delete,
     fault_edit_ra_delete_chunks, fault_convert_itself, fault_create_external, fault_append,
     fault_create, fault_create_columns, fault_save_columns, fault_explode, fault_implode;
 fault_change fault_edit_frame_in_turn, fault_edit_frame_put, fault_edit_vlmetalayer,

@@ -29,6 +29,7 @@ static const kind kinds[] = {
     { "a.asdf", NULL, NULL, NULL, "streamed", "a", 2 },
     { "a.b2nd", NULL, NULL, NULL, NULL, "", 3 },
     { "a.b2nd", NULL, "sparse=yes", NULL, NULL, "", 2 },
+    { "a.npy", NULL, NULL, NULL, NULL, "", 3 },
     { "a.ra", NULL, NULL, NULL, NULL, "", 3 },
     { "a.ra", NULL, NULL, "lz4", NULL, "", 3 },
     { "a.blp", NULL, "chunk_size=32", NULL, NULL, "", 2 },

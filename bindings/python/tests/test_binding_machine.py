@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import cippus
 
-KINDS = ["asdf", "asdf-zlib", "asdf-inline", "b2nd", "blp", "bcolz", "blz", "rawarray"]
+KINDS = ["asdf", "asdf-zlib", "asdf-inline", "b2nd", "blp", "bcolz", "blz", "rawarray", "npy"]
 FULL = bool(os.environ.get("CIP_FULL"))
 SECONDS = float(os.environ.get("CIP_MACHINE", 3600 if FULL else 60))
 REFUSED = (cippus.Error, ValueError, IndexError, TypeError, OverflowError, KeyError)

@@ -6,7 +6,7 @@ import pytest
 import cippus
 
 X = np.arange(12).reshape(3, 4)
-KINDS = ["asdf", "b2nd", "blp", "bcolz", "rawarray"]
+KINDS = ["asdf", "b2nd", "blp", "bcolz", "rawarray", "npy"]
 
 
 def write(tmp_path, kind, x):
@@ -127,6 +127,53 @@ def test_keys_are_of_the_shape_that_the_array_has_by_now(tmp_path, kind):
         a.resize(8)
         a[5:8] = 1
     assert cippus.open(name).array[...].tolist() == [0, 1, 2, 3, 4, 1, 1, 1]
+
+
+RECORD = np.dtype([("x", ">f4"), ("n", "<i2"), ("té", "S3"), ("u", "<U2", (2,))])
+
+
+@pytest.mark.parametrize("dtype", ["<f8", ">i4", "?", "<U3", "S5", "<M8[ns]", "V6", ">c16", RECORD])
+def test_an_npy_file_that_was_changed_is_what_numpy_saves(tmp_path, dtype):
+    x = np.zeros((6, 2), dtype)
+    if dtype is RECORD:
+        x["x"], x["té"], x["u"][..., 1] = 0.5, b"abc", "é"
+    elif x.dtype.kind != "U":  # whose characters not any bytes are
+        x.view(np.uint8)[...] = np.arange(12 * x.itemsize).reshape(6, -1) % 2
+    np.save(tmp_path / "x.npy", x)
+
+    def expect(now):
+        np.save(tmp_path / "y.npy", now)
+        assert (tmp_path / "x.npy").read_bytes() == (tmp_path / "y.npy").read_bytes()
+        there = np.load(tmp_path / "x.npy", mmap_mode="r")
+        assert (there.dtype, there.shape, there.tobytes()) == (now.dtype, now.shape, now.tobytes())
+
+    with cippus.open(tmp_path / "x.npy", "r+") as f:
+        f.array[1] = x[2]
+        f.array.append(x[:5])
+    x = np.concatenate([x, x[:5]]).astype(x.dtype)
+    x[1] = x[2]
+    expect(x)
+    with cippus.open(tmp_path / "x.npy", "r+") as f:
+        f.array.resize((2000, 3))
+    wide = np.zeros((2000, 3), x.dtype)
+    wide[: len(x), :2] = x
+    expect(wide)
+    with cippus.open(tmp_path / "x.npy", "r+") as f:
+        f.array.resize((3, 2))
+    expect(wide[:3, :2])
+
+
+def test_fortran_order_keeps_its_shape(tmp_path):
+    x = np.asfortranarray(np.arange(12).reshape(3, 4))
+    np.save(tmp_path / "x.npy", x)
+    with cippus.open(tmp_path / "x.npy", "r+") as f:
+        f.array[1, 2:] = [-1, -2]
+        for change in (lambda: f.array.append(x[:1]), lambda: f.array.resize((3, 5))):
+            with pytest.raises(cippus.UnsupportedError, match="found Fortran order"):
+                change()
+    x[1, 2:] = [-1, -2]
+    found = np.load(tmp_path / "x.npy")
+    assert found.flags.f_contiguous and found.tolist() == x.tolist()
 
 
 def test_the_tree_is_read_as_it_was_changed(night):

@@ -56,20 +56,23 @@ done:
     return st;
 }
 
-static cip_status read_header(cip_layout *l, cip_npy_preamble *p, cip_npy_header *h, cip_err *err)
+static cip_status read_header(cip_layout *l, cip_npy_header *h, cip_err *err)
 {
     uint8_t head[CIP_NPY_PREAMBLE_MAX];
+    cip_npy_preamble p;
     size_t got;
     char *version;
     CIP_TRY(cip_space_read_some(l, l->file, 0, head, sizeof head, &got, err));
     CIP_TRY(cip_npy_preamble_read((cip_bytes){ head, got }, l->io->size,
-                                  (l->flags & CIP_OPEN_FORCE) != 0, p, err));
-    CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%d.%d", p->major, p->minor));
+                                  (l->flags & CIP_OPEN_FORCE) != 0, &p, err));
+    CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%d.%d", p.major, p.minor));
     l->version = version;
-    if (p->major > 3 || p->minor != 0)
+    if (p.major > 3 || p.minor != 0)
         cip_warn(l->env, CIP_ERR_UNSUPPORTED, AT_VERSION, "header",
                  "the unknown version %s is read like 3.0", version);
-    return read_text(l, p, h, err);
+    CIP_TRY(read_text(l, &p, h, err));
+    h->pre = p;
+    return CIP_OK;
 }
 
 /* --- the array ------------------------------------------------------------------------------ */
@@ -116,17 +119,16 @@ static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off
 
 static cip_status open_file(cip_layout *l, cip_err *err)
 {
-    cip_npy_preamble *p;
-    cip_npy_header h;
-    CIP_TRY(CIP_ARENA_NEW(&l->arena, &p, 1, err));
-    cip_status st = read_header(l, p, &h, err);
+    cip_npy_header *h;
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &h, 1, err));
+    cip_status st = read_header(l, h, err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "header");
-    l->own = p;
-    CIP_TRY(add_array(l, &h, (uint64_t)p->text_off + p->text_len, err));
-    uint64_t rest = l->io->size - p->text_off - p->text_len - l->array[0]->storage.nbytes;
-    CIP_TRY(cip_layout_add_fact(l, "descr", err, "%s", h.descr));
-    CIP_TRY(cip_layout_add_fact(l, "fortran_order", err, "%s", h.f_order ? "True" : "False"));
+    l->own = h;
+    CIP_TRY(add_array(l, h, (uint64_t)h->pre.text_off + h->pre.text_len, err));
+    uint64_t rest = l->io->size - h->pre.text_off - h->pre.text_len - l->array[0]->storage.nbytes;
+    CIP_TRY(cip_layout_add_fact(l, "descr", err, "%s", h->descr));
+    CIP_TRY(cip_layout_add_fact(l, "fortran_order", err, "%s", h->f_order ? "True" : "False"));
     if (rest != 0)
         CIP_TRY(cip_layout_add_fact(l, "behind the array", err, "%" PRIu64 " bytes", rest));
     return CIP_OK;
@@ -136,7 +138,7 @@ static cip_status open_file(cip_layout *l, cip_err *err)
 
 static cip_status verify(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
-    const cip_npy_preamble *p = l->own;
+    const cip_npy_preamble *p = &((const cip_npy_header *)l->own)->pre;
     const cip_read_how how = { l, l->env->pool };
     uint64_t start = (uint64_t)p->text_off + p->text_len;
     uint64_t end = start + l->array[0]->storage.nbytes;

@@ -16,7 +16,9 @@ typedef struct cip_npy_preamble {
 } cip_npy_preamble;
 
 typedef struct cip_npy_header {
-    const char *descr; /* as written, NUL-terminated */
+    cip_npy_preamble pre; /* set by `open` */
+    const char *descr;    /* as written, NUL-terminated; without the quotes of a string */
+    cip_bytes literal;    /* the same with quotes, as it goes into another header */
     const cip_dtype *dtype;
     cip_err
         why; /* UNSUPPORTED for types that are not read (Python objects: their data are a pickle,
@@ -38,6 +40,29 @@ cip_status cip_npy_text_read(cip_arena *a, cip_bytes text, uint64_t base, cip_np
 
 /* Appends the text of cip_dtype_numpy as Python's repr writes it, in UTF-8. */
 cip_status cip_npy_repr(cip_buf *out, const char *descr, cip_err *err);
+
+/* Appends a header of the literal, order and shape, magic to line feed, as numpy.save (2.x) writes
+ * it; if the text fits into the room that the preamble h->pre names (text_len 0: there is none), of
+ * its version and length. UNSUPPORTED for a longer one than can be stored, or read again. */
+cip_status cip_npy_header_write(cip_env *env, const cip_npy_header *h, cip_buf *out, cip_err *err);
+
+/* The store's state, of a new file or of one that is there. In the arena of its beginning. */
+typedef struct cip_npy_state {
+    cip_env *env;
+    cip_layout *l; /* the file as it is; NULL: a new one */
+    /* A new file: data go to its output as they come. */
+    cip_out *out;
+    uint64_t left; /* bytes of data still to come */
+    /* A file that is there. */
+    const cip_chunk_changes *c; /* NULL: none changed */
+} cip_npy_state;
+
+/* npy_update.c: the store's functions for a file that is there. */
+cip_status cip_npy_update_begin(const cip_store_begin *b, void **state, cip_err *err);
+cip_status cip_npy_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                               const int64_t *shape, cip_change_form *out, cip_err *err);
+cip_status cip_npy_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
+cip_status cip_npy_update_finish(cip_npy_state *u, cip_revision *r, cip_err *err);
 
 extern const cip_array_store cip_npy_store;
 extern const cip_format cip_format_npy;

@@ -159,12 +159,14 @@ static cip_status scan_shape(scanner *s, cip_npy_header *h)
     return CIP_OK;
 }
 
-static cip_status scan_descr(scanner *s, cip_bytes *descr)
+/* What is between the quotes of a string, and (*literal) all of it. */
+static cip_status scan_descr(scanner *s, cip_bytes *descr, cip_bytes *literal)
 {
     skip_blanks(s);
-    if (peek(s) == '[' || peek(s) == '{')
-        return scan_nested(s, descr);
-    return scan_string(s, descr);
+    const size_t from = s->pos;
+    CIP_TRY(peek(s) == '[' || peek(s) == '{' ? scan_nested(s, descr) : scan_string(s, descr));
+    *literal = (cip_bytes){ (const uint8_t *)s->text + from, s->pos - from };
+    return CIP_OK;
 }
 
 /* --- dtype ---------------------------------------------------------------------------------- */
@@ -206,7 +208,12 @@ static unsigned key_of(cip_bytes t)
     return 0;
 }
 
-static cip_status scan_pair(scanner *s, cip_npy_header *h, cip_bytes *descr, unsigned *seen)
+/* The texts that the dict has for descr. */
+typedef struct descr_texts {
+    cip_bytes descr, literal;
+} descr_texts;
+
+static cip_status scan_pair(scanner *s, cip_npy_header *h, descr_texts *t, unsigned *seen)
 {
     cip_bytes key;
     size_t at = s->pos;
@@ -219,11 +226,11 @@ static cip_status scan_pair(scanner *s, cip_npy_header *h, cip_bytes *descr, uns
     *seen |= k;
     CIP_TRY(require(s, ':', "':'"));
     if (k == DESCR)
-        return scan_descr(s, descr);
+        return scan_descr(s, &t->descr, &t->literal);
     return k == SHAPE ? scan_shape(s, h) : scan_bool(s, &h->f_order);
 }
 
-static cip_status scan_dict(scanner *s, cip_npy_header *h, cip_bytes *descr)
+static cip_status scan_dict(scanner *s, cip_npy_header *h, descr_texts *t)
 {
     unsigned seen = 0;
     bool comma = true;
@@ -231,7 +238,7 @@ static cip_status scan_dict(scanner *s, cip_npy_header *h, cip_bytes *descr)
     while (!accept(s, '}')) {
         if (!comma)
             return expected(s, "',' or '}'");
-        CIP_TRY(scan_pair(s, h, descr, &seen));
+        CIP_TRY(scan_pair(s, h, t, &seen));
         comma = accept(s, ',');
     }
     if (seen != ALL)
@@ -249,12 +256,13 @@ cip_status cip_npy_text_read(cip_arena *a, cip_bytes text, uint64_t base, cip_np
 {
     scanner s = { (const char *)text.ptr, text.len, 0, base, err };
     cip_npy_header h = { .why = CIP_ERR_INIT };
-    cip_bytes descr = { NULL, 0 };
-    char *copy;
-    CIP_TRY(scan_dict(&s, &h, &descr));
-    CIP_TRY(cip_arena_copy(a, descr.ptr, descr.len, &copy, err));
-    h.descr = copy;
-    CIP_TRY(make_dtype(a, descr, base + (uint64_t)(descr.ptr - text.ptr), &h, err));
+    descr_texts t = { .descr = { NULL, 0 } };
+    char *literal;
+    CIP_TRY(scan_dict(&s, &h, &t));
+    CIP_TRY(cip_arena_copy(a, t.descr.ptr, t.descr.len, (char **)&h.descr, err));
+    CIP_TRY(cip_arena_copy(a, t.literal.ptr, t.literal.len, &literal, err));
+    h.literal = (cip_bytes){ (const uint8_t *)literal, t.literal.len };
+    CIP_TRY(make_dtype(a, t.descr, base + (uint64_t)(t.descr.ptr - text.ptr), &h, err));
     *out = h;
     return CIP_OK;
 }

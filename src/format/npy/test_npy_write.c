@@ -27,7 +27,7 @@ static void rewrite(one_output *o, one_file *f, const cip_allocator *from, cip_s
                                .ndim = array->view.ndim,
                                .shape = array->view.shape,
                                .masked = false };
-    const cip_npy_preamble *p = f->layout->own;
+    const cip_npy_preamble *p = &((const cip_npy_header *)f->layout->own)->pre;
     cip_spec spec = spec_of(&a);
     spec.big = cip_dtype_is_big(array->dtype);
     *st = one_write_from(o, &cip_format_npy, &spec, f->bytes + p->text_off + p->text_len, 2, from);

@@ -23,6 +23,7 @@ x.asdf data
 z.asdf data --codec zlib
 i.asdf data --inline
 x.ra .
+x.npy .
 x.blp . --option chunk_size=36
 x.blz . --option chunklen=3 --option superchunk=2
 x.bcolz . --option chunklen=3

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes fuzz_npy/ beside this script with numpy (2.x, little-endian machine): good-* open and read,
 good-object.npy opens but its array is refused, bad-* are refused. same-*.npy are what our writer must
-give byte for byte."""
+give byte for byte. And fuzz_npy_update/: some of them, behind two bytes that say how they change."""
 import io
 import pathlib
 import struct
 
 import numpy as np
 
-OUT = pathlib.Path(__file__).parent / "fuzz_npy"
+OUT, UPDATE = (pathlib.Path(__file__).parent / f"fuzz_npy{x}" for x in ("", "_update"))
+CHANGES = [(30, 61), (100, 240), (1, 59), (200, 0)]  # as fuzz_npy_update.c reads them
+CHANGED = ["same-f4-2x3", "same-record", "good-fortran", "good-two", "good-python2"]
 
 
 def save(a, **kw):
@@ -80,5 +82,9 @@ FILES = {
 
 if __name__ == "__main__":
     OUT.mkdir(exist_ok=True)
+    UPDATE.mkdir(exist_ok=True)
     for name, data in FILES.items():
         (OUT / (name + ".npy")).write_bytes(data)
+    for name in CHANGED:
+        for change in CHANGES:
+            (UPDATE / "-".join([name, *map(str, change)])).write_bytes(bytes(change) + FILES[name])
