@@ -155,7 +155,7 @@ static cip_status reading(const cip_change_options *o, cip_open_options *in, cip
     in->threads = o->threads != 0 ? o->threads : in->threads;
     in->limits = o->limits != NULL ? o->limits : in->limits;
     in->allocator = o->allocator != NULL ? o->allocator : in->allocator;
-    if (o->codecs != NULL) {
+    if (o->codecs != NULL || o->ncodec != 0) {
         in->codecs = o->codecs;
         in->ncodec = o->ncodec;
     }
@@ -170,10 +170,11 @@ static cip_status open_edit(const edited *what, const cip_change_options *opts, 
     cip_open_options in;
     cip_file *f;
     cip_edit *e;
+    if (out != NULL)
+        *out = NULL;
     if (out == NULL || (what->path == NULL && what->target == NULL))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a path and a place for the change, found NULL");
-    *out = NULL;
     CIP_TRY(take_options(opts, like != NULL, &o, err));
     CIP_TRY(reading(&o, &in, err));
     CIP_TRY(like != NULL ? cip_file_prepare_like(like, &f, err) : cip_file_prepare(&in, &f, err));

@@ -147,7 +147,11 @@ static void wrong_calls_are_refused(void **state)
     const char *path = edit_file(&s, "f.asdf", false);
     cip_change *e = NULL;
     cip_change_options bad = { .size = 0 };
-    FAILS(CIP_ERR_ARG, "", cip_change_open(NULL, NULL, &e, err));
+    cip_change *left = (cip_change *)(void *)&bad;
+    FAILS(CIP_ERR_ARG, "", cip_change_open(NULL, NULL, &left, err));
+    assert_null(left);
+    FAILS(CIP_ERR_ARG, "expected 3 codecs",
+          cip_change_open(path, CIP_CHANGE_OPTIONS(.ncodec = 3), &e, err));
     FAILS(CIP_ERR_ARG, "", cip_change_open(path, NULL, NULL, err));
     FAILS(CIP_ERR_ARG, "", cip_change_begin(NULL, NULL, &e, err));
     FAILS(CIP_ERR_ARG, "size", cip_change_open(path, &bad, &e, err));
