@@ -142,6 +142,7 @@ cip_status cip_file_query(const cip_file *f, cip_write_fn *fn, void *user, cip_e
     if (f == NULL || fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a file and a function, found NULL");
+    CIP_TRY(cip_file_has_bytes(f, err));
     if (f->format->query == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "%s files have no query of their own", f->format->title);

@@ -191,6 +191,23 @@ static void what_it_does_not_know_it_says(void **state)
     edit_expect(path, "later", "0 0\n");
 }
 
+static void it_has_no_query(void **state)
+{
+    (void)state;
+    static const int64_t two[] = { 2 };
+    const int16_t pair[] = { 1, 2 };
+    const char *path = scratch_path(&s, "q.ra");
+    cip_change *c;
+    OK(cip_create(path, NULL, &c, err));
+    OK(cip_change_put(c, "", cip_dtype_of(CIP_I16), 1, two, pair, NULL, err));
+    OK(cip_change_commit(&c, err));
+    c = begin(path);
+    listing l = { .n = 0 };
+    FAILS(CIP_ERR_UNSUPPORTED, "commit it first",
+          cip_file_query(cip_change_file(c, NULL), add, &l, err));
+    cip_change_abort(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +215,7 @@ int main(void)
         cmocka_unit_test(it_is_made_anew_after_a_change),
         cmocka_unit_test(it_is_compared),
         cmocka_unit_test(what_it_does_not_know_it_says),
+        cmocka_unit_test(it_has_no_query),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
