@@ -336,17 +336,19 @@ CIP_API cip_status cip_change_defrag(cip_change *c, cip_finding_fn *fn, void *us
  * ends; it has to be asked for again after each call that changes something. NOT_FOUND where this
  * change removed or replaced it; UNSUPPORTED in a new file, and where it does not say what became
  * of it before the commit (it was moved within a list, or from the path that is asked for; columns
- * of it came or went; elements changed, and a node was moved). Nothing changes; a failure is no
- * failed change. */
+ * of it came or went; elements changed, and a node was moved; it is shown by a `$ref`, and data
+ * changed or something came or went). Nothing changes; a failure is no failed change. */
 CIP_API cip_status cip_change_array(cip_change *c, const char *path, const cip_array **array,
                                     cip_err *err);
 /** The file as the change so far has it, for what finds, lists, reads, prints and compares its
  * arrays and its tree: cip_diff(file, cip_change_file(c, &err), ...) says what the commit will do.
  * Borrowed until the next call that changes something. What it says of its bytes (cip_file_nbytes,
- * blocks, facts, findings) is of the file as it lies; cip_refs_write, cip_convert_file and
- * cip_change_set_node refuse it (UNSUPPORTED). Arrays that cip_change_array does not know before
- * the commit are listed with that state (cip_array_state); NULL with UNSUPPORTED in a new file, and
- * where one came that cannot be read yet (by boxes, or a column). */
+ * blocks, facts, findings) is of the file as it lies; cip_file_query, cip_refs_write,
+ * cip_convert_file and cip_change_set_node refuse it (UNSUPPORTED). Arrays that cip_change_array
+ * does not know before the commit, also those within values that were set, are listed with that
+ * state (cip_array_state), and where the tree describes arrays without dtype and shape. NULL with
+ * UNSUPPORTED in a new file, and where one came that cannot be read yet (by boxes, or a column);
+ * with ARG after cip_change_defrag and cip_change_plan. */
 CIP_API const cip_file *cip_change_file(cip_change *c, cip_err *err);
 /** Which range of one axis a selection takes of the array as it is by then, for cip_change_delete
  * and _insert: "[100:200]", "[-1]" (one) or "[:, 3:3]" (none), clipped as in numpy. The other axes

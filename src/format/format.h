@@ -197,6 +197,9 @@ typedef struct cip_array_store {
     cip_status (*undo)(void *w, cip_err *err);
     /* The tree with the changes so far, borrowed until the next one: what has `set` has it. */
     cip_status (*tree_now)(void *w, const cip_node **root, cip_err *err);
+    /* Whether an array is, or may be, listed by the path of this node of the tree; *within: others
+     * may be below it. NULL: the tree describes none. */
+    bool (*is_array)(const cip_node *node, bool *within);
     /* The whole text of the tree, borrowed until the next change; and another in its place, in
      * which no description of data may be new. */
     cip_status (*text)(void *w, cip_bytes *out, cip_err *err);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A file as an update has made it so far: its tree, and its arrays, those that were there by the
- * paths that they have by now, then those that came. It is put together anew when it is asked for
- * after a change. */
+ * paths that they have by now, then those that came, then what else the tree describes. It is put
+ * together again when it is asked for after a change. */
 #include <string.h>
 
 #include "core/writing/edit_impl.h"
+#include "array/elem.h"
 #include "tree/node.h"
+#include "tree/value.h"
 
 /* What the update did, the first deed first. */
 typedef struct deeds {
@@ -53,29 +55,52 @@ static cip_status path_by_now(deeds *d, size_t from, const char *path, const cha
     return CIP_OK;
 }
 
-/* Lists the array that is at `path` by now; `was` as the file has it, NULL: it came. */
+/* Whether an array is, or may be, listed by the node's path. */
+static bool is_array(const cip_edit *e, const cip_node *node)
+{
+    bool within;
+    return node != NULL && e->ops->is_array != NULL && e->ops->is_array(node, &within);
+}
+
+static cip_status new_array(cip_edit *e, const char *path, cip_array **out, cip_err *err)
+{
+    cip_file *f = e->seen.file;
+    const size_t n = strlen(path);
+    char *copy;
+    CIP_TRY(cip_layout_add_array(f->layout, true, out, err));
+    CIP_TRY(cip_arena_copy(&f->layout->arena, path, n, &copy, err));
+    (*out)->path = copy;
+    const cip_bytes key = { (const uint8_t *)copy, n };
+    return cip_strmap_get(&f->by_path, key) != SIZE_MAX
+               ? CIP_OK
+               : cip_strmap_put(&f->by_path, key, f->layout->narray - 1, NULL, err);
+}
+
+/* Lists the array that is at `path` by now; `was` as the file has it, NULL: it came. Where the tree
+ * describes arrays, list_unknown() has those that are elsewhere, or unknown, by then. */
 static cip_status list(cip_edit *e, const cip_node *root, const char *path, const cip_array *was,
                        cip_err *err)
 {
-    cip_layout *l = e->seen.file->layout;
     cip_err why = CIP_ERR_INIT;
     const cip_array *now;
     cip_array *a;
-    char *copy;
     const cip_status st = cip_edit_array(e, path, &now, &why);
-    if (st == CIP_ERR_NOT_FOUND)
+    const cip_node *node = path[0] != '\0' ? cip_tree_get(root, path, NULL) : root;
+    const bool is = is_array(e, node), refused = st == CIP_ERR_UNSUPPORTED;
+    if (st == CIP_ERR_NOT_FOUND || (st == CIP_OK && now->was != was) ||
+        (e->ops->is_array != NULL && (st == CIP_OK ? !is : refused && (is || was != NULL))))
         return CIP_OK;
-    if (st != CIP_OK && (st != CIP_ERR_UNSUPPORTED || was == NULL))
+    if (st != CIP_OK && (!refused || was == NULL))
         return cip_err_give(err, &why, st);
-    CIP_TRY(cip_layout_add_array(l, true, &a, err));
-    CIP_TRY(cip_arena_copy(&l->arena, path, strlen(path), &copy, err));
+    CIP_TRY(new_array(e, path, &a, err));
+    path = a->path;
     *a = st == CIP_OK ? *now : *was;
-    a->path = copy;
+    a->path = path;
     a->same = NULL;
     a->attributes = NULL;
     a->was = was;
     if (a->node != NULL)
-        a->node = path[0] != '\0' ? cip_tree_get(root, path, NULL) : root;
+        a->node = node;
     if (st != CIP_OK)
         cip_array_refuse(a, st, &why);
     return CIP_OK;
@@ -104,6 +129,54 @@ static cip_status list_all(deeds *d, const cip_node *root, cip_err *err)
     return CIP_OK;
 }
 
+typedef struct unknown {
+    cip_edit *e;
+    cip_status st;
+    cip_err why;
+} unknown;
+
+static cip_status add_unknown(unknown *u, const char *path, cip_err *err)
+{
+    cip_layout *l = u->e->seen.file->layout;
+    cip_err why = CIP_ERR_INIT;
+    const cip_array *now;
+    cip_array *a;
+    CIP_TRY(new_array(u->e, path, &a, err));
+    CIP_TRY(cip_dtype_opaque(&l->arena, 0, "unknown", &a->dtype, err));
+    a->storage.codec = "";
+    if (cip_edit_array(u->e, path, &now, &why) != CIP_ERR_UNSUPPORTED)
+        cip_fail(&why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                 "what is at '%.100s' came there in this update; commit it first", path);
+    cip_array_refuse(a, CIP_ERR_UNSUPPORTED, &why);
+    return CIP_OK;
+}
+
+/* An array that the tree has and list() has not: it cannot be read before the commit, or no deed
+ * tells of it (within a value that was set, a quantity whose value came, an item of a list). What
+ * the file has too and does not list is none. */
+static int list_unknown(void *user, const cip_visit *v)
+{
+    unknown *u = user;
+    const cip_file *f = u->e->file;
+    const cip_bytes key = { (const uint8_t *)v->path, strlen(v->path) };
+    bool within;
+    if (u->e->ops->is_array(v->node, &within) &&
+        cip_strmap_get(&u->e->seen.file->by_path, key) == SIZE_MAX &&
+        (cip_find(f, v->path, NULL) != NULL ||
+         !is_array(u->e, cip_tree_get(f->layout->tree, v->path, NULL))))
+        u->st = add_unknown(u, v->path, &u->why);
+    return u->st != CIP_OK ? -1 : within ? 0 : 1;
+}
+
+static cip_status list_rest(cip_edit *e, const cip_node *root, cip_err *err)
+{
+    unknown u = { .e = e };
+    if (e->ops->is_array == NULL || root == NULL)
+        return CIP_OK;
+    const cip_status st = cip_tree_walk(root, &e->file->env, list_unknown, &u, err);
+    return u.st == CIP_OK ? st : cip_err_give(err, &u.why, u.st);
+}
+
 static cip_status make(cip_edit *e, cip_err *err)
 {
     const cip_layout *old = e->file->layout;
@@ -119,6 +192,8 @@ static cip_status make(cip_edit *e, cip_err *err)
     f->layout->tree = root;
     cip_status st = list_all(&d, root, err);
     cip_arena_clear(&d.mem);
+    if (st == CIP_OK)
+        st = list_rest(e, root, err);
     return st == CIP_OK ? cip_file_index_arrays(f, err) : st;
 }
 

@@ -137,16 +137,17 @@ static bool counts(const cip_edit_place *x, const cip_array *a)
     return x != NULL && (x->deed != CIP_EDIT_SET || a->node != NULL || a->path[0] != '\0');
 }
 
-/* Where the tree describes it under another path (a quantity's value): that this is still there. */
+/* Where the tree describes it under another path (a quantity's value): that this is still there.
+ * What reached `own`, its path, with that below does not count here. */
 static cip_status still_described(const cip_edit *e, cip_arena *mem, const cip_array *a,
-                                  cip_err *err)
+                                  const char *own, cip_err *err)
 {
-    char *own;
+    char *same;
     if (a->same == NULL)
         return CIP_OK;
-    CIP_TRY(cip_path_plain(&e->file->env, mem, a->same->path, &own, err));
-    const cip_edit_place *x = reached(e, own);
-    if (x == NULL || x->deed == CIP_EDIT_LEFT || x->deed == CIP_EDIT_MOVED)
+    CIP_TRY(cip_path_plain(&e->file->env, mem, a->same->path, &same, err));
+    const cip_edit_place *x = reached(e, same);
+    if (x == NULL || cip_path_within(own, x->path))
         return CIP_OK;
     const cip_status st = cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                                    "the array was removed or replaced in this update");
@@ -170,7 +171,7 @@ cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip
         st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                       "fields of the records came or went in this update; commit it first");
     else
-        st = still_described(e, &mem, a, err);
+        st = still_described(e, &mem, a, own, err);
 done:
     cip_arena_clear(&mem);
     return st;
@@ -210,6 +211,21 @@ static cip_status find_origin(const cip_edit *e, cip_arena *mem, const char *pat
     return CIP_OK;
 }
 
+/* Whether a quantity that is at `path` by now still has the value that the file has in it. */
+static bool keeps_value(const cip_edit *e, cip_arena *mem, const char *path, const cip_array *was)
+{
+    const cip_edit_place *x;
+    const char *origin;
+    char *value;
+    if (was->same == NULL)
+        return true;
+    return cip_path_within(was->same->path, was->path) &&
+           cip_arena_printf(mem, &value, NULL, "%s%s", path, was->same->path + strlen(was->path)) ==
+               CIP_OK &&
+           find_origin(e, mem, value, &origin, &x, NULL) == CIP_OK && x == NULL &&
+           strcmp(origin, was->same->path) == 0;
+}
+
 /* An array that this update brought, where it can be read, or one of the file's that it moved. *out
  * and *a NULL: there is none. */
 static cip_status find_moved(cip_edit *e, const char *path, const cip_array **added,
@@ -229,7 +245,9 @@ static cip_status find_moved(cip_edit *e, const char *path, const cip_array **ad
         *added = cip_edit_added_array(e, x);
     } else if (origin != asked) {
         const cip_array *was = cip_find(e->file, origin, NULL);
-        *a = was != NULL && !counts(x, was) && !fields_changed(e, was, origin) ? was : NULL;
+        const bool is = was != NULL && !counts(x, was) && !fields_changed(e, was, origin) &&
+                        keeps_value(e, &mem, asked, was);
+        *a = is ? was : NULL;
     }
 done:
     cip_arena_clear(&mem);
@@ -265,6 +283,10 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
             return cip_edit_not_found(e, path, &why, err);
         CIP_TRY(cip_edit_still(e, path, a, err));
     }
+    if (a->storage.kind == CIP_STORAGE_REFERENCE && (e->places != NULL || e->nmade != 0))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "what '%.100s' refers to may have changed in this update; commit it first",
+                        a->path);
     CIP_TRY(place_for(e, a, &x, err));
     x->seen = *cip_edit_now(e, a);
     x->seen.was = a;

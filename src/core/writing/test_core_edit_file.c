@@ -171,8 +171,8 @@ static void what_it_does_not_know_it_says(void **state)
     c = begin(path);
     OK(cip_change_remove(c, "l/0", err));
     const cip_file *f = cip_change_file(c, NULL);
-    assert_int_equal(cip_file_narray(f), 3);
-    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_array_state(cip_file_array(f, 1), err));
+    assert_int_equal(cip_file_narray(f), 2);
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_array_state(cip_find(f, "l/0", NULL), err));
     OK(cip_array_state(cip_find(f, "x", NULL), err));
     FAILS(CIP_ERR_UNSUPPORTED, "commit it first",
           cip_convert_file(f, scratch_path(&s, "no.asdf"), NULL, err));
@@ -208,6 +208,94 @@ static void it_has_no_query(void **state)
     cip_change_abort(&c);
 }
 
+/* Each array is listed, or said to be unknown, by the path that it has after the commit. */
+static void expect_listed(cip_change *c, const char *const *known, const char *const *unknown)
+{
+    const cip_file *f = cip_change_file(c, NULL);
+    size_t n = 0;
+    assert_non_null(f);
+    for (; *known != NULL; known++, n++)
+        OK(cip_array_state(cip_find(f, *known, NULL), err));
+    for (; *unknown != NULL; unknown++, n++)
+        FAILS(CIP_ERR_UNSUPPORTED, "commit it first",
+              cip_array_state(cip_find(f, *unknown, NULL), err));
+    assert_int_equal(cip_file_narray(f), n);
+}
+
+static void what_came_within_values_is_listed(void **state)
+{
+    (void)state;
+    static const int64_t two[] = { 2 };
+    const int16_t pair[] = { 1, 2 };
+    const char *path = edit_file(&s, "w.asdf", false);
+    const char *inlined = "!core/ndarray-1.1.0 [1, 2]";
+    cip_change *c = begin(path);
+    OK(cip_change_set_yaml(c, "plain", "{$ref: '#/meta'}", err));
+    OK(cip_change_commit(&c, err));
+    c = begin(path);
+    expect_listed(c, CIP_TEXTS("image", "packed", "few"), CIP_TEXTS(NULL));
+    OK(cip_change_set_yaml(c, "v", "{w: [0]}", err));
+    OK(cip_change_set_yaml(c, "v/w/0", inlined, err));
+    OK(cip_change_set_yaml(c, "r", "{$ref: '#/image'}", err));
+    OK(cip_change_set_yaml(c, "q", "!unit/quantity-1.1.0 {unit: m}", err));
+    OK(cip_change_put(c, "q/value", cip_dtype_of(CIP_I16), 1, two, pair, NULL, err));
+    expect_listed(c, CIP_TEXTS("image", "packed", "few", "q/value"), CIP_TEXTS("v/w/0", "r", "q"));
+    OK(cip_change_commit(&c, err));
+    edit_verify(path);
+
+    c = begin(path);
+    OK(cip_change_put(c, "v/w/-", cip_dtype_of(CIP_I16), 1, two, pair, NULL, err));
+    expect_listed(c, CIP_TEXTS("image", "packed", "few", "q", "q/value", "v/w/0"),
+                  CIP_TEXTS("r", "v/w/1"));
+    OK(cip_change_remove(c, "v/w/0", err));
+    OK(cip_change_move(c, "few", "v/w/1", false, err));
+    expect_listed(c, CIP_TEXTS("image", "packed", "q", "q/value", "v/w/1"),
+                  CIP_TEXTS("r", "v/w/0"));
+    cip_change_abort(&c);
+}
+
+/* What a quantity or a reference shows lies elsewhere, and that changes. */
+static void what_shows_another_array_is_not_of_before(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 2, 6 };
+    const char *path = edit_file(&s, "o.asdf", false);
+    const cip_array *a;
+    cip_change *c = begin(path);
+    OK(cip_change_set_yaml(c, "r", "{$ref: '#/image'}", err));
+    OK(cip_change_set_yaml(c, "q", "!unit/quantity-1.1.0 {unit: m}", err));
+    OK(cip_change_move(c, "packed", "q/value", false, err));
+    OK(cip_change_commit(&c, err));
+
+    c = begin(path);
+    OK(cip_change_array(c, "r", &a, err));
+    OK(cip_change_resize(c, "image", 2, shape, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "refers to", cip_change_array(c, "r", &a, err));
+    expect_listed(c, CIP_TEXTS("image", "few", "q", "q/value"), CIP_TEXTS("r"));
+    cip_change_abort(&c);
+
+    c = begin(path);
+    OK(cip_change_move(c, "q", "p", false, err));
+    OK(cip_change_array(c, "p", &a, err));
+    OK(cip_change_move(c, "few", "p/value", true, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_change_array(c, "p", &a, err));
+    expect_listed(c, CIP_TEXTS("image", "p/value"), CIP_TEXTS("p", "r"));
+    OK(cip_change_move(c, "p", "q", false, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_change_array(c, "q", &a, err));
+    cip_change_abort(&c);
+
+    c = begin(path);
+    OK(cip_change_move(c, "few", "q/value", true, err));
+    FAILS(CIP_ERR_NOT_FOUND, "replaced", cip_change_array(c, "q", &a, err));
+    expect_listed(c, CIP_TEXTS("image", "q/value"), CIP_TEXTS("q", "r"));
+    cip_change_abort(&c);
+
+    c = begin(path);
+    OK(cip_change_move(c, "q/value", "free", false, err));
+    expect_listed(c, CIP_TEXTS("image", "few", "free"), CIP_TEXTS("r"));
+    cip_change_abort(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +304,8 @@ int main(void)
         cmocka_unit_test(it_is_compared),
         cmocka_unit_test(what_it_does_not_know_it_says),
         cmocka_unit_test(it_has_no_query),
+        cmocka_unit_test(what_came_within_values_is_listed),
+        cmocka_unit_test(what_shows_another_array_is_not_of_before),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

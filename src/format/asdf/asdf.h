@@ -332,6 +332,8 @@ cip_status cip_asdf_text_read(asdf_file *f, cip_window *w, uint32_t parts, cip_e
 
 /* Lists all arrays of the tree, each once for every path that reaches it. */
 cip_status cip_asdf_list_arrays(asdf_file *f, cip_err *err);
+/* Whether it lists one by the path of this node, or may (a `$ref`). */
+bool cip_asdf_is_array(const cip_node *node, bool *within);
 
 /* --- asdf_codec.c: a block's bytes as spaces -------------------------------------------------- */
 

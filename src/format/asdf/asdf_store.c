@@ -66,6 +66,7 @@ const cip_array_store cip_asdf_store = {
     .mark = cip_asdf_update_mark,
     .undo = cip_asdf_update_undo,
     .tree_now = cip_asdf_update_tree_now,
+    .is_array = cip_asdf_is_array,
     .text = cip_asdf_update_get_text,
     .set_text = cip_asdf_update_set_text,
     .history = cip_asdf_update_history,

@@ -142,6 +142,22 @@ static bool is_quantity(const cip_node *node)
            strncmp(node->tag, prefix, sizeof prefix - 1) == 0;
 }
 
+/* A URI with a scheme and a host, no file's: not data that we could have. */
+static bool is_elsewhere(const char *ref)
+{
+    return strncmp(ref + strcspn(ref, ":/#"), "://", 3) == 0 && strncmp(ref, "file:", 5) != 0;
+}
+
+bool cip_asdf_is_array(const cip_node *node, bool *within)
+{
+    const char *ref = cip_asdf_ref_of(node);
+    *within = ref == NULL && !cip_asdf_is_ndarray(node->tag, NULL);
+    if (!*within)
+        return ref == NULL || !is_elsewhere(ref);
+    const cip_node *value = is_quantity(node) ? cip_map_get(node, "value") : NULL;
+    return value != NULL && cip_asdf_is_ndarray(value->tag, NULL);
+}
+
 static cip_status quantity(walker *w, const cip_node *node, cip_err *err)
 {
     const cip_node *value = cip_map_get(node, "value");
@@ -161,12 +177,6 @@ static cip_status quantity(walker *w, const cip_node *node, cip_err *err)
     a->node = NULL; /* the tree shows the unit beside it */
     w->value = value;
     return CIP_OK;
-}
-
-/* A URI with a scheme and a host, no file's: not data that we could have. */
-static bool is_elsewhere(const char *ref)
-{
-    return strncmp(ref + strcspn(ref, ":/#"), "://", 3) == 0 && strncmp(ref, "file:", 5) != 0;
 }
 
 /* A `$ref` mapping, when it leads to an array, or nobody can tell. */
