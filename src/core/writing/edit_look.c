@@ -18,17 +18,19 @@ bool cip_path_within(const char *path, const char *place)
 }
 
 /* What goes from a list moves the items behind it, so all of the list counts as changed. */
-static bool take_list(cip_edit *e, char *path)
+static cip_status take_list(cip_edit *e, char *path, cip_edit_deed *deed, cip_err *err)
 {
     const cip_node *root;
     char *last = strrchr(path, '/');
-    if (last == NULL || cip_edit_tree(e, &root, NULL) != CIP_OK)
-        return false;
+    if (last == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_edit_tree(e, &root, err));
     *last = '\0';
-    const bool is = cip_node_kind(cip_tree_get(root, path, NULL)) == CIP_NODE_SEQ;
-    if (!is)
+    if (cip_node_kind(cip_tree_get(root, path, NULL)) == CIP_NODE_SEQ)
+        *deed = CIP_EDIT_LEFT;
+    else
         *last = '/';
-    return is;
+    return CIP_OK;
 }
 
 /* Whether a value set at `path` could take the place of an array: of one that the file has there or
@@ -48,8 +50,8 @@ cip_status cip_edit_note(cip_edit *e, const char *path, cip_edit_deed deed, cip_
         return CIP_OK;
     CIP_TRY(cip_path_plain(&e->file->env, &e->arena, path, &text, err));
     CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
-    if ((deed == CIP_EDIT_GONE || deed == CIP_EDIT_LEFT) && take_list(e, text))
-        deed = CIP_EDIT_LEFT;
+    if (deed == CIP_EDIT_GONE || deed == CIP_EDIT_LEFT)
+        CIP_TRY(take_list(e, text, &deed, err));
     *x = (cip_edit_place){ e->places, text, deed, NULL };
     e->places = x;
     return CIP_OK;

@@ -11,6 +11,7 @@
 #include "cippus/convert.h"
 #include "cippus/ext/refs.h"
 #include "support/core/writing/edit_testing.h"
+#include "support/fail_alloc.h"
 #include "support/own_folder.h"
 
 static cip_change *begin(const char *path)
@@ -296,6 +297,46 @@ static void what_shows_another_array_is_not_of_before(void **state)
     cip_change_abort(&c);
 }
 
+/* Items of a list count as moved also where there was no memory to see that it is one. */
+static void running_out_of_memory_shows_nothing_of_before(void **state)
+{
+    (void)state;
+    static const int64_t two[] = { 2 };
+    const int16_t pair[] = { 1, 2 };
+    const char *path = scratch_path(&s, "m.asdf");
+    const cip_array *a;
+    cip_change *c;
+    OK(cip_create(path, NULL, &c, err));
+    for (size_t i = 0; i < 3; i++)
+        OK(cip_change_put(c, CIP_TEXTS("l/0", "l/1", "l/2")[i], cip_dtype_of(CIP_I16), 1, two, pair,
+                          NULL, err));
+    OK(cip_change_commit(&c, err));
+    bool failed = true;
+    for (size_t n = 1; failed; n++) {
+        fail_alloc fa = { .fail_at = 0 };
+        const cip_allocator from = { fail_alloc_resize, &fa };
+        OK(cip_change_open(path, CIP_CHANGE_OPTIONS(.allocator = &from, .threads = 1), &c, err));
+        OK(cip_change_set_int(c, "n", 1, err));
+        fa.fail_at = fa.requests + n;
+        const bool removed = cip_change_remove(c, "l/0", NULL) == CIP_OK;
+        failed = fa.requests >= fa.fail_at;
+        assert_true(removed || failed);
+        fa.fail_at = 0;
+        if (removed)
+            FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_change_array(c, "l/1", &a, err));
+        bool enough = !removed;
+        for (size_t k = 1; !enough; k++) {
+            fa.fail_at = fa.requests + k;
+            const cip_file *f = cip_change_file(c, NULL);
+            enough = fa.requests < fa.fail_at;
+            if (f != NULL)
+                assert_int_equal(cip_file_narray(f), 2);
+        }
+        cip_change_abort(&c);
+        assert_int_equal(fa.held, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +347,7 @@ int main(void)
         cmocka_unit_test(it_has_no_query),
         cmocka_unit_test(what_came_within_values_is_listed),
         cmocka_unit_test(what_shows_another_array_is_not_of_before),
+        cmocka_unit_test(running_out_of_memory_shows_nothing_of_before),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
