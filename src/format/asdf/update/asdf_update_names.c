@@ -51,9 +51,28 @@ typedef struct referring {
     const cip_node *root;
     cip_strmap lost; /* references that lead nowhere in the tree as it was */
     bool old;        /* these are being gathered */
+    bool round;      /* the last one leads to itself */
     cip_status st;
     cip_err *err;
 } referring;
+
+enum { HOPS = 64 }; /* more than a chain of references that is none in a circle has */
+
+/* Where the reference leads, through others: *out NULL where there is nothing, or it leads to
+ * itself; `here` false: out of this tree. */
+static cip_status follow(referring *x, const char *ref, bool *here, const cip_node **out)
+{
+    x->round = false;
+    for (int i = 0; i < HOPS; i++) {
+        CIP_TRY(cip_asdf_ref_here(x->u->f, x->root, ref, here, out, x->err));
+        ref = *here && *out != NULL ? cip_asdf_ref_of(*out) : NULL;
+        if (ref == NULL)
+            return CIP_OK;
+    }
+    *out = NULL;
+    x->round = true;
+    return CIP_OK;
+}
 
 static int visit_ref(void *user, const cip_visit *v)
 {
@@ -63,7 +82,7 @@ static int visit_ref(void *user, const cip_visit *v)
     bool here;
     if (ref == NULL)
         return v->again;
-    x->st = cip_asdf_ref_here(x->u->f, x->root, ref, &here, &found, x->err);
+    x->st = follow(x, ref, &here, &found);
     if (x->st != CIP_OK || !here || found != NULL)
         return x->st == CIP_OK ? 0 : 2;
     const cip_bytes name = { (const uint8_t *)ref, strlen(ref) };
@@ -73,9 +92,8 @@ static int visit_ref(void *user, const cip_visit *v)
         x->st = cip_fail_in(
             x->err,
             cip_fail(x->err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                     "expected a node for the reference '%.100s', found none after this "
-                     "change",
-                     ref),
+                     "expected a node for the reference '%.100s', found %s after this change", ref,
+                     x->round ? "references in a circle" : "none"),
             "%s", v->path);
     return x->st == CIP_OK ? 0 : 2;
 }
