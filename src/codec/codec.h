@@ -34,6 +34,13 @@ typedef struct cip_wants {
     uint64_t raw_len;
 } cip_wants;
 
+/* Room for cap bytes, of which a call that succeeds makes len. */
+typedef struct cip_dst {
+    uint8_t *ptr;
+    size_t cap;
+    size_t len;
+} cip_dst;
+
 /* A range of a chunk's stored bytes. */
 typedef struct cip_need {
     uint64_t off;
@@ -97,16 +104,24 @@ typedef struct cip_split_codec {
                  uint8_t window[CIP_SPLIT_WINDOW]);
 } cip_split_codec;
 
+/* What goes through a stream in one step. */
+typedef struct cip_flow {
+    const uint8_t *in; /* in_len bytes */
+    size_t in_len;
+    bool last;    /* nothing comes after this input */
+    bool end;     /* the stream's: nothing follows; more steps give nothing */
+    uint8_t *out; /* room for out_len bytes */
+    size_t out_len;
+    size_t took, gave; /* the step's: of in and of out */
+} cip_flow;
+
 /* Decoding a chunk piece by piece in order, with bounded memory: for chunks that have no inner
  * structure. A state belongs to one thread at a time. */
 typedef struct cip_stream_codec {
     cip_status (*begin)(const void *args, const cip_codec_env *env, void **state, cip_err *err);
-    /* Takes *in_len bytes at most (sets what it took), gives *out_len at most (sets what it gave;
-     * there must be room for one at least). `last`: nothing comes after this input. *end: the
-     * stored data say that nothing follows; more calls give nothing. No progress with `last` set is
-     * TRUNCATED. After a failure only `finish` may be called. */
-    cip_status (*step)(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
-                       size_t *out_len, bool *end, cip_err *err);
+    /* Takes and gives as much as there is (there must be room for one byte at least). No progress
+     * with `last` set is TRUNCATED. After a failure only `finish` may be called. */
+    cip_status (*step)(void *state, cip_flow *f, cip_err *err);
     void (*finish)(void *state); /* NULL is fine */
     /* Optional pair: checkpoints. checkpoint: asks that the next step ends as soon as it reaches a
      * place for one (`want`), or whether the last step ended at one: then *out says where (its
@@ -150,10 +165,11 @@ typedef struct cip_codec {
     const cip_stream_codec *stream;
     /* Optional pair: encoding, always to the same bytes. `level` as the codec's own (0: its
      * default; ARG when it has no such level). bound(n) bytes are enough for n (0: n is more than
-     * the codec takes); less may be given: RANGE when it was too little. */
+     * the codec takes); less may be given: RANGE when it was too little. A failure leaves out->len.
+     */
     size_t (*bound)(size_t n);
     cip_status (*encode)(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                         uint8_t *dst, size_t cap, size_t *out, cip_err *err);
+                         cip_dst *out, cip_err *err);
     /* Optional: whether `encode` knows the level, before there is anything to encode. */
     cip_status (*level)(int level, cip_err *err);
 } cip_codec;

@@ -16,9 +16,9 @@ cip_status cip_absent_decode(const void *args, const cip_codec_env *env, cip_byt
 }
 
 cip_status cip_absent_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                             uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+                             cip_dst *out, cip_err *err)
 {
-    (void)args, (void)env, (void)level, (void)src, (void)dst, (void)cap, (void)out;
+    (void)args, (void)env, (void)level, (void)src, (void)out;
     return absent(err);
 }
 
@@ -36,10 +36,9 @@ static cip_status absent_begin(const void *args, const cip_codec_env *env, void 
     return absent(err);
 }
 
-static cip_status absent_step(void *state, const uint8_t *in, size_t *in_len, bool last,
-                              uint8_t *out, size_t *out_len, bool *end, cip_err *err)
+static cip_status absent_step(void *state, cip_flow *f, cip_err *err)
 {
-    (void)state, (void)in, (void)in_len, (void)last, (void)out, (void)out_len, (void)end;
+    (void)state, (void)f;
     return absent(err);
 }
 

@@ -6,24 +6,16 @@
 
 #include "codec/entropy/entropy.h"
 
-static cip_status frame_encode(const char *name, cip_mem *mem, int level, cip_bytes raw,
-                               uint8_t *dst, size_t cap, size_t *n, cip_err *err)
-{
-    cip_codec_env env = { .mem = mem };
-    return cip_codec_find(name)->encode(NULL, &env, level, raw, dst, cap, n, err);
-}
-
 /* A way for each codec whose pieces simply follow each other. */
 #define FRAMES(id)                                                                                 \
     static size_t id##_frame_bound(size_t n)                                                       \
     {                                                                                              \
         return cip_codec_find(#id)->bound(n);                                                      \
     }                                                                                              \
-    static cip_status id##_frame(cip_mem *mem, int level, bool first, bool last, cip_bytes raw,    \
-                                 uint8_t *dst, size_t cap, size_t *n, uint64_t *sum, cip_err *err) \
+    static cip_status id##_frame(cip_mem *mem, int level, cip_framing_piece *p, cip_err *err)      \
     {                                                                                              \
-        (void)first, (void)last, (void)sum;                                                        \
-        return frame_encode(#id, mem, level, raw, dst, cap, n, err);                               \
+        cip_codec_env env = { .mem = mem };                                                        \
+        return cip_codec_find(#id)->encode(NULL, &env, level, p->raw, &p->out, err);               \
     }                                                                                              \
     static const cip_framing id##_frames = { .name = #id,                                          \
                                              .piece = 1 << 22,                                     \

@@ -13,29 +13,33 @@ typedef struct cip_framing_order {
     unsigned threads;
 } cip_framing_order;
 
+/* A piece of a payload and what becomes of it. */
+typedef struct cip_framing_piece {
+    bool first, last; /* of the payload */
+    cip_bytes raw;
+    cip_dst out;
+    uint64_t sum; /* kept for `join`, 0 before */
+} cip_framing_piece;
+
 /* One const object for each way; thread-safe. */
 typedef struct cip_framing {
     const char *name;          /* of the codec: "zlib" */
     uint64_t piece;            /* raw bytes of a piece but the last */
     bool empty_piece;          /* a payload of no bytes still has a (last) piece */
-    bool bits;                 /* *n of `encode` counts bits, most significant first in each byte;
+    bool bits;                 /* out.len counts bits, most significant first in each byte;
                                   the pieces are joined bit by bit, the end is filled with zeros */
     size_t (*bound)(size_t n); /* stored bytes of a piece of n, at most; 0: too long a piece */
-    /* Piece `first` and/or `last` of the payload; *sum (0 before) is kept for it. */
-    cip_status (*encode)(cip_mem *mem, int level, bool first, bool last, cip_bytes raw,
-                         uint8_t *dst, size_t cap, size_t *n, uint64_t *sum, cip_err *err);
+    cip_status (*encode)(cip_mem *mem, int level, cip_framing_piece *p, cip_err *err);
     /* Optional: joins a piece's sum to that of all before it (*all is 0 before the first). */
     void (*join)(uint64_t *all, uint64_t sum, uint64_t nraw);
     /* Optional: what follows the last piece (at most 64 bytes). */
     size_t (*tail)(uint64_t all, uint8_t dst[64]);
     /* Optional, all three: a payload of more than one piece is encoded in order, by threads of the
      * codec's own, to the same bytes for any number of them; `encode` is for one that is a single
-     * piece. step: takes *in_len bytes at most (sets what it took), gives *out_len at most; `last`:
-     * nothing follows this input; *end: nor any output. */
+     * piece. A step takes and gives as much as it can. */
     cip_status (*begin)(cip_mem *mem, int level, const cip_framing_order *order, void **state,
                         cip_err *err);
-    cip_status (*step)(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
-                       size_t *out_len, bool *end, cip_err *err);
+    cip_status (*step)(void *state, cip_flow *f, cip_err *err);
     void (*finish)(void *state); /* NULL is fine */
 } cip_framing;
 

@@ -22,22 +22,22 @@ static void run_stream(const cip_codec *c, const cip_codec_env *env, cip_bytes s
     void *state;
     uint8_t out[256];
     size_t got = 0;
-    bool end = false;
+    cip_flow f = { .in = src.ptr, .out = out, .out_len = nout };
     if (c->stream == NULL || c->stream->begin(NULL, env, &state, NULL) != CIP_OK)
         return;
-    while (!end && got <= len) {
-        size_t took = src.len < nin ? src.len : nin, gave = nout;
-        cip_status st =
-            c->stream->step(state, src.ptr, &took, took == src.len, out, &gave, &end, NULL);
+    while (!f.end && got <= len) {
+        f.in_len = src.len < nin ? src.len : nin;
+        f.last = f.in_len == src.len;
+        cip_status st = c->stream->step(state, &f, NULL);
         require(st == CIP_OK || st == CIP_ERR_LIMIT || whole == NULL); /* LIMIT: a window */
         if (st != CIP_OK)
             break;
-        require(whole == NULL || (gave <= len - got && memcmp(whole + got, out, gave) == 0));
-        src.ptr += took;
-        src.len -= took;
-        got += gave;
+        require(whole == NULL || (f.gave <= len - got && memcmp(whole + got, out, f.gave) == 0));
+        f.in += f.took;
+        src.len -= f.took;
+        got += f.gave;
     }
-    require(whole == NULL || !end || got == len);
+    require(whole == NULL || !f.end || got == len);
     c->stream->finish(state);
 }
 

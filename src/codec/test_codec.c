@@ -106,13 +106,13 @@ static void levels_outside_the_range_are_refused(void **state)
         for (size_t k = 0; c != NULL && k < 4; k++) {
             test_env t;
             cip_codec_env *env = test_env_open(&t, 0, 0);
-            size_t n = 12345;
+            cip_dst out = { room, sizeof room, 12345 };
             if (level[k] == 0) /* the default */
                 continue;
-            cip_status st = c->encode(NULL, env, level[k], (cip_bytes){ data, sizeof data }, room,
-                                      sizeof room, &n, &t.err);
+            cip_status st =
+                c->encode(NULL, env, level[k], (cip_bytes){ data, sizeof data }, &out, &t.err);
             assert_int_equal(st, k < 2 ? CIP_OK : CIP_ERR_ARG);
-            assert_true(k < 2 ? n < 100 : n == 12345);
+            assert_true(k < 2 ? out.len < 100 : out.len == 12345);
             test_env_close(&t);
         }
     }
@@ -173,13 +173,11 @@ static void too_little_room_to_encode_is_reported(void **state)
         for (size_t cap = 0; cap < len; cap++) {
             test_env t;
             cip_codec_env *env = test_env_open(&t, 0, 0);
-            uint8_t *dst = malloc(cap);
-            size_t n = 12345;
-            assert_int_equal(
-                c->encode(NULL, env, 0, (cip_bytes){ data, 500 }, dst, cap, &n, &t.err),
-                CIP_ERR_RANGE);
-            assert_int_equal(n, 12345);
-            free(dst);
+            cip_dst dst = { malloc(cap), cap, 12345 };
+            assert_int_equal(c->encode(NULL, env, 0, (cip_bytes){ data, 500 }, &dst, &t.err),
+                             CIP_ERR_RANGE);
+            assert_int_equal(dst.len, 12345);
+            free(dst.ptr);
             test_env_close(&t);
         }
     }
@@ -332,29 +330,30 @@ static void streams_wait_for_input_and_stay_at_their_end(void **state)
         size_t len;
         test_env t;
         void *s;
-        bool end = true;
         if (c->stream == NULL)
             continue;
         uint8_t *coded = test_encode(c, 0, data, 300, &len);
         assert_int_equal(c->stream->begin(NULL, test_env_open(&t, 0, 0), &s, &t.err), CIP_OK);
-        size_t half = len / 2, took = half, gave, sum = 0;
+        size_t half = len / 2, sum = 0;
+        cip_flow f = { .in = coded, .end = true };
         for (int i = 0; i < 50; i++) { /* more often than any library bears it */
-            gave = sizeof out - sum;
-            assert_int_equal(
-                c->stream->step(s, coded, &took, false, out + sum, &gave, &end, &t.err), CIP_OK);
-            assert_int_equal(took, i == 0 ? half : 0);
-            assert_false(end);
-            took = 0;
-            sum += gave;
+            f.in_len = i == 0 ? half : 0;
+            f.out = out + sum;
+            f.out_len = sizeof out - sum;
+            assert_int_equal(c->stream->step(s, &f, &t.err), CIP_OK);
+            assert_int_equal(f.took, i == 0 ? half : 0);
+            assert_false(f.end);
+            sum += f.gave;
         }
+        f.in += half;
+        f.last = true;
         for (int i = 0; i < 50; i++) {
-            took = i == 0 ? len - half : 0;
-            gave = sizeof out - sum;
-            assert_int_equal(
-                c->stream->step(s, coded + half, &took, true, out + sum, &gave, &end, &t.err),
-                CIP_OK);
-            sum += gave;
-            assert_true(end);
+            f.in_len = i == 0 ? len - half : 0;
+            f.out = out + sum;
+            f.out_len = sizeof out - sum;
+            assert_int_equal(c->stream->step(s, &f, &t.err), CIP_OK);
+            sum += f.gave;
+            assert_true(f.end);
             assert_int_equal(sum, 300);
         }
         assert_memory_equal(out, data, 300);
@@ -381,21 +380,17 @@ static void pending_output_needs_no_more_input(void **state)
             continue;
         uint8_t *coded = test_encode(c, 1, data, N, &len);
         for (size_t small = 0; small < 2; small++) {
-            size_t left = len * 3 / 4, gave = 1;
-            const uint8_t *in = coded;
+            cip_flow f = { .in = coded, .in_len = len * 3 / 4, .gave = 1 };
             void *s;
-            bool end;
             test_env t;
             assert_int_equal(c->stream->begin(NULL, test_env_open(&t, 0, 0), &s, &t.err), CIP_OK);
-            for (size_t idle = 0; idle < 20; idle = gave == 0 ? idle + 1 : 0) {
-                size_t took = left;
-                gave = small ? 1 : N - total[0];
-                assert_int_equal(
-                    c->stream->step(s, in, &took, false, out + total[small], &gave, &end, &t.err),
-                    CIP_OK);
-                in += took;
-                left -= took;
-                total[small] += gave;
+            for (size_t idle = 0; idle < 20; idle = f.gave == 0 ? idle + 1 : 0) {
+                f.out = out + total[small];
+                f.out_len = small ? 1 : N - total[0];
+                assert_int_equal(c->stream->step(s, &f, &t.err), CIP_OK);
+                f.in += f.took;
+                f.in_len -= f.took;
+                total[small] += f.gave;
             }
             assert_memory_equal(out, data, total[small]);
             c->stream->finish(s);
@@ -412,13 +407,13 @@ static void pending_output_needs_no_more_input(void **state)
 /* With the n-th request for memory failing, until all goes through. */
 static void run_out_of_memory(const cip_codec *c, bool encode, cip_bytes raw, cip_bytes coded)
 {
-    size_t cap = c->bound(raw.len), n;
-    uint8_t *dst = malloc(cap > raw.len ? cap : raw.len);
+    cip_dst dst = { .cap = c->bound(raw.len) };
+    dst.ptr = malloc(dst.cap > raw.len ? dst.cap : raw.len);
     for (size_t fail = 1;; fail++) {
         test_env t;
         cip_codec_env *env = test_env_open(&t, fail, 0);
-        cip_status st = encode ? c->encode(NULL, env, 9, raw, dst, cap, &n, &t.err)
-                               : c->decode(NULL, env, coded, dst, raw.len, &t.err);
+        cip_status st = encode ? c->encode(NULL, env, 9, raw, &dst, &t.err)
+                               : c->decode(NULL, env, coded, dst.ptr, raw.len, &t.err);
         test_env_close(&t);
         if (t.alloc.requests < fail) {
             assert_int_equal(st, CIP_OK);
@@ -427,7 +422,7 @@ static void run_out_of_memory(const cip_codec *c, bool encode, cip_bytes raw, ci
         assert_int_equal(st, CIP_ERR_NOMEM);
         assert_int_equal(t.err.code, CIP_ERR_NOMEM);
     }
-    free(dst);
+    free(dst.ptr);
 }
 
 static void memory_that_runs_out_is_reported(void **state)
@@ -473,15 +468,18 @@ static void the_memory_limit_is_told(void **state)
         const cip_codec *c = at_hand(counted[i]);
         if (c == NULL)
             continue;
-        size_t len, gave = sizeof out;
-        bool end;
+        size_t len;
         void *s = NULL;
         test_env t;
         uint8_t *coded = test_encode(c, 0, data, 300, &len);
         cip_codec_env *env = test_env_open(&t, 0, i == 0 ? 2000 : 1 << 20);
         cip_status st = c->stream->begin(NULL, env, &s, &t.err);
         if (st == CIP_OK)
-            st = c->stream->step(s, coded, &len, true, out, &gave, &end, &t.err);
+            st = c->stream->step(
+                s,
+                &(cip_flow){
+                    .in = coded, .in_len = len, .last = true, .out = out, .out_len = sizeof out },
+                &t.err);
         assert_int_equal(st, CIP_ERR_LIMIT);
         assert_int_equal(t.err.code, CIP_ERR_LIMIT);
         c->stream->finish(s);

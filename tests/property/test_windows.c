@@ -34,12 +34,11 @@ static cip_space *piece_of(fake *f, const char *name, const uint8_t *p, size_t n
 {
     const cip_codec *c = cip_codec_find(name);
     cip_codec_env env = { .mem = &f->env.mem };
-    size_t cap = c->bound(n), stored;
-    uint8_t *coded = fake_keep(f, cap);
+    cip_dst coded = { fake_keep(f, c->bound(n)), c->bound(n), 0 };
     cip_space *s;
     cip_step step = { .codec = c };
-    FAKE_MUST(c->encode(NULL, &env, 0, (cip_bytes){ p, n }, coded, cap, &stored, err));
-    cip_extent at = { f->layout->file, fake_append(f, coded, stored), stored };
+    FAKE_MUST(c->encode(NULL, &env, 0, (cip_bytes){ p, n }, &coded, err));
+    cip_extent at = { f->layout->file, fake_append(f, coded.ptr, coded.len), coded.len };
     if (c->stream != NULL) {
         FAKE_MUST(cip_space_new_seq(f->layout, &at, n, &step, &s, err));
         return s;

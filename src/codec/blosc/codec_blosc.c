@@ -434,7 +434,7 @@ static size_t blosc_bound(size_t n)
 }
 
 static cip_status blosc_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                               uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+                               cip_dst *out, cip_err *err)
 {
     cip_blosc_spec spec;
     if (args == NULL)
@@ -443,7 +443,7 @@ static cip_status blosc_encode(const void *args, const cip_codec_env *env, int l
     spec = *(const cip_blosc_spec *)args;
     if (level != 0)
         spec.level = level;
-    return cip_blosc_encode(env->mem, &spec, src, dst, cap, out, err);
+    return cip_blosc_encode(env->mem, &spec, src, out->ptr, out->cap, &out->len, err);
 }
 
 const cip_codec cip_codec_blosc = {

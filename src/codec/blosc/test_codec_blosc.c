@@ -569,22 +569,23 @@ static void chunks_are_encoded_as_the_arguments_say(void **state)
     };
     uint8_t raw[4000], coded[4000 + CIP_BLOSC_HEADER], back[4000];
     cip_blosc_head head;
-    size_t n, stored;
+    cip_dst out = { coded, sizeof coded, 0 }, low = { coded, 20, 0 };
     for (size_t i = 0; i < sizeof raw; i++)
         raw[i] = (uint8_t)(i / 40);
     const cip_bytes in = { raw, sizeof raw };
     assert_int_equal(C->bound(sizeof raw), sizeof coded);
     assert_int_equal(C->bound((size_t)CIP_BLOSC_MAX_NBYTES + 1), 0);
-    assert_int_equal(C->encode(&spec, env, 0, in, coded, sizeof coded, &n, &t.err), CIP_OK);
+    assert_int_equal(C->encode(&spec, env, 0, in, &out, &t.err), CIP_OK);
+    const size_t n = out.len;
     assert_int_equal(cip_blosc_head_parse((cip_bytes){ coded, n }, &head, NULL), CIP_OK);
     assert_true(head.version == 2 && head.typesize == 4 && head.cbytes == n && n < sizeof raw);
     assert_int_equal(C->decode(NULL, env, (cip_bytes){ coded, n }, back, sizeof back, NULL),
                      CIP_OK);
     assert_memory_equal(back, raw, sizeof raw);
-    assert_int_equal(C->encode(&spec, env, 9, in, coded, sizeof coded, &stored, NULL), CIP_OK);
-    assert_true(stored <= n);
-    assert_int_equal(C->encode(&spec, env, 0, in, coded, 20, &n, NULL), CIP_ERR_RANGE);
-    assert_int_equal(C->encode(NULL, env, 0, in, coded, sizeof coded, &n, NULL), CIP_ERR_ARG);
+    assert_int_equal(C->encode(&spec, env, 9, in, &out, NULL), CIP_OK);
+    assert_true(out.len <= n);
+    assert_int_equal(C->encode(&spec, env, 0, in, &low, NULL), CIP_ERR_RANGE);
+    assert_int_equal(C->encode(NULL, env, 0, in, &out, NULL), CIP_ERR_ARG);
     test_env_close(&t);
 }
 

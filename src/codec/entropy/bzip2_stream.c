@@ -205,15 +205,14 @@ static cip_status move_on(bzip2_state *s, bool all, bool *more, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status bzip2_step(void *state, const uint8_t *in, size_t *in_len, bool last,
-                             uint8_t *out, size_t *out_len, bool *end, cip_err *err)
+static cip_status bzip2_step(void *state, cip_flow *f, cip_err *err)
 {
     bzip2_state *s = state;
     size_t took = 0, gave = 0;
     bool more = !s->end;
     s->stand = false;
-    while (more && gave < *out_len) {
-        took += fill(s, in + took, *in_len - took);
+    while (more && gave < f->out_len) {
+        took += fill(s, f->in + took, f->in_len - took);
         if (!s->started && s->len != 0) {
             /* The decoder for the first byte, which has bits from before the checkpoint. */
             cip_bzip2_lead lead;
@@ -226,17 +225,19 @@ static cip_status bzip2_step(void *state, const uint8_t *in, size_t *in_len, boo
         }
         if (!s->started)
             break;
-        size_t n = *out_len - gave;
-        CIP_TRY(run(s, out + gave, &n, err));
+        size_t n = f->out_len - gave;
+        CIP_TRY(run(s, f->out + gave, &n, err));
         gave += n;
-        if (gave < *out_len)
-            CIP_TRY(move_on(s, last && took == *in_len, &more, err));
-        more = more || (took < *in_len && !s->end && !s->stand);
+        if (gave < f->out_len)
+            CIP_TRY(move_on(s, f->last && took == f->in_len, &more, err));
+        more = more || (took < f->in_len && !s->end && !s->stand);
     }
     if (s->end) /* what follows was not taken */
         took -= cip_min_u64(took, s->len - s->at);
-    cip_step_done d = { last && !s->stand, *out_len, took, gave, s->end };
-    return cip_step_end(d, in_len, out_len, end, err);
+    f->took = took;
+    f->gave = gave;
+    f->end = s->end;
+    return s->stand ? CIP_OK : cip_step_end(f, err);
 }
 
 /* --- checkpoints and pieces ------------------------------------------------------------------- */

@@ -21,25 +21,24 @@ static size_t bzip2_bound(size_t n)
     return cip_add_overflow(n, n / 100 + 600, &bound) ? 0 : bound;
 }
 
-static cip_status bzip2_run(bz_stream *z, cip_bytes src, uint8_t *dst, size_t cap, size_t *out,
-                            cip_err *err)
+static cip_status bzip2_run(bz_stream *z, cip_bytes src, cip_dst *out, cip_err *err)
 {
     size_t took = 0, gave = 0;
     int code;
     do {
         unsigned nin = (unsigned)cip_min_u64(src.len - took, ENCODE_PIECE);
-        unsigned nout = cip_piece32(cap - gave);
-        z->next_in = (char *)(src.len != 0 ? src.ptr + took : dst);
+        unsigned nout = cip_piece32(out->cap - gave);
+        z->next_in = (char *)(src.len != 0 ? src.ptr + took : out->ptr);
         z->avail_in = nin;
-        z->next_out = (char *)(dst + gave);
+        z->next_out = (char *)(out->ptr + gave);
         z->avail_out = nout;
         code = BZ2_bzCompress(z, took + nin == src.len ? BZ_FINISH : BZ_RUN);
         took += nin - z->avail_in;
         gave += nout - z->avail_out;
-        if (code != BZ_STREAM_END && gave == cap)
-            return cip_fail_room(err, cap);
+        if (code != BZ_STREAM_END && gave == out->cap)
+            return cip_fail_room(err, gave);
     } while (code != BZ_STREAM_END);
-    *out = gave;
+    out->len = gave;
     return CIP_OK;
 }
 
@@ -49,7 +48,7 @@ static cip_status bzip2_level(int level, cip_err *err)
 }
 
 static cip_status bzip2_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                               uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+                               cip_dst *out, cip_err *err)
 {
     (void)args;
     level = level == 0 ? LEVEL_DEFAULT : level;
@@ -59,7 +58,7 @@ static cip_status bzip2_encode(const void *args, const cip_codec_env *env, int l
     cip_bzip2_use(&z, &lib);
     if (BZ2_bzCompressInit(&z, level, 0, 0) != BZ_OK)
         return cip_lib_fail(&lib, err);
-    cip_status st = bzip2_run(&z, src, dst, cap, out, err);
+    cip_status st = bzip2_run(&z, src, out, err);
     BZ2_bzCompressEnd(&z);
     return st;
 }

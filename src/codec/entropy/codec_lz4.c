@@ -113,7 +113,7 @@ static cip_status lz4_level(int level, cip_err *err)
 /* Levels: under LZ4HC_CLEVEL_MIN (3) the fast encoder, whose acceleration is 1 or more; from there
  * the thorough one. */
 static cip_status lz4_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                             uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+                             cip_dst *out, cip_err *err)
 {
     (void)args;
     CIP_TRY(lz4_level(level, err));
@@ -126,13 +126,14 @@ static cip_status lz4_encode(const void *args, const cip_codec_env *env, int lev
     CIP_TRY(cip_mem_get(env->mem, (size_t)(thorough ? LZ4_sizeofStateHC() : LZ4_sizeofState()),
                         &state, err));
     const char *in = (const char *)src.ptr;
-    int nin = (int)src.len, room = (int)cip_min_u64(cap, INT_MAX);
-    int n = thorough ? LZ4_compress_HC_extStateHC(state, in, (char *)dst, nin, room, level)
-                     : LZ4_compress_fast_extState(state, in, (char *)dst, nin, room, 1 - level);
+    int nin = (int)src.len, room = (int)cip_min_u64(out->cap, INT_MAX);
+    char *dst = (char *)out->ptr;
+    int n = thorough ? LZ4_compress_HC_extStateHC(state, in, dst, nin, room, level)
+                     : LZ4_compress_fast_extState(state, in, dst, nin, room, 1 - level);
     cip_mem_put(env->mem, state);
     if (n <= 0)
-        return cip_fail_room(err, cap);
-    *out = (size_t)n;
+        return cip_fail_room(err, out->cap);
+    out->len = (size_t)n;
     return CIP_OK;
 }
 

@@ -70,32 +70,34 @@ static cip_status lz4f_begin(const void *args, const cip_codec_env *env, void **
     return CIP_OK;
 }
 
-static cip_status lz4f_step(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
-                            size_t *out_len, bool *end, cip_err *err)
+static cip_status lz4f_step(void *state, cip_flow *f, cip_err *err)
 {
     lz4f_state *s = state;
-    size_t passed = 0, gave = *out_len;
+    size_t passed = 0, nothing = 0;
+    f->gave = f->out_len;
     if (s->between && s->gate.any) {
-        size_t nothing = 0, head = sizeof s->gate.head;
-        if (!cip_gate_pass(&s->gate, CIP_LZ4F_MAGIC, in, *in_len, &passed)) {
-            cip_step_done d = { last, *out_len, passed, 0, cip_gate_ends(&s->gate, last) };
-            return cip_step_end(d, in_len, out_len, end, err);
+        size_t head = sizeof s->gate.head;
+        if (!cip_gate_pass(&s->gate, CIP_LZ4F_MAGIC, f->in, f->in_len, &f->took)) {
+            f->gave = 0;
+            f->end = cip_gate_ends(&s->gate, f->last);
+            return cip_step_end(f, err);
         }
+        passed = f->took;
         s->between = false;
-        LZ4F_decompress(s->ctx, out, &nothing, s->gate.head, &head, NULL);
+        LZ4F_decompress(s->ctx, f->out, &nothing, s->gate.head, &head, NULL);
     }
-    size_t took = *in_len - passed;
-    if (took != 0 || !s->between) {
-        size_t hint = LZ4F_decompress(s->ctx, out, &gave, in + passed, &took, NULL);
+    f->took = f->in_len - passed;
+    if (f->took != 0 || !s->between) {
+        size_t hint = LZ4F_decompress(s->ctx, f->out, &f->gave, f->in + passed, &f->took, NULL);
         if (LZ4F_isError(hint))
             return lz4f_fail(s, hint, err);
         s->between = s->gate.any = hint == 0;
     } else {
-        gave = 0;
+        f->gave = 0;
     }
-    took += passed;
-    cip_step_done d = { last, *out_len, took, gave, last && s->between && took == *in_len };
-    return cip_step_end(d, in_len, out_len, end, err);
+    f->took += passed;
+    f->end = f->last && s->between && f->took == f->in_len;
+    return cip_step_end(f, err);
 }
 
 static void lz4f_finish(void *state)
@@ -143,17 +145,17 @@ static cip_status lz4f_level(int level, cip_err *err)
 }
 
 static cip_status lz4f_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                              uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+                              cip_dst *out, cip_err *err)
 {
     (void)args, (void)env;
     CIP_TRY(lz4f_level(level, err));
     LZ4F_preferences_t p = preferences(src.len, level);
-    if (cap < LZ4F_compressFrameBound(src.len, &p)) /* liblz4 takes no less */
-        return cip_fail_room(err, cap);
-    size_t n = LZ4F_compressFrame(dst, cap, src.ptr, src.len, &p);
+    if (out->cap < LZ4F_compressFrameBound(src.len, &p)) /* liblz4 takes no less */
+        return cip_fail_room(err, out->cap);
+    size_t n = LZ4F_compressFrame(out->ptr, out->cap, src.ptr, src.len, &p);
     if (LZ4F_isError(n))
         return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "liblz4: %s", LZ4F_getErrorName(n));
-    *out = n;
+    out->len = n;
     return CIP_OK;
 }
 

@@ -152,23 +152,21 @@ static int turn(zlib_state *s)
     return s->tail_begun ? take_tail(s) : code;
 }
 
-static cip_status zlib_step(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
-                            size_t *out_len, bool *end, cip_err *err)
+static cip_status zlib_step(void *state, cip_flow *f, cip_err *err)
 {
     zlib_state *s = state;
-    uInt nin = cip_piece32(*in_len), nout = cip_piece32(*out_len);
-    s->z.next_in = (z_const Bytef *)in;
+    uInt nin = cip_piece32(f->in_len), nout = cip_piece32(f->out_len);
+    s->z.next_in = (z_const Bytef *)f->in;
     s->z.avail_in = nin;
-    s->z.next_out = out;
+    s->z.next_out = f->out;
     s->z.avail_out = nout;
     int code = turn(s);
     if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) /* the last: no progress */
         return zlib_fail(s, code, err);
-    s->end = code == Z_STREAM_END;
-    cip_step_done d = { last, nout, nin - s->z.avail_in, nout - s->z.avail_out, s->end };
-    s->taken += d.took;
-    s->raw += d.gave;
-    return cip_step_end(d, in_len, out_len, end, err);
+    s->end = f->end = code == Z_STREAM_END;
+    s->taken += f->took = nin - s->z.avail_in;
+    s->raw += f->gave = nout - s->z.avail_out;
+    return cip_step_end(f, err);
 }
 
 static bool zlib_checkpoint(void *state, bool want, cip_checkpoint *out)
@@ -239,7 +237,7 @@ static cip_status zlib_level(int level, cip_err *err)
 }
 
 static cip_status zlib_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                              uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+                              cip_dst *out, cip_err *err)
 {
     (void)args, (void)env;
     level = level == 0 ? LEVEL_DEFAULT : level;
@@ -247,11 +245,11 @@ static cip_status zlib_encode(const void *args, const cip_codec_env *env, int le
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(level);
     if (c == NULL)
         return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libdeflate");
-    size_t n = libdeflate_zlib_compress(c, src.ptr, src.len, dst, cap);
+    size_t n = libdeflate_zlib_compress(c, src.ptr, src.len, out->ptr, out->cap);
     libdeflate_free_compressor(c);
     if (n == 0)
-        return cip_fail_room(err, cap);
-    *out = n;
+        return cip_fail_room(err, out->cap);
+    out->len = n;
     return CIP_OK;
 }
 

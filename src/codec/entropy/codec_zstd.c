@@ -76,23 +76,25 @@ static cip_status zstd_begin(const void *args, const cip_codec_env *env, void **
     return CIP_OK;
 }
 
-static cip_status zstd_step(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
-                            size_t *out_len, bool *end, cip_err *err)
+static cip_status zstd_step(void *state, cip_flow *f, cip_err *err)
 {
     zstd_state *s = state;
-    ZSTD_inBuffer zin = { in, *in_len, 0 };
-    ZSTD_outBuffer zout = { out, *out_len, 0 };
+    ZSTD_inBuffer zin = { f->in, f->in_len, 0 };
+    ZSTD_outBuffer zout = { f->out, f->out_len, 0 };
     if (s->between && s->gate.any) {
         ZSTD_inBuffer head = { s->gate.head, sizeof s->gate.head, 0 };
-        if (!cip_gate_pass(&s->gate, CIP_ZSTD_MAGIC, in, *in_len, &zin.pos)) {
-            cip_step_done d = { last, *out_len, zin.pos, 0, cip_gate_ends(&s->gate, last) };
-            return cip_step_end(d, in_len, out_len, end, err);
+        if (!cip_gate_pass(&s->gate, CIP_ZSTD_MAGIC, f->in, f->in_len, &zin.pos)) {
+            f->took = zin.pos;
+            f->gave = 0;
+            f->end = cip_gate_ends(&s->gate, f->last);
+            return cip_step_end(f, err);
         }
         s->between = false;
         s->drained = true;
         ZSTD_decompressStream(s->ctx, &zout, &head); /* a magic alone gives nothing */
     }
-    if (zin.pos != *in_len || !(s->between || s->drained)) { /* libzstd fails when called in vain */
+    if (zin.pos != zin.size ||
+        !(s->between || s->drained)) { /* libzstd fails when called in vain */
         size_t hint = ZSTD_decompressStream(s->ctx, &zout, &zin);
         if (ZSTD_isError(hint))
             return cip_fail(err, status_of(hint), CIP_NO_OFFSET, "expected a zstd frame, found: %s",
@@ -100,9 +102,10 @@ static cip_status zstd_step(void *state, const uint8_t *in, size_t *in_len, bool
         s->between = s->gate.any = hint == 0;
         s->drained = zout.pos < zout.size;
     }
-    cip_step_done d = { last, *out_len, zin.pos, zout.pos,
-                        last && s->between && zin.pos == zin.size };
-    return cip_step_end(d, in_len, out_len, end, err);
+    f->took = zin.pos;
+    f->gave = zout.pos;
+    f->end = f->last && s->between && zin.pos == zin.size;
+    return cip_step_end(f, err);
 }
 
 static void zstd_finish(void *state)
@@ -151,7 +154,7 @@ static cip_status zstd_level(int level, cip_err *err)
 
 /* With a checksum, as the command `zstd` does, and the content size. */
 static cip_status zstd_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                              uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+                              cip_dst *out, cip_err *err)
 {
     (void)args, (void)env;
     CIP_TRY(zstd_level(level, err));
@@ -160,13 +163,13 @@ static cip_status zstd_encode(const void *args, const cip_codec_env *env, int le
         return no_memory(err);
     ZSTD_CCtx_setParameter(ctx, ZSTD_c_compressionLevel, level);
     ZSTD_CCtx_setParameter(ctx, ZSTD_c_checksumFlag, 1);
-    size_t n = ZSTD_compress2(ctx, dst, cap, src.ptr, src.len);
+    size_t n = ZSTD_compress2(ctx, out->ptr, out->cap, src.ptr, src.len);
     ZSTD_freeCCtx(ctx);
     if (ZSTD_getErrorCode(n) == ZSTD_error_dstSize_tooSmall)
-        return cip_fail_room(err, cap);
+        return cip_fail_room(err, out->cap);
     if (ZSTD_isError(n))
         return no_memory(err);
-    *out = n;
+    out->len = n;
     return CIP_OK;
 }
 

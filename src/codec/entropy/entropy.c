@@ -26,14 +26,10 @@ static cip_status fail_truncated(cip_err *err)
                     "expected more compressed data, found their end");
 }
 
-cip_status cip_step_end(cip_step_done d, size_t *in_len, size_t *out_len, bool *end, cip_err *err)
+cip_status cip_step_end(const cip_flow *f, cip_err *err)
 {
-    if (d.last && !d.end && d.room != 0 && d.took == 0 && d.gave == 0)
-        return fail_truncated(err);
-    *in_len = d.took;
-    *out_len = d.gave;
-    *end = d.end;
-    return CIP_OK;
+    const bool stuck = f->out_len != 0 && f->took == 0 && f->gave == 0;
+    return f->last && !f->end && stuck ? fail_truncated(err) : CIP_OK;
 }
 
 bool cip_gate_pass(cip_frame_gate *g, uint32_t magic, const uint8_t *in, size_t n, size_t *took)
@@ -62,19 +58,19 @@ static cip_status run_whole(const cip_stream_codec *stream, void *state, cip_byt
                             uint8_t *dst, size_t dst_len, cip_err *err)
 {
     static const uint8_t none[1];
-    const uint8_t *in = src.len != 0 ? src.ptr : none;
-    size_t nin = src.len, got = 0;
-    bool end = false;
-    while (!end) {
+    cip_flow f = { .in = src.len != 0 ? src.ptr : none, .in_len = src.len, .last = true };
+    size_t got = 0;
+    while (!f.end) {
         uint8_t spare;
         bool full = got == dst_len;
-        size_t took = nin, gave = full ? 1 : dst_len - got;
-        CIP_TRY(stream->step(state, in, &took, true, full ? &spare : dst + got, &gave, &end, err));
-        if (full && gave != 0)
+        f.out = full ? &spare : dst + got;
+        f.out_len = full ? 1 : dst_len - got;
+        CIP_TRY(stream->step(state, &f, err));
+        if (full && f.gave != 0)
             return cip_fail_long(err, dst_len);
-        in += took;
-        nin -= took;
-        got += gave;
+        f.in += f.took;
+        f.in_len -= f.took;
+        got += f.gave;
     }
     if (got == dst_len)
         return CIP_OK;

@@ -23,7 +23,7 @@ const char *cip_zstd_version(void);
 cip_status cip_absent_decode(const void *args, const cip_codec_env *env, cip_bytes src,
                              uint8_t *dst, size_t dst_len, cip_err *err);
 cip_status cip_absent_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                             uint8_t *dst, size_t cap, size_t *out, cip_err *err);
+                             cip_dst *out, cip_err *err);
 size_t cip_absent_bound(size_t n);
 extern const cip_stream_codec cip_absent_stream;
 
@@ -34,16 +34,8 @@ cip_status cip_decode_whole(const cip_stream_codec *stream, const cip_codec_env 
 cip_status cip_fail_short(cip_err *err, uint64_t expected, uint64_t found);
 cip_status cip_fail_long(cip_err *err, uint64_t expected);
 
-/* What a step was given and what came of it. */
-typedef struct cip_step_done {
-    bool last; /* no more input will come */
-    size_t room;
-    size_t took, gave;
-    bool end;
-} cip_step_done;
-
-/* Ends cip_stream_codec.step: sets the outputs, or fails with TRUNCATED. */
-cip_status cip_step_end(cip_step_done d, size_t *in_len, size_t *out_len, bool *end, cip_err *err);
+/* Ends cip_stream_codec.step: TRUNCATED where there was no progress and nothing more comes. */
+cip_status cip_step_end(const cip_flow *f, cip_err *err);
 
 /* Between frames that stand one behind the other: what begins like none is no part of the data, as
  * readers of ASDF's other codecs have it. */

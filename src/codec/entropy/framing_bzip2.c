@@ -102,8 +102,9 @@ static void add_bits(uint8_t *dst, uint64_t *pos, const uint8_t *p, uint64_t nbi
 typedef struct join {
     cip_mem *mem;
     int level;
-    uint8_t *dst, *tmp;
-    size_t cap, tmp_cap;
+    uint8_t *dst;
+    size_t cap;
+    cip_dst one;  /* a block, in a stream of its own */
     uint64_t pos; /* bits in dst */
     uint64_t sum;
 } join;
@@ -117,18 +118,17 @@ static cip_status add_raw(join *j, cip_bytes raw, uint64_t *nblock, cip_err *err
         if (run_coded(part.ptr, part.len) > most)
             part.len /= 2;
         /* One block. */
-        size_t n;
         cip_codec_env env = { .mem = j->mem };
-        CIP_TRY(cip_codec_bzip2.encode(NULL, &env, j->level, part, j->tmp, j->tmp_cap, &n, err));
-        uint64_t end = blocks_end(j->tmp, n);
+        CIP_TRY(cip_codec_bzip2.encode(NULL, &env, j->level, part, &j->one, err));
+        uint64_t end = blocks_end(j->one.ptr, j->one.len);
         if (end == 0)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected a bzip2 stream from libbz2, found another");
         uint64_t nbit = end - 8 * HEADER;
         if ((j->pos + nbit + 7) / 8 > j->cap)
             return cip_fail_room(err, j->cap);
-        uint32_t crc = (uint32_t)bits_at(j->tmp, end + 48, 32);
-        add_bits(j->dst, &j->pos, j->tmp + HEADER, nbit);
+        uint32_t crc = (uint32_t)bits_at(j->one.ptr, end + 48, 32);
+        add_bits(j->dst, &j->pos, j->one.ptr + HEADER, nbit);
         framing_bzip2_join(&j->sum, sum_make(crc, 1), part.len);
         raw.ptr += part.len;
         raw.len -= part.len;
@@ -137,32 +137,27 @@ static cip_status add_raw(join *j, cip_bytes raw, uint64_t *nblock, cip_err *err
     return CIP_OK;
 }
 
-static cip_status framing_bzip2_encode(cip_mem *mem, int level, bool first, bool last,
-                                       cip_bytes raw, uint8_t *dst, size_t cap, size_t *n,
-                                       uint64_t *sum, cip_err *err)
+static cip_status framing_bzip2_encode(cip_mem *mem, int level, cip_framing_piece *p, cip_err *err)
 {
-    (void)last;
     cip_status st;
     level = level == 0 ? LEVEL_DEFAULT : level;
     CIP_TRY(cip_check_level(level, LEVEL_MIN, LEVEL_MAX, err));
-    join j = { .mem = mem, .level = level, .dst = dst, .cap = cap };
-    void *tmp = NULL;
+    join j = { .mem = mem, .level = level, .dst = p->out.ptr, .cap = p->out.cap };
     uint64_t nblock = 0;
-    if (first && cap < HEADER)
-        return cip_fail_room(err, cap);
-    if (first) {
-        memcpy(dst, "BZh", 3);
-        dst[3] = (uint8_t)('0' + level);
+    if (p->first && j.cap < HEADER)
+        return cip_fail_room(err, j.cap);
+    if (p->first) {
+        memcpy(j.dst, "BZh", 3);
+        j.dst[3] = (uint8_t)('0' + level);
         j.pos = 8 * HEADER;
     }
-    j.tmp_cap = framing_bzip2_bound(raw.len < 900000 ? raw.len : 900000);
-    CIP_GO(cip_mem_get(mem, j.tmp_cap, &tmp, err));
-    j.tmp = tmp;
-    CIP_GO(add_raw(&j, raw, &nblock, err));
-    *n = (size_t)j.pos;
-    *sum = sum_make((uint32_t)j.sum, nblock);
+    j.one.cap = framing_bzip2_bound(p->raw.len < 900000 ? p->raw.len : 900000);
+    CIP_GO(cip_mem_get(mem, j.one.cap, (void **)&j.one.ptr, err));
+    CIP_GO(add_raw(&j, p->raw, &nblock, err));
+    p->out.len = (size_t)j.pos;
+    p->sum = sum_make((uint32_t)j.sum, nblock);
 done:
-    cip_mem_put(mem, tmp);
+    cip_mem_put(mem, j.one.ptr);
     return st;
 }
 

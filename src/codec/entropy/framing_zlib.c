@@ -51,29 +51,28 @@ static cip_status open_end(uint8_t *dst, size_t cap, size_t *n, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status framing_zlib_encode(cip_mem *mem, int level, bool first, bool last, cip_bytes raw,
-                                      uint8_t *dst, size_t cap, size_t *n, uint64_t *sum,
-                                      cip_err *err)
+static cip_status framing_zlib_encode(cip_mem *mem, int level, cip_framing_piece *p, cip_err *err)
 {
     (void)mem;
     level = level == 0 ? LEVEL_DEFAULT : level;
     CIP_TRY(cip_check_level(level, LEVEL_MIN, LEVEL_MAX, err));
-    size_t head = first ? HEADER : 0;
+    size_t head = p->first ? HEADER : 0, cap = p->out.cap;
+    uint8_t *dst = p->out.ptr;
     if (cap < head)
         return cip_fail_room(err, cap);
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(level);
     if (c == NULL)
         return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libdeflate");
-    size_t got = libdeflate_deflate_compress(c, raw.ptr, raw.len, dst + head, cap - head);
+    size_t got = libdeflate_deflate_compress(c, p->raw.ptr, p->raw.len, dst + head, cap - head);
     libdeflate_free_compressor(c);
     if (got == 0)
         return cip_fail_room(err, cap);
-    if (!last)
+    if (!p->last)
         CIP_TRY(open_end(dst + head, cap - head, &got, err));
-    if (first)
+    if (p->first)
         put_header(level, dst);
-    *n = head + got;
-    *sum = THERE | libdeflate_adler32(1, raw.ptr, raw.len);
+    p->out.len = head + got;
+    p->sum = THERE | libdeflate_adler32(1, p->raw.ptr, p->raw.len);
     return CIP_OK;
 }
 

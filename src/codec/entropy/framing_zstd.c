@@ -88,18 +88,17 @@ static cip_status begin(cip_mem *mem, int level, const cip_framing_order *o, voi
     return st;
 }
 
-static cip_status step(void *state, const uint8_t *in, size_t *in_len, bool last, uint8_t *out,
-                       size_t *out_len, bool *end, cip_err *err)
+static cip_status step(void *state, cip_flow *f, cip_err *err)
 {
     stream *s = state;
-    ZSTD_inBuffer zin = { in, *in_len, 0 };
-    ZSTD_outBuffer zout = { out, *out_len, 0 };
-    size_t left = ZSTD_compressStream2(s->ctx, &zout, &zin, last ? ZSTD_e_end : ZSTD_e_continue);
+    ZSTD_inBuffer zin = { f->in, f->in_len, 0 };
+    ZSTD_outBuffer zout = { f->out, f->out_len, 0 };
+    size_t left = ZSTD_compressStream2(s->ctx, &zout, &zin, f->last ? ZSTD_e_end : ZSTD_e_continue);
     if (ZSTD_isError(left))
         return fail(left, err);
-    *in_len = zin.pos;
-    *out_len = zout.pos;
-    *end = last && left == 0 && zin.pos == zin.size;
+    f->took = zin.pos;
+    f->gave = zout.pos;
+    f->end = f->last && left == 0 && zin.pos == zin.size;
     return CIP_OK;
 }
 
@@ -108,12 +107,10 @@ static size_t bound(size_t n)
     return cip_codec_zstd.bound(n);
 }
 
-static cip_status encode(cip_mem *mem, int level, bool first, bool last, cip_bytes raw,
-                         uint8_t *dst, size_t cap, size_t *n, uint64_t *sum, cip_err *err)
+static cip_status encode(cip_mem *mem, int level, cip_framing_piece *p, cip_err *err)
 {
     const cip_codec_env env = { .mem = mem };
-    (void)first, (void)last, (void)sum;
-    return cip_codec_zstd.encode(NULL, &env, level, raw, dst, cap, n, err);
+    return cip_codec_zstd.encode(NULL, &env, level, p->raw, &p->out, err);
 }
 
 const cip_framing cip_framing_zstd = { .name = "zstd",

@@ -112,15 +112,13 @@ static uint8_t *tiny_blocks(size_t n, size_t *len)
     cip_mem_init(&mem, NULL, 0);
     for (size_t i = 0; i < n; i++) {
         uint8_t text[4] = { 'a', (uint8_t)('a' + i % 7), (uint8_t)('b' + i % 5), 'd' };
-        uint64_t sum = 0;
-        size_t nbit;
-        cip_bytes raw = { text, 1 + i % 4 };
-        assert_int_equal(
-            f->encode(&mem, 1, i == 0, i == n - 1, raw, piece, sizeof piece, &nbit, &sum, NULL),
-            CIP_OK);
-        for (size_t k = 0; k < nbit; k++, pos++)
+        cip_framing_piece p = {
+            i == 0, i == n - 1, { text, 1 + i % 4 }, { piece, sizeof piece, 0 }, 0
+        };
+        assert_int_equal(f->encode(&mem, 1, &p, NULL), CIP_OK);
+        for (size_t k = 0; k < p.out.len; k++, pos++)
             out[pos / 8] |= (uint8_t)((piece[k / 8] >> (7 - k % 8) & 1) << (7 - pos % 8));
-        f->join(&all, sum, raw.len);
+        f->join(&all, p.sum, p.raw.len);
     }
     size_t ntail = f->tail(all, piece);
     for (size_t k = 0; k < 8 * ntail; k++, pos++)
@@ -188,21 +186,19 @@ static void thousands_of_tiny_blocks_go_through(void **state)
 static void the_end_tells_where_it_lies(void **state)
 {
     (void)state;
-    size_t len, took, gave = 10;
+    size_t len;
     uint8_t out[10];
-    bool end;
     void *s;
     test_env t;
     uint8_t *coded = test_encode(cip_codec_find("bzip2"), 1, (const uint8_t *)"abc", 3, &len);
     uint8_t *longer = calloc(len + 100, 1);
     memcpy(longer, coded, len);
-    took = len + 100;
+    cip_flow f = { .in = longer, .in_len = len + 100, .out = out, .out_len = sizeof out };
     assert_int_equal(cip_bzip2_stream.begin(NULL, test_env_open(&t, 0, 0), &s, NULL), CIP_OK);
-    assert_int_equal(cip_bzip2_stream.step(s, longer, &took, false, out, &gave, &end, NULL),
-                     CIP_OK);
-    assert_true(end);
-    assert_int_equal(took, len);
-    assert_int_equal(gave, 3);
+    assert_int_equal(cip_bzip2_stream.step(s, &f, NULL), CIP_OK);
+    assert_true(f.end);
+    assert_int_equal(f.took, len);
+    assert_int_equal(f.gave, 3);
     cip_bzip2_stream.finish(s);
     test_env_close(&t);
     free(longer);
@@ -215,11 +211,13 @@ static cip_status resume_at(const cip_checkpoint *m, cip_bytes src, size_t fail_
     void *s;
     cip_codec_env *env = test_env_open(&t, fail_at, 0);
     cip_status st = cip_bzip2_stream.resume(NULL, env, m, &s, NULL);
-    bool end = false;
-    while (st == CIP_OK && !end) {
-        uint8_t out[100];
-        size_t pos = (size_t)(m->in_bits / 8), took = src.len - pos, gave = sizeof out;
-        st = cip_bzip2_stream.step(s, src.ptr + pos, &took, true, out, &gave, &end, NULL);
+    size_t pos = (size_t)(m->in_bits / 8);
+    uint8_t out[100];
+    cip_flow f = { .last = true, .out = out, .out_len = sizeof out };
+    while (st == CIP_OK && !f.end) {
+        f.in = src.ptr + pos;
+        f.in_len = src.len - pos;
+        st = cip_bzip2_stream.step(s, &f, NULL);
     }
     cip_bzip2_stream.finish(s);
     test_env_close(&t);

@@ -101,7 +101,7 @@ static void blocks_over_2_gib_are_unsupported(void **state)
     uint8_t dst[8], one = 0x10;
     test_env t;
     cip_codec_env *env = test_env_open(&t, 0, 0);
-    size_t max = INT_MAX, n = 0;
+    size_t max = INT_MAX;
     assert_int_equal(c->decode(NULL, env, (cip_bytes){ &one, 1 }, dst, max + 1, &t.err),
                      CIP_ERR_UNSUPPORTED);
     assert_string_equal(t.err.text, "expected an LZ4 block under 2 GiB, found 1 stored and "
@@ -117,19 +117,18 @@ static void blocks_over_2_gib_are_unsupported(void **state)
                          CIP_ERR_CORRUPT);
         munmap((void *)zeros, max);
     }
-    assert_int_equal(
-        c->encode(NULL, env, 0, (cip_bytes){ &one, 0x7E000001 }, dst, sizeof dst, &n, &t.err),
-        CIP_ERR_RANGE);
+    assert_int_equal(c->encode(NULL, env, 0, (cip_bytes){ &one, 0x7E000001 },
+                               &(cip_dst){ dst, sizeof dst, 0 }, &t.err),
+                     CIP_ERR_RANGE);
     assert_string_equal(t.err.text,
                         "expected at most 2113929216 bytes for an LZ4 block, found 2113929217");
     assert_int_equal(c->bound((size_t)0x7E000001), 0);
     assert_true(c->bound((size_t)0x7E000000) > 0x7E000000);
     /* Room that int cannot hold. */
-    uint8_t *room = malloc(100);
-    assert_int_equal(c->encode(NULL, env, 0, (cip_bytes){ &one, 1 }, room, max + 1, &n, &t.err),
-                     CIP_OK);
-    assert_int_equal(n, 2);
-    free(room);
+    cip_dst room = { malloc(100), max + 1, 0 };
+    assert_int_equal(c->encode(NULL, env, 0, (cip_bytes){ &one, 1 }, &room, &t.err), CIP_OK);
+    assert_int_equal(room.len, 2);
+    free(room.ptr);
     test_env_close(&t);
 }
 

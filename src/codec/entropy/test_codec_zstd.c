@@ -99,15 +99,16 @@ static cip_status with_window(unsigned log, uint64_t limit)
     uint8_t frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0,   (uint8_t)((log - 10) << 3),
                         0x19, 0,    0,    'a',  'b', 'c' };
     uint8_t out[8];
-    size_t took = sizeof frame, gave = sizeof out;
-    bool end;
+    cip_flow f = {
+        .in = frame, .in_len = sizeof frame, .last = true, .out = out, .out_len = sizeof out
+    };
     test_env t;
     void *s;
     assert_int_equal(zstd()->stream->begin(NULL, test_env_open(&t, 0, limit), &s, &t.err), CIP_OK);
-    cip_status st = zstd()->stream->step(s, frame, &took, true, out, &gave, &end, &t.err);
+    cip_status st = zstd()->stream->step(s, &f, &t.err);
     if (st == CIP_OK) {
-        assert_int_equal(gave, 3);
-        assert_true(end);
+        assert_int_equal(f.gave, 3);
+        assert_true(f.end);
     }
     zstd()->stream->finish(s);
     test_env_close(&t);
@@ -134,21 +135,18 @@ static void a_decoded_block_is_drained_without_input(void **state)
     uint8_t begun[sizeof zzz], out[8];
     test_env t;
     void *s;
-    bool end;
+    cip_flow f = { .in = begun, .in_len = sizeof begun, .out = out, .out_len = 1 };
     memcpy(begun, zzz, sizeof zzz);
     begun[6] &= 0xfe;
     assert_int_equal(zstd()->stream->begin(NULL, test_env_open(&t, 0, 0), &s, &t.err), CIP_OK);
-    for (size_t i = 0, left = sizeof begun; i < 50; i++) { /* libzstd bears 16 idle calls */
-        size_t took = left, gave = 1;
-        assert_int_equal(zstd()->stream->step(s, begun + sizeof begun - left, &took, false, out,
-                                              &gave, &end, &t.err),
-                         CIP_OK);
-        assert_int_equal(gave, i < 5 ? 1 : 0);
-        left -= took;
+    for (size_t i = 0; i < 50; i++) { /* libzstd bears 16 idle calls */
+        assert_int_equal(zstd()->stream->step(s, &f, &t.err), CIP_OK);
+        assert_int_equal(f.gave, i < 5 ? 1 : 0);
+        f.in += f.took;
+        f.in_len -= f.took;
     }
-    size_t took = 0, gave = sizeof out;
-    assert_int_equal(zstd()->stream->step(s, begun, &took, true, out, &gave, &end, &t.err),
-                     CIP_ERR_TRUNCATED);
+    f = (cip_flow){ .in = begun, .last = true, .out = out, .out_len = sizeof out };
+    assert_int_equal(zstd()->stream->step(s, &f, &t.err), CIP_ERR_TRUNCATED);
     zstd()->stream->finish(s);
     test_env_close(&t);
 }

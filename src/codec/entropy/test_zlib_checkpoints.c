@@ -79,22 +79,27 @@ static cip_status run(cip_bytes src, const cip_checkpoint *from, uint32_t seed, 
     const cip_stream_codec *z = cip_codec_find("zlib")->stream;
     const cip_codec_env *env = test_env_open(&t, 0, 0);
     void *s = NULL;
-    bool end = false;
+    cip_flow f = { 0 };
     size_t pos = from != NULL ? (size_t)(from->in_bits / 8) : 0;
     cip_checkpoint checkpoint = { 0 };
     cip_status st =
         from != NULL ? z->resume(NULL, env, from, &s, &t.err) : z->begin(NULL, env, &s, &t.err);
-    for (*got = 0; st == CIP_OK && !end;) {
+    for (*got = 0; st == CIP_OK && !f.end;) {
         size_t nin = 1 + rnd(&seed) % (seed & 1 ? 20 : 9000), nout = 1 + rnd(&seed) % 30000;
         nin = nin < src.len - pos ? nin : src.len - pos;
         nout = nout < RAW + 1 - *got ? nout : RAW + 1 - *got;
         if (m != NULL)
             z->checkpoint(s, true, NULL);
-        st = z->step(s, src.ptr + pos, &nin, pos + nin == src.len, out + *got, &nout, &end, &t.err);
+        f = (cip_flow){ .in = src.ptr + pos,
+                        .in_len = nin,
+                        .last = pos + nin == src.len,
+                        .out = out + *got,
+                        .out_len = nout };
+        st = z->step(s, &f, &t.err);
         if (st != CIP_OK)
             break;
-        pos += nin;
-        *got += nout;
+        pos += f.took;
+        *got += f.gave;
         if (m != NULL && z->checkpoint(s, false, &checkpoint)) {
             assert_int_equal(checkpoint.raw, *got);
             keep_checkpoint(m, &checkpoint);

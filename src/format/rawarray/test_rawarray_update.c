@@ -74,10 +74,13 @@ static ra_bytes build(const model *m, const form *f)
     for (int i = 0; i < m->ndim; i++)
         dims[i] = (uint64_t)m->shape[m->ndim - 1 - i];
     memcpy(body, m->data, n);
-    if (f->lz4)
+    if (f->lz4) {
+        cip_dst to = { body, sizeof body, 0 };
         assert_int_equal(lz4->encode(NULL, &(cip_codec_env){ .mem = &plain }, 0,
-                                     (cip_bytes){ m->data, n }, body, sizeof body, &len, NULL),
+                                     (cip_bytes){ m->data, n }, &to, NULL),
                          CIP_OK);
+        len = to.len;
+    }
     memcpy(body + len, m->metadata, strlen(m->metadata));
     ra_make make = { .flags = (f->flag ? 1u : 0u) | (f->lz4 ? 2u : 0u),
                      .eltype = CIP_RA_UINT,

@@ -298,16 +298,16 @@ static void what_lz4_leaves_as_long_as_it_was_is_stored_raw(void **state)
     cip_mem_init(&mem, NULL, 0);
     const cip_codec_env env = { .mem = &mem };
     uint8_t data[64], packed[256];
-    size_t n = 0, run;
-    for (run = 4; run < 24 && n != sizeof data; run++) {
+    cip_dst to = { packed, sizeof packed, 0 };
+    size_t run;
+    for (run = 4; run < 24 && to.len != sizeof data; run++) {
         for (size_t i = 0; i < sizeof data; i++)
             data[i] = (uint8_t)(i * 167 + 13);
         memset(data + 20, 0, run);
-        assert_int_equal(lz4->encode(NULL, &env, 0, (cip_bytes){ data, sizeof data }, packed,
-                                     sizeof packed, &n, NULL),
+        assert_int_equal(lz4->encode(NULL, &env, 0, (cip_bytes){ data, sizeof data }, &to, NULL),
                          CIP_OK);
     }
-    assert_int_equal(n, sizeof data);
+    assert_int_equal(to.len, sizeof data);
     const int64_t shape[] = { sizeof data };
     const cip_spec_array a = { .path = "",
                                .dtype = cip_dtype_fixed(CIP_U8, false),

@@ -186,10 +186,9 @@ cip_status cip_chunk_encode(const cip_chunk_maker *m, cip_chunk_work *w, bool ow
     cip_bytes plain = out->bytes;
     for (int k = f->nstep, turn = 0; k-- > 0; turn = !turn) {
         const cip_form_step *s = &f->step[k];
-        size_t n;
-        CIP_TRY(s->codec->encode(s->args, &m->codec_env, s->level, out->bytes, w->encoded[turn],
-                                 m->encoded[turn], &n, err));
-        out->bytes = (cip_bytes){ w->encoded[turn], n };
+        cip_dst to = { w->encoded[turn], m->encoded[turn], 0 };
+        CIP_TRY(s->codec->encode(s->args, &m->codec_env, s->level, out->bytes, &to, err));
+        out->bytes = (cip_bytes){ to.ptr, to.len };
     }
     out->plain = (f->caps & CIP_FORM_PLAIN) != 0 && out->bytes.len >= plain.len;
     if (out->plain) {

@@ -16,11 +16,7 @@ enum {
 };
 
 typedef struct slot {
-    cip_bytes raw;
-    uint8_t *dst;
-    size_t n; /* as the framing counts it */
-    uint64_t sum;
-    bool first, last;
+    cip_framing_piece piece;
     cip_status st;
     cip_err err;
 } slot;
@@ -87,8 +83,8 @@ static cip_status write_batch(cip_encoder *e, batch *b, cip_err *err)
             return s->st;
         }
         if (e->framing->join != NULL)
-            e->framing->join(&e->sum, s->sum, s->raw.len);
-        CIP_TRY(put(e, s->dst, s->n, err));
+            e->framing->join(&e->sum, s->piece.sum, s->piece.raw.len);
+        CIP_TRY(put(e, s->piece.out.ptr, s->piece.out.len, err));
     }
     return CIP_OK;
 }
@@ -99,10 +95,9 @@ static void encode_one(void *arg, size_t i)
 {
     cip_encoder *e = arg;
     slot *s = &e->turn[e->now].slot[i];
-    s->sum = 0;
+    s->piece.sum = 0;
     s->err = (cip_err)CIP_ERR_INIT;
-    s->st = e->framing->encode(&e->env->mem, e->level, s->first, s->last, s->raw, s->dst, e->bound,
-                               &s->n, &s->sum, &s->err);
+    s->st = e->framing->encode(&e->env->mem, e->level, &s->piece, &s->err);
 }
 
 static cip_status write_before(void *arg, cip_err *err)
@@ -117,7 +112,7 @@ static cip_status run_batch(cip_encoder *e, const uint8_t *p, size_t nbytes, siz
 {
     batch *b = &e->turn[e->now];
     for (size_t i = 0; i < n; i++) {
-        slot *s = &b->slot[i];
+        cip_framing_piece *s = &b->slot[i].piece;
         size_t at = i * e->piece;
         s->raw = (cip_bytes){ p + at, (size_t)cip_min_u64(e->piece, nbytes - at) };
         s->first = !e->begun && i == 0;
@@ -155,7 +150,7 @@ static cip_status get_buffers(cip_encoder *e, cip_err *err)
     CIP_GO(CIP_NEW(mem, &e->turn[0].slot, 2 * e->nslot, err));
     e->turn[1].slot = e->turn[0].slot + e->nslot;
     for (size_t i = 0; i < 2 * e->nslot; i++)
-        e->turn[0].slot[i].dst = e->dst + i * e->bound;
+        e->turn[0].slot[i].piece.out = (cip_dst){ e->dst + i * e->bound, e->bound, 0 };
 done:
     if (st != CIP_OK)
         put_buffers(e);
@@ -198,11 +193,10 @@ cip_status cip_encoder_new(cip_env *env, const cip_framing *framing, int level, 
             CIP_GO(
                 cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "pieces of %" PRIu64 " bytes", piece));
         CIP_GO(get_room(e, err));
-        size_t n;
-        uint64_t sum = 0;
-        CIP_GO(e->framing->encode(&e->env->mem, e->level, true, true,
-                                  (cip_bytes){ (const uint8_t *)"", 0 }, e->dst, e->bound, &n, &sum,
-                                  err));
+        cip_framing_piece none = {
+            true, true, { (const uint8_t *)"", 0 }, { e->dst, e->bound, 0 }, 0
+        };
+        CIP_GO(e->framing->encode(&e->env->mem, e->level, &none, err));
     }
     *enc = e;
 done:
@@ -232,14 +226,13 @@ void cip_encoder_expect(cip_encoder *e, uint64_t total)
 
 static cip_status step_on(cip_encoder *e, const uint8_t *p, size_t n, bool last, cip_err *err)
 {
-    bool end = false;
-    while (last ? !end : n != 0) {
-        size_t took = n, gave = e->bound;
-        CIP_TRY(e->framing->step(e->state, p, &took, last, e->dst, &gave, &end, err));
-        if (gave != 0)
-            CIP_TRY(cip_out_write(e->out, e->dst, gave, err));
-        p += took;
-        n -= took;
+    cip_flow f = { .in = p, .in_len = n, .last = last, .out = e->dst, .out_len = e->bound };
+    while (last ? !f.end : f.in_len != 0) {
+        CIP_TRY(e->framing->step(e->state, &f, err));
+        if (f.gave != 0)
+            CIP_TRY(cip_out_write(e->out, e->dst, f.gave, err));
+        f.in += f.took;
+        f.in_len -= f.took;
     }
     return CIP_OK;
 }

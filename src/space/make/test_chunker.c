@@ -225,13 +225,13 @@ static size_t same_length(size_t n)
 
 /* Refuses chunks that begin with '!'. */
 static cip_status picky_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                               uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+                               cip_dst *out, cip_err *err)
 {
-    (void)args, (void)env, (void)level, (void)cap;
+    (void)args, (void)env, (void)level;
     if (src.ptr[0] == '!')
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "chunk %c", src.ptr[1]);
-    memcpy(dst, src.ptr, src.len);
-    *out = src.len;
+    memcpy(out->ptr, src.ptr, src.len);
+    out->len = src.len;
     return CIP_OK;
 }
 

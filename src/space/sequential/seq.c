@@ -72,16 +72,17 @@ uint64_t cip_seq_pos(const cip_seq *q)
 bool cip_seq_ends_here(cip_seq *q)
 {
     uint8_t none;
-    size_t in_n = q->in_len - q->in_at, room = 0;
     if (q->end || q->codec->split != NULL) /* its pieces are decoded by several threads */
         return q->end;
-    bool last = q->in_pos == q->at.len, end = false;
+    cip_flow f = { .in = q->in + q->in_at,
+                   .in_len = q->in_len - q->in_at,
+                   .last = q->in_pos == q->at.len,
+                   .out = &none };
     /* What is wrong with the data behind comes up again when somebody reads there. */
-    if (q->codec->step(q->state, q->in + q->in_at, &in_n, last, &none, &room, &end, NULL) != CIP_OK)
+    if (q->codec->step(q->state, &f, NULL) != CIP_OK)
         return false;
-    q->in_at += in_n;
-    q->end = end;
-    return end;
+    q->in_at += f.took;
+    return q->end = f.end;
 }
 
 /* More stored bytes behind those that are left. */
@@ -206,22 +207,26 @@ static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, ci
             CIP_TRY(refill(rd, q, err));
             continue;
         }
-        size_t in_n = q->in_len - q->in_at, out_n = room;
+        cip_flow f = { .in = q->in + q->in_at,
+                       .in_len = q->in_len - q->in_at,
+                       .last = last,
+                       .out = out,
+                       .out_len = room };
         if (q->checkpoints != NULL && q->raw_pos >= q->next_checkpoint)
             q->codec->checkpoint(q->state, true, NULL);
         else if (q->checkpoints != NULL)
-            out_n = (size_t)cip_min_u64(room, q->next_checkpoint - q->raw_pos);
-        CIP_TRY(q->codec->step(q->state, q->in + q->in_at, &in_n, last, out, &out_n, &q->end, err));
-        q->in_at += in_n;
-        q->raw_pos += out_n;
-        *n = out_n;
+            f.out_len = (size_t)cip_min_u64(room, q->next_checkpoint - q->raw_pos);
+        CIP_TRY(q->codec->step(q->state, &f, err));
+        q->in_at += f.took;
+        q->raw_pos += *n = f.gave;
+        q->end = f.end;
         bool stands = look_for_checkpoint(q);
-        if (out_n != 0 || q->end || stands)
+        if (f.gave != 0 || q->end || stands)
             return CIP_OK;
-        if (in_n == 0 && last)
+        if (f.took == 0 && last)
             return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
                             "the stored data end %" PRIu64 " bytes in", q->raw_pos);
-        if (in_n == 0)
+        if (f.took == 0)
             CIP_TRY(refill(rd, q, err));
     }
 }

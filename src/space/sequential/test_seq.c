@@ -43,11 +43,10 @@ static cip_status plain_begin(const void *args, const cip_codec_env *env, void *
     return CIP_OK;
 }
 
-static cip_status plain_step(void *state, const uint8_t *in, size_t *in_len, bool last,
-                             uint8_t *out, size_t *out_len, bool *end, cip_err *err)
+static cip_status plain_step(void *state, cip_flow *io, cip_err *err)
 {
     plain_state *s = state;
-    size_t n = *in_len < *out_len ? *in_len : *out_len;
+    size_t n = io->in_len < io->out_len ? io->in_len : io->out_len;
     if (ends_after != 0 && n > ends_after - s->seen)
         n = (size_t)(ends_after - s->seen);
     if (breaks_after != 0 && n > breaks_after - s->seen)
@@ -55,9 +54,9 @@ static cip_status plain_step(void *state, const uint8_t *in, size_t *in_len, boo
     if (breaks_after != 0 && s->seen == breaks_after)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "damaged data");
     if (n != 0)
-        memcpy(out, in, n);
-    *end = (last && n == *in_len) || (ends_after != 0 && s->seen + n == ends_after);
-    *in_len = *out_len = n;
+        memcpy(io->out, io->in, n);
+    io->end = (io->last && n == io->in_len) || (ends_after != 0 && s->seen + n == ends_after);
+    io->took = io->gave = n;
     s->seen += n;
     nstreamed += n;
     return CIP_OK;
@@ -426,11 +425,10 @@ static void what_follows_the_end_of_the_data_does_not_matter(void **state)
     assert_int_equal(read_at(s, 885, 10, NULL), CIP_ERR_CORRUPT);
 }
 
-static cip_status stuck_step(void *state, const uint8_t *in, size_t *in_len, bool last,
-                             uint8_t *out, size_t *out_len, bool *end, cip_err *err)
+static cip_status stuck_step(void *state, cip_flow *io, cip_err *err)
 {
-    (void)state, (void)in, (void)last, (void)out, (void)end, (void)err;
-    *in_len = *out_len = 0;
+    (void)state, (void)err;
+    io->took = io->gave = 0;
     return CIP_OK;
 }
 
@@ -452,16 +450,15 @@ static void a_decoder_that_is_stuck_is_left(void **state)
 }
 
 /* Takes three bytes at once, or none. */
-static cip_status triple_step(void *state, const uint8_t *in, size_t *in_len, bool last,
-                              uint8_t *out, size_t *out_len, bool *end, cip_err *err)
+static cip_status triple_step(void *state, cip_flow *io, cip_err *err)
 {
     (void)state, (void)err;
-    size_t n = *in_len < 3 && !last ? 0 : *in_len < 3 ? *in_len : 3;
-    n = n > *out_len ? 0 : n;
+    size_t n = io->in_len < 3 && !io->last ? 0 : io->in_len < 3 ? io->in_len : 3;
+    n = n > io->out_len ? 0 : n;
     if (n != 0)
-        memcpy(out, in, n);
-    *end = last && n == *in_len;
-    *in_len = *out_len = n;
+        memcpy(io->out, io->in, n);
+    io->end = io->last && n == io->in_len;
+    io->took = io->gave = n;
     return CIP_OK;
 }
 

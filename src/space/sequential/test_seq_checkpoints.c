@@ -25,12 +25,10 @@ static _Atomic uint64_t taken;
 static cip_stream_codec counting;
 static cip_codec counted;
 
-static cip_status step_counted(void *state, const uint8_t *in, size_t *in_len, bool last,
-                               uint8_t *out, size_t *out_len, bool *end, cip_err *err)
+static cip_status step_counted(void *state, cip_flow *io, cip_err *err)
 {
-    cip_status st =
-        cip_codec_find("zlib")->stream->step(state, in, in_len, last, out, out_len, end, err);
-    atomic_fetch_add(&taken, *in_len);
+    cip_status st = cip_codec_find("zlib")->stream->step(state, io, err);
+    atomic_fetch_add(&taken, io->took);
     return st;
 }
 

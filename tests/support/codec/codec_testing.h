@@ -73,16 +73,16 @@ static inline uint8_t *test_encode(const cip_codec *c, int level, const void *sr
 {
     test_env t;
     cip_codec_env *env = test_env_open(&t, 0, 0);
-    size_t cap = c->bound(n);
-    uint8_t *room = malloc(cap);
-    assert_non_null(room);
+    cip_dst room = { .cap = c->bound(n) };
+    room.ptr = malloc(room.cap);
+    assert_non_null(room.ptr);
     assert_int_equal(
-        c->encode(NULL, env, level, (cip_bytes){ (const uint8_t *)src, n }, room, cap, len, &t.err),
-        CIP_OK);
-    assert_true(*len <= cap);
+        c->encode(NULL, env, level, (cip_bytes){ (const uint8_t *)src, n }, &room, &t.err), CIP_OK);
+    *len = room.len;
+    assert_true(*len <= room.cap);
     test_env_close(&t);
-    uint8_t *exact = test_copy(room, *len);
-    free(room);
+    uint8_t *exact = test_copy(room.ptr, *len);
+    free(room.ptr);
     return exact;
 }
 
@@ -114,21 +114,23 @@ static inline cip_status test_stream(const cip_codec *c, cip_bytes src, size_t n
     cip_codec_env *env = test_env_open(&t, 0, 0);
     void *state;
     cip_status st = c->stream->begin(NULL, env, &state, err);
-    bool end = false;
+    cip_flow f = { 0 };
     size_t pos = 0;
     *got = 0;
-    while (st == CIP_OK && !end && *got < room) {
+    while (st == CIP_OK && !f.end && *got < room) {
         size_t take = src.len - pos < nin ? src.len - pos : nin;
         size_t give = room - *got < nout ? room - *got : nout;
         uint8_t *in = test_copy(src.ptr + pos, take), *exact = malloc(give);
-        size_t took = take, gave = give;
         assert_non_null(exact);
-        st = c->stream->step(state, in, &took, pos + take == src.len, exact, &gave, &end, err);
+        f = (cip_flow){
+            .in = in, .in_len = take, .last = pos + take == src.len, .out = exact, .out_len = give
+        };
+        st = c->stream->step(state, &f, err);
         if (st == CIP_OK) {
-            assert_true(took <= take && gave <= give);
-            memcpy(out + *got, exact, gave);
-            pos += took;
-            *got += gave;
+            assert_true(f.took <= take && f.gave <= give);
+            memcpy(out + *got, exact, f.gave);
+            pos += f.took;
+            *got += f.gave;
         }
         free(in);
         free(exact);

@@ -122,27 +122,25 @@ static cip_status trickle_begin(const void *args, const cip_codec_env *env, void
     return CIP_OK;
 }
 
-static cip_status trickle_step(void *state, const uint8_t *in, size_t *in_len, bool last,
-                               uint8_t *out, size_t *out_len, bool *end, cip_err *err)
+static cip_status trickle_step(void *state, cip_flow *f, cip_err *err)
 {
     trickle *t = state;
-    size_t took = 0, gave = 0, nin = *in_len, room = *out_len;
-    while (took < nin && took < STEP) {
+    size_t took = 0, gave = 0;
+    while (took < f->in_len && took < STEP) {
         if (t->nheld == END_MARK) {
-            if (gave == room)
+            if (gave == f->out_len)
                 break;
-            out[gave++] = t->held[0] ^ 0x5A;
+            f->out[gave++] = t->held[0] ^ 0x5A;
             memmove(t->held, t->held + 1, --t->nheld);
         }
-        t->held[t->nheld++] = in[took++];
+        t->held[t->nheld++] = f->in[took++];
     }
-    *in_len = took;
-    *out_len = gave;
-    bool over = last && took == nin;
-    if (!over || gave != 0)
+    f->took = took;
+    f->gave = gave;
+    if (!f->last || took != f->in_len || gave != 0)
         return CIP_OK;
-    *end = t->nheld == END_MARK && memcmp(t->held, "END.", END_MARK) == 0;
-    return *end ? CIP_OK : cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET, "no end mark");
+    f->end = t->nheld == END_MARK && memcmp(t->held, "END.", END_MARK) == 0;
+    return f->end ? CIP_OK : cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET, "no end mark");
 }
 
 static void trickle_finish(void *state)
@@ -277,11 +275,11 @@ static size_t key_bound(size_t n)
 }
 
 static cip_status key_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                             uint8_t *dst, size_t cap, size_t *out, cip_err *err)
+                             cip_dst *out, cip_err *err)
 {
     (void)level;
-    *out = src.len;
-    return key_decode(args, env, src, dst, cap < src.len ? cap : src.len, err);
+    out->len = src.len;
+    return key_decode(args, env, src, out->ptr, out->cap < src.len ? out->cap : src.len, err);
 }
 
 const cip_codec fake_key = {
@@ -322,12 +320,11 @@ static fake_bytes encode_trickle(fake *f, const uint8_t *raw, size_t n)
 static fake_bytes encode_real(fake *f, const cip_codec *c, const cip_codec_env *env,
                               const uint8_t *raw, size_t n)
 {
-    size_t cap = c->bound(n);
-    fake_bytes out = { fake_keep(f, cap), 0 };
+    cip_dst out = { fake_keep(f, c->bound(n)), c->bound(n), 0 };
     cip_codec_env own = *env;
     own.mem = &f->env.mem;
-    FAKE_MUST(c->encode(NULL, &own, 1, (cip_bytes){ raw, n }, out.ptr, cap, &out.len, err));
-    return out;
+    FAKE_MUST(c->encode(NULL, &own, 1, (cip_bytes){ raw, n }, &out, err));
+    return (fake_bytes){ out.ptr, out.len };
 }
 
 fake_bytes fake_encode(fake *f, const cip_codec *c, const cip_codec_env *env, const uint8_t *raw,

@@ -314,18 +314,19 @@ typedef struct counter {
 /* Takes a piece of the payload; `last` when nothing follows. */
 static cip_status count_piece(counter *c, const uint8_t *p, size_t n, bool last)
 {
+    cip_flow f = { .in = p, .in_len = n, .last = last, .out = c->out, .out_len = COUNT_PIECE };
     do {
-        size_t took = n, gave = COUNT_PIECE;
-        CIP_TRY(c->codec->stream->step(c->state, p, &took, last, c->out, &gave, &c->end, c->err));
-        c->len += gave;
+        CIP_TRY(c->codec->stream->step(c->state, &f, c->err));
+        c->len += f.gave;
+        c->end = f.end;
         if (c->len > c->max)
             return cip_fail(c->err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected at most %" PRIu64 " decoded bytes, found more", c->max);
-        p += took;
-        n -= took;
-        if (took == 0 && gave == 0)
+        f.in += f.took;
+        f.in_len -= f.took;
+        if (f.took == 0 && f.gave == 0)
             break;
-    } while (!c->end && (n != 0 || last));
+    } while (!f.end && (f.in_len != 0 || last));
     return CIP_OK;
 }
 

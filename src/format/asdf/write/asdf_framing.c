@@ -16,21 +16,16 @@ static size_t lz4_bound(size_t n)
     return LZ4_HEAD + cip_codec_find("lz4")->bound(n);
 }
 
-static cip_status lz4_encode(cip_mem *mem, int level, bool first, bool last, cip_bytes raw,
-                             uint8_t *dst, size_t cap, size_t *n, uint64_t *sum, cip_err *err)
+static cip_status lz4_encode(cip_mem *mem, int level, cip_framing_piece *p, cip_err *err)
 {
     cip_codec_env env = { .mem = mem };
-    size_t len;
-    (void)first;
-    (void)last;
-    (void)sum;
-    if (cap < LZ4_HEAD)
+    if (p->out.cap < LZ4_HEAD)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "expected room for an LZ4 block");
-    CIP_TRY(cip_codec_find("lz4")->encode(NULL, &env, level, raw, dst + LZ4_HEAD, cap - LZ4_HEAD,
-                                          &len, err));
-    cip_store_u32(dst, (uint32_t)(len + 4), true);
-    cip_store_u32(dst + 4, (uint32_t)raw.len, false);
-    *n = len + LZ4_HEAD;
+    cip_dst block = { p->out.ptr + LZ4_HEAD, p->out.cap - LZ4_HEAD, 0 };
+    CIP_TRY(cip_codec_find("lz4")->encode(NULL, &env, level, p->raw, &block, err));
+    cip_store_u32(p->out.ptr, (uint32_t)(block.len + 4), true);
+    cip_store_u32(p->out.ptr + 4, (uint32_t)p->raw.len, false);
+    p->out.len = block.len + LZ4_HEAD;
     return CIP_OK;
 }
 
@@ -52,36 +47,33 @@ static size_t frame_bound(size_t n)
 }
 
 /* One block: what does not become smaller is stored as it is, which its length's top bit says. */
-static cip_status frame_block(cip_mem *mem, int level, cip_bytes raw, uint8_t *dst, size_t cap,
-                              size_t *n, cip_err *err)
+static cip_status frame_block(cip_mem *mem, int level, cip_bytes raw, cip_dst *out, cip_err *err)
 {
     cip_codec_env env = { .mem = mem };
-    size_t len;
-    CIP_TRY(cip_codec_find("lz4")->encode(NULL, &env, level, raw, dst + 4, cap - 4, &len, err));
-    bool stored = len >= raw.len;
+    cip_dst in = { out->ptr + 4, out->cap - 4, 0 };
+    CIP_TRY(cip_codec_find("lz4")->encode(NULL, &env, level, raw, &in, err));
+    bool stored = in.len >= raw.len;
     if (stored)
-        memcpy(dst + 4, raw.ptr, len = raw.len);
-    cip_store_u32(dst, (uint32_t)len, false);
-    dst[3] |= stored ? FRAME_STORED : 0;
-    *n = len + 4;
+        memcpy(in.ptr, raw.ptr, in.len = raw.len);
+    cip_store_u32(out->ptr, (uint32_t)in.len, false);
+    out->ptr[3] |= stored ? FRAME_STORED : 0;
+    out->len = in.len + 4;
     return CIP_OK;
 }
 
-static cip_status frame_encode(cip_mem *mem, int level, bool first, bool last, cip_bytes raw,
-                               uint8_t *dst, size_t cap, size_t *n, uint64_t *sum, cip_err *err)
+static cip_status frame_encode(cip_mem *mem, int level, cip_framing_piece *p, cip_err *err)
 {
-    size_t at = 0, len = 0;
-    (void)sum;
-    if (cap < frame_bound(raw.len))
+    size_t at = p->first ? sizeof frame_head : 0;
+    if (p->out.cap < frame_bound(p->raw.len))
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "expected room for an LZ4 frame");
-    if (first)
-        memcpy(dst, frame_head, at = sizeof frame_head);
-    if (raw.len != 0)
-        CIP_TRY(frame_block(mem, level, raw, dst + at, cap - at - 4, &len, err));
-    at += len;
-    if (last)
-        memset(dst + at, 0, 4);
-    *n = at + (last ? 4 : 0);
+    cip_dst block = { p->out.ptr + at, p->out.cap - at - 4, 0 };
+    memcpy(p->out.ptr, frame_head, at);
+    if (p->raw.len != 0)
+        CIP_TRY(frame_block(mem, level, p->raw, &block, err));
+    at += block.len;
+    if (p->last)
+        memset(p->out.ptr + at, 0, 4);
+    p->out.len = at + (p->last ? 4 : 0);
     return CIP_OK;
 }
 

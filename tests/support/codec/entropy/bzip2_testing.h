@@ -78,7 +78,7 @@ static inline bzip2_result bzip2_ours(cip_bytes src, size_t room, const cip_chec
     const cip_stream_codec *c = &cip_bzip2_stream;
     cip_mem mem;
     void *state;
-    bool end = false;
+    cip_flow f = { 0 };
     cip_mem_init(&mem, NULL, 0);
     cip_codec_env env = { .mem = &mem };
     bzip2_must(r.raw != NULL);
@@ -86,17 +86,22 @@ static inline bzip2_result bzip2_ours(cip_bytes src, size_t room, const cip_chec
         checkpoints->n = 0;
     r.st = from == NULL ? c->begin(NULL, &env, &state, NULL)
                         : c->resume(NULL, &env, from, &state, NULL);
-    for (size_t pos = from == NULL ? 0 : (size_t)(from->in_bits / 8); r.st == CIP_OK && !end;) {
-        size_t left = src.len - pos, took = left < step[0] ? left : step[0];
-        size_t gave = room + 1 - r.len < step[1] ? room + 1 - r.len : step[1];
+    for (size_t pos = from == NULL ? 0 : (size_t)(from->in_bits / 8); r.st == CIP_OK && !f.end;) {
+        size_t left = src.len - pos, take = left < step[0] ? left : step[0];
+        size_t give = room + 1 - r.len < step[1] ? room + 1 - r.len : step[1];
         cip_checkpoint m;
         if (checkpoints != NULL)
             c->checkpoint(state, true, &m);
-        r.st = c->step(state, src.ptr + pos, &took, took == left, r.raw + r.len, &gave, &end, NULL);
+        f = (cip_flow){ .in = src.ptr + pos,
+                        .in_len = take,
+                        .last = take == left,
+                        .out = r.raw + r.len,
+                        .out_len = give };
+        r.st = c->step(state, &f, NULL);
         if (r.st != CIP_OK)
             break;
-        pos += took;
-        r.len += gave;
+        pos += f.took;
+        r.len += f.gave;
         r.cut = r.len > room;
         if (r.cut)
             break;
