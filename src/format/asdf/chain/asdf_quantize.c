@@ -97,11 +97,7 @@ static cip_status add(walk *w, const entry *e, cip_err *err)
     if (w->n >= limits->max_blocks)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "more than %" PRIu64 " chunks (max_blocks)", limits->max_blocks);
-    if (w->n == w->cap) {
-        size_t cap = w->cap == 0 ? 16 : w->cap * 2;
-        CIP_TRY(cip_mem_resize(&w->layout->env->mem, (void **)&w->at, cap * sizeof *w->at, err));
-        w->cap = cap;
-    }
+    CIP_TRY(CIP_ROOM(&w->layout->env->mem, &w->at, w->n, &w->cap, err));
     w->at[w->n++] = *e;
     return CIP_OK;
 }

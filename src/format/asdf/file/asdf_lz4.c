@@ -40,11 +40,7 @@ static cip_status add_chunk(chunk_list *list, const cip_chunk *c, cip_err *err)
                         "more than %" PRIu64 " chunks (max_blocks)", list->env->limits.max_blocks);
     if (cip_add_overflow(list->raw_len, c->raw_len, &sum))
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "chunks of over 2^64 bytes");
-    if (list->n == list->cap) {
-        size_t cap = list->cap == 0 ? 16 : list->cap * 2;
-        CIP_TRY(cip_mem_resize(&list->env->mem, (void **)&list->at, cap * sizeof *list->at, err));
-        list->cap = cap;
-    }
+    CIP_TRY(CIP_ROOM(&list->env->mem, &list->at, list->n, &list->cap, err));
     list->at[list->n] = *c;
     list->at[list->n++].raw_off = list->raw_len;
     list->raw_len = sum;

@@ -19,11 +19,7 @@ cip_status cip_asdf_blocks_add(cip_env *env, asdf_blocks *list, uint64_t most, c
     if (list->n >= most)
         return cip_fail(err, CIP_ERR_LIMIT, b->offset, "more than %" PRIu64 " blocks (max_blocks)",
                         most);
-    if (list->n == list->cap) {
-        size_t cap = list->cap == 0 ? 8 : list->cap * 2;
-        CIP_TRY(cip_mem_resize(&env->mem, (void **)&list->at, cap * sizeof *list->at, err));
-        list->cap = cap;
-    }
+    CIP_TRY(CIP_ROOM(&env->mem, &list->at, list->n, &list->cap, err));
     list->at[list->n++] = *b;
     return CIP_OK;
 }

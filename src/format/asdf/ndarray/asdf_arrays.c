@@ -235,11 +235,7 @@ static cip_status enter(walker *w, const cip_node *node, cip_err *err)
         w->cuts++;
         return CIP_OK;
     }
-    if (w->depth == w->cap) {
-        size_t cap = w->cap == 0 ? 32 : w->cap * 2;
-        CIP_TRY(cip_mem_resize(&w->f->env->mem, (void **)&w->at, cap * sizeof *w->at, err));
-        w->cap = cap;
-    }
+    CIP_TRY(CIP_ROOM(&w->f->env->mem, &w->at, w->depth, &w->cap, err));
     w->at[w->depth++] = (frame){ node, 0, w->f->layout->narray, w->cuts };
     return CIP_OK;
 }

@@ -310,13 +310,7 @@ cip_status cip_asdf_update_room(asdf_state *u, asdf_ublock **out, cip_err *err)
     if (u->n == u->f->blocks.n) /* sources from the end would mean others from now on ... */
         CIP_TRY(cip_asdf_update_absolute(u, &changed, err));
     u->anew = u->anew || changed; /* ... and to readers before the update is whole */
-    if (u->n == u->cap) {
-        asdf_ublock *grown;
-        CIP_TRY(CIP_ARENA_NEW(u->arena, &grown, 2 * u->cap, err));
-        memcpy(grown, u->b, u->n * sizeof *grown);
-        u->b = grown;
-        u->cap *= 2;
-    }
+    CIP_TRY(CIP_ARENA_ROOM(u->arena, &u->b, u->n, &u->cap, err));
     *out = &u->b[u->n];
     **out = (asdf_ublock){ .is_new = true, .changed = true, .chain_of = -1 };
     return CIP_OK;

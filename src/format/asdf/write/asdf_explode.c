@@ -198,11 +198,7 @@ cip_status cip_asdf_explode(cip_layout *l, const cip_explosion *how, const cip_s
 
 static cip_status add_place(asdf_gather *x, const asdf_file *f, size_t i, cip_err *err)
 {
-    if (x->n == x->cap) {
-        size_t cap = x->cap == 0 ? 16 : 2 * x->cap;
-        CIP_TRY(cip_mem_resize(&x->f->env->mem, (void **)&x->at, cap * sizeof *x->at, err));
-        x->cap = cap;
-    }
+    CIP_TRY(CIP_ROOM(&x->f->env->mem, &x->at, x->n, &x->cap, err));
     x->at[x->n++] = (asdf_place){ f, i };
     return CIP_OK;
 }

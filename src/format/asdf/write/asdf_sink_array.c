@@ -81,12 +81,7 @@ cip_status cip_asdf_new_target(asdf_state *w, const cip_spec_array *s, const cip
     if (cip_asdf_is_blosc(&t->how.packing) && w->sum != ASDF_SUM_DECODED && s->source != NULL)
         CIP_TRY(cip_asdf_blosc_take(w->env, w->arena, s->source, t->nbytes, &t->how.packing, form,
                                     err));
-    if (w->ntarget == w->target_cap) {
-        size_t cap = w->target_cap == 0 ? 16 : 2 * w->target_cap;
-        CIP_TRY(
-            cip_mem_resize(&w->env->mem, (void **)&w->target, cap * sizeof(asdf_target *), err));
-        w->target_cap = cap;
-    }
+    CIP_TRY(CIP_ROOM(&w->env->mem, &w->target, w->ntarget, &w->target_cap, err));
     CIP_TRY(place_target(w, t, err)); /* last: a number that is taken is a block that must come */
     w->target[w->ntarget++] = t;
     return CIP_OK;
