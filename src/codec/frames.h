@@ -29,11 +29,18 @@ typedef struct cip_frame_pieces {
     bool sequential;
 } cip_frame_pieces;
 
-/* The pieces of `len` stored and `raw_len` decoded bytes. At most max_pieces (LIMIT). CORRUPT,
- * CHECKSUM (of a header), TRUNCATED and UNSUPPORTED as for decoding; checksums of blocks and
- * contents are only looked at when decoding in order. */
-typedef cip_status cip_frames_scan_fn(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
-                                      uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out,
+/* A run of frames. */
+typedef struct cip_frame_run {
+    cip_read_fn *read;
+    void *user;
+    uint64_t len, raw_len; /* stored and decoded bytes */
+    uint64_t max_pieces;
+} cip_frame_run;
+
+/* The run's pieces. At most max_pieces (LIMIT). CORRUPT, CHECKSUM (of a header), TRUNCATED and
+ * UNSUPPORTED as for decoding; checksums of blocks and contents are only looked at when decoding in
+ * order. */
+typedef cip_status cip_frames_scan_fn(cip_mem *mem, const cip_frame_run *run, cip_frame_pieces *out,
                                       cip_err *err);
 
 /* One LZ4 frame (or several, concatenated; skippable ones passed over, and what follows without

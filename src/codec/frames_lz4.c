@@ -33,7 +33,6 @@ typedef struct descriptor {
 
 typedef struct lz4f_scan {
     cip_frames f;
-    uint64_t raw_len;
     size_t open; /* the piece whose size only the whole run's tells; SIZE_MAX: none */
 } lz4f_scan;
 
@@ -126,7 +125,7 @@ static cip_status prove(lz4f_scan *s, const cip_frame_piece *piece, bool *told, 
     void *bytes;
     cip_status st;
     CIP_TRY(cip_mem_get(s->f.mem, n, &bytes, err));
-    CIP_GO(s->f.read(s->f.user, piece->off, n, bytes, err));
+    CIP_GO(s->f.run.read(s->f.run.user, piece->off, n, bytes, err));
     *told = cip_lz4_walk((cip_bytes){ bytes, n }, piece->raw_len, &len, NULL) == CIP_OK &&
             len == piece->raw_len;
 done:
@@ -169,11 +168,11 @@ static cip_status scan(lz4f_scan *s, bool *told, cip_err *err)
             uint64_t sum = sum_of(p, 0), at = 0;
             if (s->open != SIZE_MAX) {
                 cip_frame_piece *open = &p->piece[s->open];
-                *told = fit(open, sum, s->raw_len);
+                *told = fit(open, sum, s->f.run.raw_len);
                 if (*told && p->n > 1)
                     CIP_TRY(prove(s, open, told, err));
             } else {
-                *told = sum == s->raw_len;
+                *told = sum == s->f.run.raw_len;
             }
             for (size_t i = 0; i < p->n; i++) {
                 p->piece[i].raw_off = at;
@@ -192,14 +191,10 @@ static cip_status scan(lz4f_scan *s, bool *told, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_lz4f_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
-                         uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out, cip_err *err)
+cip_status cip_lz4f_scan(cip_mem *mem, const cip_frame_run *run, cip_frame_pieces *out,
+                         cip_err *err)
 {
-    lz4f_scan s = {
-        .f = { .mem = mem, .read = read, .user = user, .len = len, .max_pieces = max_pieces },
-        .raw_len = raw_len,
-        .open = SIZE_MAX
-    };
+    lz4f_scan s = { .f = { .mem = mem, .run = *run }, .open = SIZE_MAX };
     bool told;
     cip_status st = scan(&s, &told, err);
     if (st == CIP_OK && !told)

@@ -8,11 +8,11 @@
 
 cip_status cip_frames_skip(cip_frames *f, uint64_t n, cip_err *err)
 {
-    if (n > f->len - f->at)
+    if (n > f->run.len - f->at)
         return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
                         "expected %" PRIu64 " bytes at %" PRIu64
                         " of the compressed data, found %" PRIu64,
-                        n, f->at, f->len - f->at);
+                        n, f->at, f->run.len - f->at);
     f->at += n;
     return CIP_OK;
 }
@@ -22,9 +22,9 @@ cip_status cip_frames_get(cip_frames *f, size_t n, const uint8_t **out, cip_err 
     uint64_t from = f->at;
     CIP_TRY(cip_frames_skip(f, n, err));
     if (from < f->window_at || f->at > f->window_at + f->window_len) {
-        size_t want = (size_t)cip_min_u64(CIP_FRAMES_WINDOW, f->len - from);
+        size_t want = (size_t)cip_min_u64(CIP_FRAMES_WINDOW, f->run.len - from);
         f->window_len = 0;
-        CIP_TRY(f->read(f->user, from, want, f->window, err));
+        CIP_TRY(f->run.read(f->run.user, from, want, f->window, err));
         f->window_at = from;
         f->window_len = want;
     }
@@ -36,9 +36,9 @@ cip_status cip_frames_next(cip_frames *f, uint32_t magic, bool *more, cip_err *e
 {
     const bool any = f->any;
     *more = false;
-    while (f->at < f->len) {
+    while (f->at < f->run.len) {
         const uint8_t *p;
-        if (any && f->len - f->at < 4)
+        if (any && f->run.len - f->at < 4)
             return CIP_OK;
         CIP_TRY(cip_frames_get(f, 4, &p, err));
         uint32_t found = cip_load_u32(p, false);
@@ -63,10 +63,10 @@ cip_status cip_frames_next(cip_frames *f, uint32_t magic, bool *more, cip_err *e
 cip_status cip_frames_add(cip_frames *f, cip_frame_piece piece, cip_err *err)
 {
     cip_frame_pieces *found = &f->found;
-    if (found->n >= f->max_pieces)
+    if (found->n >= f->run.max_pieces)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "expected at most %" PRIu64 " compressed pieces, found more",
-                        f->max_pieces);
+                        f->run.max_pieces);
     CIP_TRY(CIP_ROOM(f->mem, &found->piece, found->n, &f->room, err));
     found->piece[found->n++] = piece;
     return CIP_OK;

@@ -7,15 +7,12 @@
 
 enum { CIP_FRAMES_WINDOW = 512 };
 
-/* A run of frames on the way through: `at` never exceeds `len`. */
+/* A run of frames on the way through: `at` never exceeds its length. */
 typedef struct cip_frames {
     cip_mem *mem;
-    cip_read_fn *read;
-    void *user;
-    uint64_t len; /* of the run */
-    uint64_t at;  /* position in it */
-    uint64_t max_pieces;
-    bool any; /* a frame was found */
+    cip_frame_run run;
+    uint64_t at; /* position in it */
+    bool any;    /* a frame was found */
     cip_frame_pieces found;
     size_t room; /* for so many pieces */
     uint64_t window_at;

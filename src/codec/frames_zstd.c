@@ -108,23 +108,23 @@ static cip_status scan_frame(cip_frames *f, uint64_t *raw_at, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status scan(cip_frames *f, uint64_t raw_len, cip_err *err)
+static cip_status scan(cip_frames *f, cip_err *err)
 {
     uint64_t raw_at = 0;
     while (!f->found.sequential) {
         bool more;
         CIP_TRY(cip_frames_next(f, CIP_ZSTD_MAGIC, &more, err));
         if (!more)
-            return raw_at == raw_len ? CIP_OK : cip_fail_short(err, raw_len, raw_at);
+            return raw_at == f->run.raw_len ? CIP_OK : cip_fail_short(err, f->run.raw_len, raw_at);
         CIP_TRY(scan_frame(f, &raw_at, err));
     }
     return CIP_OK;
 }
 
-cip_status cip_zstd_scan(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
-                         uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out, cip_err *err)
+cip_status cip_zstd_scan(cip_mem *mem, const cip_frame_run *run, cip_frame_pieces *out,
+                         cip_err *err)
 {
-    cip_frames f = { .mem = mem, .read = read, .user = user, .len = len, .max_pieces = max_pieces };
-    cip_status st = scan(&f, raw_len, err);
+    cip_frames f = { .mem = mem, .run = *run };
+    cip_status st = scan(&f, err);
     return cip_frames_end(&f, st, out);
 }

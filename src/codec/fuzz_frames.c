@@ -50,8 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cip_mem_init(&mem, NULL, 64 << 20);
     const cip_codec_env env = { .mem = &mem };
     cip_frame_pieces found;
-    if ((lz4 ? cip_lz4f_scan : cip_zstd_scan)(&mem, read_run, &run, run.len, len, MAX_PIECES,
-                                              &found, NULL) == CIP_OK) {
+    const cip_frame_run of = { read_run, &run, run.len, len, MAX_PIECES };
+    if ((lz4 ? cip_lz4f_scan : cip_zstd_scan)(&mem, &of, &found, NULL) == CIP_OK) {
         uint8_t *whole = malloc(len);
         const cip_codec *c = cip_codec_find(lz4 ? "lz4f" : "zstd");
         uint64_t at = 0;

@@ -323,7 +323,8 @@ static void proving_can_fail(void **state)
             cip_frame_pieces out;
             test_env_open(&t, fail, 0);
             assert_int_equal(
-                cip_lz4f_scan(&t.mem, test_run_read, &r, r.len, FULL + 100, 9, &out, &t.err),
+                cip_lz4f_scan(&t.mem, &(cip_frame_run){ test_run_read, &r, r.len, FULL + 100, 9 },
+                              &out, &t.err),
                 CIP_ERR_NOMEM);
             test_env_close(&t);
         }

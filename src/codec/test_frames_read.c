@@ -12,9 +12,9 @@ static void open_run(test_run *r, cip_frames *f, test_env *t, size_t fail_at)
     *r = (test_run){ .fail_at = fail_at };
     test_run_add(r, b, sizeof b);
     test_env_open(t, 0, 0);
-    *f = (cip_frames){
-        .mem = &t->mem, .read = test_run_read, .user = r, .len = sizeof b, .max_pieces = 100
-    };
+    *f = (cip_frames){ .mem = &t->mem,
+                       .run = {
+                           .read = test_run_read, .user = r, .len = sizeof b, .max_pieces = 100 } };
 }
 
 static void bytes_are_read_through_the_window(void **state)
@@ -103,10 +103,10 @@ static void another_magic_is_corrupt(void **state)
     assert_int_equal(cip_frames_next(&f, 0x184d2a60, &more, &t.err), CIP_OK);
     assert_true(more);
     assert_int_equal(f.at, 14);
-    f.at = f.len;
+    f.at = f.run.len;
     assert_int_equal(cip_frames_next(&f, 0x184d2a60, &more, &t.err), CIP_OK);
     assert_false(more);
-    for (f.at = 8; f.at < 10; f.at = f.len - 3) { /* behind a frame it is none of the run */
+    for (f.at = 8; f.at < 10; f.at = f.run.len - 3) { /* behind a frame it is none of the run */
         assert_int_equal(cip_frames_next(&f, 0x11223344, &more, &t.err), CIP_OK);
         assert_false(more);
     }
@@ -122,7 +122,7 @@ static void pieces_that_do_not_fit_are_reported(void **state)
         test_env t;
         cip_frame_pieces out = { 0 };
         test_env_open(&t, fail, 0);
-        cip_frames f = { .mem = &t.mem, .max_pieces = 100 };
+        cip_frames f = { .mem = &t.mem, .run.max_pieces = 100 };
         cip_status st = CIP_OK;
         for (uint64_t i = 0; st == CIP_OK && i < 100; i++)
             st = cip_frames_add(&f, (cip_frame_piece){ .off = i }, &t.err);

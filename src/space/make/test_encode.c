@@ -222,7 +222,8 @@ static void zstd_is_one_frame_of_a_known_size(void **state)
         check_decodes("zstd", &s[0], raw);
         cip_frame_pieces found = { 0 };
         assert_int_equal(
-            cip_zstd_scan(&plain, read_sink, &s[0], s[0].got.len, raw.len, 10, &found, NULL),
+            cip_zstd_scan(&plain, &(cip_frame_run){ read_sink, &s[0], s[0].got.len, raw.len, 10 },
+                          &found, NULL),
             CIP_OK);
         assert_int_equal(found.n, 1);
         assert_false(found.sequential);

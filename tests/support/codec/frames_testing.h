@@ -33,10 +33,6 @@ static inline cip_status test_run_read(void *user, uint64_t off, size_t n, void 
     return CIP_OK;
 }
 
-typedef cip_status test_scan_fn(cip_mem *mem, cip_read_fn *read, void *user, uint64_t len,
-                                uint64_t raw_len, uint64_t max_pieces, cip_frame_pieces *out,
-                                cip_err *err);
-
 /* What came of a scan: its status, and the pieces of an OK one are checked: in order, without gaps,
  * decoding to `raw`. */
 typedef struct test_found {
@@ -62,7 +58,7 @@ static inline void test_piece(const test_run *r, const cip_frame_piece *p, const
     free(out);
 }
 
-static inline test_found test_scan(test_scan_fn *scan, test_run *r, const uint8_t *raw,
+static inline test_found test_scan(cip_frames_scan_fn *scan, test_run *r, const uint8_t *raw,
                                    uint64_t raw_len, uint64_t max_pieces)
 {
     test_env t;
@@ -70,7 +66,8 @@ static inline test_found test_scan(test_scan_fn *scan, test_run *r, const uint8_
     test_found f = { .err = CIP_ERR_INIT };
     cip_frame_piece untouched = { 0 };
     cip_frame_pieces out = { &untouched, 12345, false };
-    f.st = scan(&t.mem, test_run_read, r, r->len, raw_len, max_pieces, &out, &f.err);
+    f.st = scan(&t.mem, &(cip_frame_run){ test_run_read, r, r->len, raw_len, max_pieces }, &out,
+                &f.err);
     assert_int_equal(f.err.code, f.st);
     if (f.st != CIP_OK) {
         assert_true(out.piece == &untouched && out.n == 12345);
@@ -96,7 +93,7 @@ static inline test_found test_scan(test_scan_fn *scan, test_run *r, const uint8_
 }
 
 /* Scans every beginning of the run and with every bit flipped: an error or pieces, but clean. */
-static inline void test_scan_damaged(test_scan_fn *scan, const test_run *r, uint64_t raw_len)
+static inline void test_scan_damaged(cip_frames_scan_fn *scan, const test_run *r, uint64_t raw_len)
 {
     for (size_t n = 0; n < r->len; n++) {
         test_run cut = { .ptr = test_copy(r->ptr, n), .len = n };

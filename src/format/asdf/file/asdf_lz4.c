@@ -236,8 +236,9 @@ static cip_status framed(asdf_stored s, const cip_codec *codec, cip_frames_scan_
     cip_frame_pieces pieces = { 0 };
     if (raw_len == UINT64_MAX)
         CIP_TRY(cip_asdf_count_decoded(l, codec, s.bytes, UINT64_MAX, &raw_len, err));
-    cip_status st = scan(&l->env->mem, read_payload, &s, s.block->stored, raw_len,
-                         l->env->limits.max_blocks, &pieces, err);
+    const cip_frame_run run = { read_payload, &s, s.block->stored, raw_len,
+                                l->env->limits.max_blocks };
+    cip_status st = scan(&l->env->mem, &run, &pieces, err);
     if (st == CIP_OK)
         st = frames_space(&s, codec, &pieces, raw_len, out, err);
     cip_mem_put(&l->env->mem, pieces.piece);
