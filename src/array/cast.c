@@ -14,11 +14,6 @@ static bool is_text(cip_kind kind)
     return kind == CIP_ASCII || kind == CIP_UCS4;
 }
 
-static bool is_time(cip_kind kind)
-{
-    return kind == CIP_DATETIME64 || kind == CIP_TIMEDELTA64;
-}
-
 /* Bytes of the words that an order concerns. */
 static unsigned word_size(const cip_dtype *d)
 {
@@ -32,7 +27,7 @@ static unsigned word_size(const cip_dtype *d)
 static uint8_t how_of(const cip_dtype *from, const cip_dtype *to)
 {
     bool alike = from->kind == to->kind && from->itemsize == to->itemsize;
-    if (is_time(from->kind))
+    if (cip_kind_is_time(from->kind))
         alike = to->kind == CIP_I64 || (alike && strcmp(from->unit, to->unit) == 0);
     else if (from->kind == CIP_BOOL && to->kind == CIP_BOOL)
         return CIP_CAST_BOOL;

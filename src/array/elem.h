@@ -30,6 +30,11 @@ cip_status cip_dtype_ascii(cip_arena *a, uint64_t n, const cip_dtype **out, cip_
 cip_status cip_dtype_ucs4(cip_arena *a, uint64_t n, bool big, const cip_dtype **out, cip_err *err);
 cip_status cip_dtype_opaque(cip_arena *a, uint64_t n, const char *label, const cip_dtype **out,
                             cip_err *err);
+/* Of the kinds that have a unit. */
+static inline bool cip_kind_is_time(cip_kind kind)
+{
+    return kind == CIP_DATETIME64 || kind == CIP_TIMEDELTA64;
+}
 /* kind CIP_DATETIME64 or CIP_TIMEDELTA64; `unit` as numpy writes it between the brackets: Y M W D h
  * m s ms us ns ps fs as, a multiplier before it or not; "" or NULL is generic. FORMAT otherwise. */
 cip_status cip_dtype_time(cip_arena *a, cip_kind kind, const char *unit, bool big,

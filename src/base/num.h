@@ -37,6 +37,15 @@ static inline int cip_compare_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The value of a hexadecimal digit, or -1. */
+static inline int cip_hex_digit(int c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+}
+
 /* How many of `size` bytes lie at off and behind it. */
 static inline uint64_t cip_bytes_left(uint64_t size, uint64_t off)
 {

@@ -106,6 +106,17 @@ static void numbers_are_checked_and_in_order(void **state)
     assert_int_equal(cip_load_u16(b, false), 0x0201);
 }
 
+static void hexadecimal_digits_have_either_case(void **state)
+{
+    (void)state;
+    static const char digits[] = "0123456789abcdefABCDEF";
+    for (int c = -1; c < 256; c++) {
+        const char *at = c > 0 ? strchr(digits, c) : NULL;
+        const int n = at != NULL ? (int)(at - digits) : -1;
+        assert_int_equal(cip_hex_digit(c), n < 16 ? n : n - 6);
+    }
+}
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static void memory_is_counted_and_bounded(void **state)
@@ -627,6 +638,7 @@ static void bytes_that_differ_are_found_in_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hexadecimal_digits_have_either_case),
         cmocka_unit_test(errors_are_set_once_and_name_their_part),
         cmocka_unit_test(patterns_are_repeated_from_any_byte_on),
         cmocka_unit_test(cursor_past_the_end_gives_zeros_and_sticks),

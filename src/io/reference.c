@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/num.h"
+
 static cip_status refuse(const char *reference, const char *why, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "'%.120s' %s", reference, why);
@@ -44,26 +46,14 @@ static size_t scheme_length(const char *s)
     return s[n] == ':' ? n + 1 : 0;
 }
 
-/* The value of a hexadecimal digit, or -1. */
-static int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* The next byte of a segment, with its escape decoded; a '%' that starts none is itself, as some
  * writers do not encode at all. */
 static unsigned char next_byte(const char **s, const char *end)
 {
     const char *p = *s;
-    if (p[0] == '%' && end - p >= 3 && hex_value(p[1]) >= 0 && hex_value(p[2]) >= 0) {
+    if (p[0] == '%' && end - p >= 3 && cip_hex_digit(p[1]) >= 0 && cip_hex_digit(p[2]) >= 0) {
         *s = p + 3;
-        return (unsigned char)(hex_value(p[1]) * 16 + hex_value(p[2]));
+        return (unsigned char)(cip_hex_digit(p[1]) * 16 + cip_hex_digit(p[2]));
     }
     *s = p + 1;
     return (unsigned char)p[0];

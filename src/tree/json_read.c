@@ -136,19 +136,12 @@ static cip_status warn_of_repeated(const reader *r, const around *in, const cip_
 
 /* --- strings ---------------------------------------------------------------------------------- */
 
-static int hex_digit(int c)
-{
-    return c >= '0' && c <= '9'                     ? c - '0'
-           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-                                                    : -1;
-}
-
 /* The four digits of \uXXXX. */
 static cip_status take_unit(reader *r, uint32_t *unit, cip_err *err)
 {
     *unit = 0;
     for (int i = 0; i < 4; i++, r->at++) {
-        const int digit = hex_digit(peek(r));
+        const int digit = cip_hex_digit(peek(r));
         if (digit < 0)
             return expected(r, "four hexadecimal digits", err);
         *unit = *unit << 4 | (uint32_t)digit;

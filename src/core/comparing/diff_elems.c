@@ -20,11 +20,6 @@ static bool is_number(const cip_dtype *d)
     return d->kind >= CIP_BOOL && d->kind <= CIP_C128;
 }
 
-static bool is_time(const cip_dtype *d)
-{
-    return d->kind == CIP_DATETIME64 || d->kind == CIP_TIMEDELTA64;
-}
-
 cip_likeness cip_likeness_of(const cip_dtype *a, const cip_dtype *b)
 {
     if (is_number(a) && is_number(b))
@@ -35,7 +30,8 @@ cip_likeness cip_likeness_of(const cip_dtype *a, const cip_dtype *b)
         return CIP_LIKE_RECORDS;
     if (a->kind == CIP_ASCII || a->kind == CIP_UCS4)
         return CIP_LIKE_TEXTS;
-    const bool same = is_time(a) ? strcmp(a->unit, b->unit) == 0 : a->itemsize == b->itemsize;
+    const bool same =
+        cip_kind_is_time(a->kind) ? strcmp(a->unit, b->unit) == 0 : a->itemsize == b->itemsize;
     return same ? CIP_LIKE_BYTES : CIP_UNLIKE;
 }
 

@@ -18,11 +18,7 @@ static bool number_of(const char *name, uint64_t *number)
 {
     uint64_t n = 0;
     for (int i = 0; i < 8; i++) {
-        const char c = name[i];
-        const int digit = c >= '0' && c <= '9'   ? c - '0'
-                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                                 : -1;
+        const int digit = cip_hex_digit(name[i]);
         if (digit < 0)
             return false;
         n = n << 4 | (uint64_t)digit;

@@ -9,20 +9,12 @@
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static int hex_of(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-}
-
 bool cip_blz_stands_for(const char *name, const char *field)
 {
     for (; *name != '\0' && *field != '\0'; name++, field++) {
         int c = (unsigned char)*name;
-        if (c == '%' && hex_of(name[1]) >= 0 && hex_of(name[2]) >= 0) {
-            c = hex_of(name[1]) * 16 + hex_of(name[2]);
+        if (c == '%' && cip_hex_digit(name[1]) >= 0 && cip_hex_digit(name[2]) >= 0) {
+            c = cip_hex_digit(name[1]) * 16 + cip_hex_digit(name[2]);
             name += 2;
         }
         if (c != (unsigned char)*field)

@@ -29,7 +29,7 @@ static cip_status put_cast(const cip_dtype *from, const void *value, const cip_d
 
 static cip_status put_number(const cip_node *n, const cip_dtype *d, uint8_t *dst, cip_err *err)
 {
-    const bool time = d->kind == CIP_DATETIME64 || d->kind == CIP_TIMEDELTA64;
+    const bool time = cip_kind_is_time(d->kind);
     const cip_dtype *to = time ? cip_dtype_fixed(CIP_I64, d->big) : d;
     double part[2] = { 0, 0 };
     int64_t i = n->type == CIP_NODE_BOOL && n->b;

@@ -55,7 +55,7 @@ static cip_status add_string(cip_buf *b, const char *text, cip_err *err)
 static cip_status add_type(cip_buf *b, const cip_dtype *d, bool descr, cip_err *err)
 {
     cip_arena a = { .mem = b->mem };
-    const bool time = d->kind == CIP_DATETIME64 || d->kind == CIP_TIMEDELTA64;
+    const bool time = cip_kind_is_time(d->kind);
     char *text = NULL;
     if (!descr && !d->big && (d->kind <= CIP_C128 || time))
         return add_string(b, d->name, err);

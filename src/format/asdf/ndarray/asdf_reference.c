@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/num.h"
+
 enum { HOPS_MAX = 16 };
 
 const char *cip_asdf_ref_of(const cip_node *node)
@@ -17,15 +19,6 @@ const char *cip_asdf_ref_of(const cip_node *node)
     return ref->text;
 }
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Decodes %XX in place; "~1" and "~0" are decoded later, step by step. False for a NUL, which would
  * end the pointer early. */
 static bool percent_decode(char *s)
@@ -34,8 +27,8 @@ static bool percent_decode(char *s)
     for (; *s != '\0'; s++) {
         if (s[0] == '%' && s[1] == '0' && s[2] == '0')
             return false;
-        if (s[0] == '%' && hex(s[1]) >= 0 && hex(s[2]) >= 0) {
-            *to++ = (char)(hex(s[1]) * 16 + hex(s[2]));
+        if (s[0] == '%' && cip_hex_digit(s[1]) >= 0 && cip_hex_digit(s[2]) >= 0) {
+            *to++ = (char)(cip_hex_digit(s[1]) * 16 + cip_hex_digit(s[2]));
             s += 2;
         } else {
             *to++ = *s;
