@@ -144,7 +144,7 @@ static cip_status read_blocks(asdf_file *f, cip_window *w, cip_window *tail, cip
         CIP_TRY(cip_asdf_form_find(w, first, &f->blocks.form, &sure, err));
     f->form_unsure = !sure;
     CIP_TRY(cip_asdf_index_find(f->env, tail, f->blocks_from, &f->index, err));
-    CIP_TRY(cip_asdf_index_check(f->env, w, f->blocks_from, first, &f->index, &f->blocks, err));
+    CIP_TRY(cip_asdf_index_check(w, f->blocks_from, first, &f->index, &f->blocks, err));
     if (f->index.state != ASDF_INDEX_GOOD)
         return walk_blocks(f, w, err);
     f->blocks_end = f->index.at;

@@ -246,8 +246,8 @@ cip_status cip_asdf_index_find(cip_env *env, cip_window *w, uint64_t low, asdf_i
  * `list`; the state becomes GOOD or BAD (then the list is empty). A listed block whose header is
  * damaged keeps its number, as long as the others are where the index says. `low`: behind the tree;
  * `first`: where the first block is, UINT64_MAX when none was found. */
-cip_status cip_asdf_index_check(cip_env *env, cip_window *w, uint64_t low, uint64_t first,
-                                asdf_index *x, asdf_blocks *list, cip_err *err);
+cip_status cip_asdf_index_check(cip_window *w, uint64_t low, uint64_t first, asdf_index *x,
+                                asdf_blocks *list, cip_err *err);
 void cip_asdf_index_clear(cip_env *env, asdf_index *x);
 
 /* --- the open file ---------------------------------------------------------------------------- */

@@ -61,9 +61,8 @@ cip_status cip_asdf_chain_read(cip_env *env, cip_arena *a, cip_bytes text, asdf_
  * there is no end within ASDF_CHAIN_TEXT_MAX bytes. */
 cip_status cip_asdf_chain_len(cip_bytes payload, size_t *len, cip_err *err);
 /* The decoded space, of raw_len bytes, of `stored`: the payload behind the YAML. */
-cip_status cip_asdf_chain_space(cip_layout *l, const asdf_chain *chain, cip_space *stored,
-                                uint64_t raw_len, const asdf_chain_hint *hint, cip_space **out,
-                                cip_err *err);
+cip_status cip_asdf_chain_space(const asdf_chain *chain, cip_space *stored, uint64_t raw_len,
+                                const asdf_chain_hint *hint, cip_space **out, cip_err *err);
 
 /* What the arrays say of a block. */
 typedef struct asdf_user {

@@ -214,9 +214,9 @@ static cip_status codec_space(cip_layout *l, const asdf_step *s, const level *lv
 
 /* --- quantized floats ----------------------------------------------------------------------- */
 
+/* *at: from the stored bytes to the floats. */
 static cip_status quantize_space(cip_layout *l, const asdf_step *s, const level *lv,
-                                 const asdf_chain_hint *hint, cip_space *below, cip_space **out,
-                                 cip_err *err)
+                                 const asdf_chain_hint *hint, cip_space **at, cip_err *err)
 {
     uint64_t n, width = (uint64_t)s->dtype / 8;
     if (width == 0)
@@ -234,7 +234,7 @@ static cip_status quantize_space(cip_layout *l, const asdf_step *s, const level 
                         "original_shape or dtype of others",
                         lv->len);
     return cip_asdf_quantize_space(
-        l, below, lv->len, (cip_quantize_args){ .wide = width == 8, .big = hint->big }, out, err);
+        l, *at, lv->len, (cip_quantize_args){ .wide = width == 8, .big = hint->big }, at, err);
 }
 
 /* --- the chain ------------------------------------------------------------------------------ */
@@ -251,13 +251,13 @@ static level open_level(const level *above)
 }
 
 /* What each step decodes to, from the array down to the stored bytes. */
-typedef struct plan {
+typedef struct measures {
     level level[ASDF_CHAIN_STEPS + 1];
     tiling tiling[ASDF_CHAIN_STEPS];
-} plan;
+} measures;
 
-static cip_status make_plan(const asdf_chain *chain, uint64_t raw_len, const asdf_chain_hint *hint,
-                            plan *p, cip_err *err)
+static cip_status measure(const asdf_chain *chain, uint64_t raw_len, const asdf_chain_hint *hint,
+                          measures *p, cip_err *err)
 {
     const asdf_chain_hint none = { .ndim = -1 };
     p->level[0] = (level){ .known = true, .len = raw_len };
@@ -284,25 +284,25 @@ static cip_status check_identity(const cip_space *stored, uint64_t raw_len, cip_
                     raw_len, stored->len);
 }
 
-cip_status cip_asdf_chain_space(cip_layout *l, const asdf_chain *chain, cip_space *stored,
-                                uint64_t raw_len, const asdf_chain_hint *hint, cip_space **out,
-                                cip_err *err)
+cip_status cip_asdf_chain_space(const asdf_chain *chain, cip_space *stored, uint64_t raw_len,
+                                const asdf_chain_hint *hint, cip_space **out, cip_err *err)
 {
+    cip_layout *l = stored->layout;
     const asdf_chain_hint none = { .ndim = -1 };
-    plan *p;
+    measures *p;
     cip_space *s = stored;
     cip_status st;
     hint = hint != NULL ? hint : &none;
     if (chain->n == 0)
         CIP_TRY(check_identity(stored, raw_len, err));
     CIP_TRY(CIP_NEW(&l->env->mem, &p, 1, err));
-    CIP_GO(make_plan(chain, raw_len, hint, p, err));
+    CIP_GO(measure(chain, raw_len, hint, p, err));
     for (size_t k = chain->n; k-- > 0;) {
         const asdf_step *step = &chain->step[k];
         if (step->kind == ASDF_STEP_TILE)
             CIP_GO(tile_space(l, &p->tiling[k], s, &s, err));
         else if (step->kind == ASDF_STEP_QUANTIZE)
-            CIP_GO(quantize_space(l, step, &p->level[k], hint, s, &s, err));
+            CIP_GO(quantize_space(l, step, &p->level[k], hint, &s, err));
         else
             CIP_GO(codec_space(l, step, &p->level[k], s, &s, err));
         s->label = stored->label;

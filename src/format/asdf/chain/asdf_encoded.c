@@ -170,7 +170,7 @@ static cip_status decoded(asdf_file *f, size_t i, const cip_node *root, size_t t
         CIP_TRY(find_users(f, err));
     CIP_TRY(cip_space_new_sub(l, cb->stored, text_len, cb->stored->len - text_len, &payload, err));
     payload->label = cb->stored->label;
-    return cip_asdf_chain_space(l, &chain, payload, f->blocks.at[i].data_size, &f->user[i]->hint,
+    return cip_asdf_chain_space(&chain, payload, f->blocks.at[i].data_size, &f->user[i]->hint,
                                 &cb->data, err);
 }
 
@@ -207,5 +207,5 @@ cip_status cip_asdf_make_coded(asdf_file *f, size_t i, const cip_codec_methods *
     chain.step[0] = (asdf_step){
         .kind = ASDF_STEP_CODEC, .name = m->name, .codec = &cip_codec_app, .codec_args = app
     };
-    return cip_asdf_chain_space(l, &chain, cb->stored, b->data_size, NULL, &cb->data, err);
+    return cip_asdf_chain_space(&chain, cb->stored, b->data_size, NULL, &cb->data, err);
 }

@@ -210,21 +210,16 @@ static uint64_t behind(const asdf_index *x, size_t i)
     return i + 1 < x->n ? x->entry[i + 1] : x->at;
 }
 
-/* Reads `n` headers from entry i on, into raw. Those close together are read as one piece. */
-static cip_status read_headers(cip_window *w, const asdf_index *x, size_t i, size_t n, uint8_t *raw,
-                               cip_range *range, cip_err *err)
+/* Reads n headers into zeros. Those close together are read as one piece. */
+static cip_status read_headers(cip_window *w, const cip_range *range, size_t n, cip_err *err)
 {
-    uint64_t total = x->entry[i + n - 1] - x->entry[i] + ASDF_HEADER_LEN;
-    if (total / n > TAIL) {
-        for (size_t k = 0; k < n; k++)
-            range[k] = (cip_range){ x->entry[i + k], ASDF_HEADER_LEN, raw + k * ASDF_HEADER_LEN };
+    uint64_t total = range[n - 1].offset - range[0].offset + ASDF_HEADER_LEN;
+    if (total / n > TAIL)
         return cip_io_read_ranges(w->layout->io, range, n, err);
-    }
     for (size_t k = 0; k < n; k++) {
         cip_bytes in;
-        CIP_TRY(cip_window_peek(w, x->entry[i + k], ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
-        memset(raw + k * ASDF_HEADER_LEN, 0, ASDF_HEADER_LEN);
-        memcpy(raw + k * ASDF_HEADER_LEN, in.ptr, in.len);
+        CIP_TRY(cip_window_peek(w, range[k].offset, ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
+        memcpy(range[k].dst, in.ptr, in.len);
     }
     return CIP_OK;
 }
@@ -308,16 +303,19 @@ static cip_status check_all(cip_window *w, asdf_index *x, const asdf_blocks *lis
     return CIP_OK;
 }
 
-static cip_status read_batch(cip_env *env, cip_window *w, asdf_index *x, size_t i,
-                             asdf_blocks *list, cip_err *err)
+static cip_status read_batch(cip_window *w, asdf_index *x, size_t i, asdf_blocks *list,
+                             cip_err *err)
 {
+    cip_env *env = w->layout->env;
     size_t n = x->n - i < BATCH ? x->n - i : BATCH;
     cip_status st = CIP_OK;
     uint8_t *raw = NULL;
     cip_range *range = NULL;
     CIP_GO(CIP_NEW(&env->mem, &raw, n * ASDF_HEADER_LEN, err));
     CIP_GO(CIP_NEW(&env->mem, &range, n, err));
-    CIP_GO(read_headers(w, x, i, n, raw, range, err));
+    for (size_t k = 0; k < n; k++)
+        range[k] = (cip_range){ x->entry[i + k], ASDF_HEADER_LEN, raw + k * ASDF_HEADER_LEN };
+    CIP_GO(read_headers(w, range, n, err));
     for (size_t k = 0; k < n && x->state == ASDF_INDEX_GOOD; k++) {
         asdf_block b = { .form = cip_asdf_blocks_form(list) };
         take_header(x, i + k, raw + k * ASDF_HEADER_LEN, w, &b);
@@ -329,19 +327,19 @@ done:
     return st;
 }
 
-cip_status cip_asdf_index_check(cip_env *env, cip_window *w, uint64_t low, uint64_t first,
-                                asdf_index *x, asdf_blocks *list, cip_err *err)
+cip_status cip_asdf_index_check(cip_window *w, uint64_t low, uint64_t first, asdf_index *x,
+                                asdf_blocks *list, cip_err *err)
 {
     if (x->state == ASDF_INDEX_NONE)
         return CIP_OK;
     cip_status st = CIP_OK;
     if (check_numbers(x, low, first, cip_asdf_blocks_form(list))) {
         for (size_t i = 0; i < x->n && st == CIP_OK && x->state == ASDF_INDEX_GOOD; i += BATCH)
-            st = read_batch(env, w, x, i, list, err);
+            st = read_batch(w, x, i, list, err);
         if (st == CIP_OK && x->state == ASDF_INDEX_GOOD)
             st = check_all(w, x, list, err);
     }
     if (st != CIP_OK || x->state != ASDF_INDEX_GOOD)
-        cip_asdf_blocks_clear(env, list);
+        cip_asdf_blocks_clear(w->layout->env, list);
     return st;
 }

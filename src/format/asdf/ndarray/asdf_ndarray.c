@@ -161,10 +161,13 @@ static cip_status read_strides(asdf_file *f, const cip_node *n, const char *path
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
-/* Bytes of the space; resolving it only where there is no other way. False: not known yet. */
-static cip_status length_of(asdf_file *f, cip_space *s, int64_t block, bool must, bool *known,
+/* Bytes of the array's space; resolving it only where there is no other way. False: not known yet.
+ */
+static cip_status length_of(const asdf_file *f, const cip_array *a, bool must, bool *known,
                             uint64_t *len, cip_err *err)
 {
+    const int64_t block = a->storage.block;
+    cip_space *s = a->space;
     *known = true;
     if (block >= 0 && cip_asdf_decoded_len(&f->blocks.at[block], len))
         return CIP_OK;
@@ -249,7 +252,7 @@ static cip_status place(asdf_file *f, const parts *p, bool star, cip_array *a, c
     uint64_t len = 0;
     if (p->offset != NULL && !cip_node_as_uint(p->offset, &v->off))
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected an offset of at least 0");
-    CIP_TRY(length_of(f, a->space, a->storage.block, star, &known, &len, err));
+    CIP_TRY(length_of(f, a, star, &known, &len, err));
     if (strided)
         CIP_TRY(read_strides(f, p->strides, a->path, v, err));
     if (star)

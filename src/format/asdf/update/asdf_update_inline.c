@@ -83,7 +83,8 @@ static cip_status put_one(asdf_state *u, const cip_array *a, const cip_array *no
     cip_yaml_edit *e;
     void *elems;
     CIP_TRY(read_elements(u, now, &elems, err));
-    CIP_TRY(cip_asdf_inline_node(u->arena, a->dtype, a->view.ndim, dims, elems, NULL, &data, err));
+    CIP_TRY(cip_asdf_inline_node(
+        u->arena, &(asdf_elements){ a->dtype, a->view.ndim, dims, elems, NULL }, &data, err));
     u->tree_changed = true;
     if (cip_node_kind(a->node) == CIP_NODE_MAP) {
         CIP_TRY(cip_asdf_update_key(u, a, "data", data, err));

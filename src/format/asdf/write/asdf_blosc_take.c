@@ -28,26 +28,27 @@ static bool first_head(const cip_array *a, cip_blosc_head *h)
 }
 
 /* Chunks of whole blocks, all alike. */
-static cip_status take_blsc(cip_arena *a, const cip_array *source, uint64_t nbytes, asdf_packing *p,
-                            cip_array_form *form, cip_err *err)
+static cip_status take_blsc(const asdf_blosc_taking *t, asdf_packing *p, cip_array_form *form,
+                            cip_err *err)
 {
+    const uint64_t nbytes = t->nbytes;
     cip_blosc_head h;
     cip_blosc_spec like, *spec;
-    if (nbytes > CIP_BLOSC_MAX_NBYTES || !first_head(source, &h) ||
+    if (nbytes > CIP_BLOSC_MAX_NBYTES || !first_head(t->source, &h) ||
         !cip_blosc_join_like(&h, nbytes, &like))
         return CIP_OK;
     const cip_form_step step = { .codec = &cip_codec_blosc, .args = &like };
-    const uint64_t each = cip_chunk_nbytes_taken(source, &step);
+    const uint64_t each = cip_chunk_nbytes_taken(t->source, &step);
     if (each == 0 || (each < nbytes && each % like.blocksize != 0))
         return CIP_OK;
-    CIP_TRY(CIP_ARENA_NEW(a, &spec, 1, err));
+    CIP_TRY(CIP_ARENA_NEW(t->arena, &spec, 1, err));
     *spec = like;
     form->chunk_nbytes = each;
     form->step[0] = (cip_form_step){ .codec = &cip_codec_blosc, .args = spec };
     form->nstep = 1;
     form->caps = CIP_FORM_TAKES;
     p->blosc = like;
-    p->source = source;
+    p->source = t->source;
     return CIP_OK;
 }
 
@@ -58,33 +59,33 @@ static cip_status drop(void *user, const void *ptr, size_t n, cip_err *err)
 }
 
 /* Linear chunks of a frame, or of one in a block. */
-static cip_status take_bls2(cip_env *env, cip_arena *a, const cip_array *source, uint64_t nbytes,
-                            asdf_packing *p, cip_array_form *form, cip_err *err)
+static cip_status take_bls2(const asdf_blosc_taking *t, asdf_packing *p, cip_array_form *form,
+                            cip_err *err)
 {
     cip_out out = { .write = drop };
     cip_array_form of = { .dtype = NULL };
     void *state = NULL;
-    if (p->typesize == 0 || nbytes % p->typesize != 0)
+    if (p->typesize == 0 || t->nbytes % p->typesize != 0)
         return CIP_OK;
-    const cip_b2_nested n = {
-        .env = env, .source = source, .typesize = p->typesize, .nitem = nbytes / p->typesize
-    };
-    CIP_TRY(cip_b2_nested_begin(&n, a, &out, &of, &state, err));
-    if (cip_chunk_nbytes_taken(source, &of.step[0]) != 0) {
+    const cip_b2_nested n = { .env = t->env,
+                              .source = t->source,
+                              .typesize = p->typesize,
+                              .nitem = t->nbytes / p->typesize };
+    CIP_TRY(cip_b2_nested_begin(&n, t->arena, &out, &of, &state, err));
+    if (cip_chunk_nbytes_taken(t->source, &of.step[0]) != 0) {
         of.dtype = form->dtype;
         *form = of;
         p->blosc.typesize = (uint32_t)p->typesize;
-        p->source = source;
+        p->source = t->source;
     }
     cip_b2_nested_clear(state);
     return CIP_OK;
 }
 
-cip_status cip_asdf_blosc_take(cip_env *env, cip_arena *a, const cip_array *source, uint64_t nbytes,
-                               asdf_packing *p, cip_array_form *form, cip_err *err)
+cip_status cip_asdf_blosc_take(const asdf_blosc_taking *t, asdf_packing *p, cip_array_form *form,
+                               cip_err *err)
 {
-    if (p->named || nbytes == 0)
+    if (p->named || t->nbytes == 0)
         return CIP_OK;
-    return p->blosc.blosc1 ? take_blsc(a, source, nbytes, p, form, err)
-                           : take_bls2(env, a, source, nbytes, p, form, err);
+    return p->blosc.blosc1 ? take_blsc(t, p, form, err) : take_bls2(t, p, form, err);
 }

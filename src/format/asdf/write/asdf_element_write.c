@@ -131,7 +131,8 @@ static cip_status record(cip_arena *a, const cip_dtype *d, const uint8_t *p, cip
     (*out)->style = CIP_STYLE_FLOW;
     for (size_t i = 0; i < d->nfield; i++) {
         const cip_field *f = &d->field[i];
-        CIP_TRY(cip_asdf_inline_node(a, f->dtype, f->ndim, f->shape, p + f->offset, NULL, &v, err));
+        CIP_TRY(cip_asdf_inline_node(
+            a, &(asdf_elements){ f->dtype, f->ndim, f->shape, p + f->offset, NULL }, &v, err));
         cip_node_set_item(*out, i, v);
     }
     return CIP_OK;
@@ -176,44 +177,36 @@ cip_status cip_asdf_element_node(cip_arena *a, const cip_dtype *d, const uint8_t
     return st;
 }
 
-typedef struct filling {
-    cip_arena *a;
-    const cip_dtype *d;
-    int32_t ndim;
-    const int64_t *shape;
-    const uint8_t *p, *mask; /* the next element's */
-} filling;
-
-/* Axes nest at most CIP_MAX_NDIM deep. */
-static cip_status fill(filling *x, int32_t axis, const cip_node **out, cip_err *err)
+/* Takes elements off the front of x. Axes nest at most CIP_MAX_NDIM deep. */
+static cip_status fill(cip_arena *a, asdf_elements *x, int32_t axis, const cip_node **out,
+                       cip_err *err)
 {
     cip_node *seq;
     const cip_node *item;
     if (axis == x->ndim) {
         bool missing = x->mask != NULL && *x->mask++ != 0;
         if (missing) {
-            CIP_TRY(cip_node_new_null(x->a, &seq, err));
+            CIP_TRY(cip_node_new_null(a, &seq, err));
             *out = seq;
         } else {
-            CIP_TRY(cip_asdf_element_node(x->a, x->d, x->p, out, err));
+            CIP_TRY(cip_asdf_element_node(a, x->dtype, x->data, out, err));
         }
-        x->p += x->d->itemsize;
+        x->data += x->dtype->itemsize;
         return CIP_OK;
     }
-    CIP_TRY(cip_node_new_seq(x->a, (size_t)x->shape[axis], &seq, err));
+    CIP_TRY(cip_node_new_seq(a, (size_t)x->shape[axis], &seq, err));
     seq->style = CIP_STYLE_FLOW;
     for (int64_t i = 0; i < x->shape[axis]; i++) {
-        CIP_TRY(fill(x, axis + 1, &item, err));
+        CIP_TRY(fill(a, x, axis + 1, &item, err));
         cip_node_set_item(seq, (size_t)i, item);
     }
     *out = seq;
     return CIP_OK;
 }
 
-cip_status cip_asdf_inline_node(cip_arena *a, const cip_dtype *d, int32_t ndim,
-                                const int64_t *shape, const uint8_t *data, const uint8_t *mask,
-                                const cip_node **out, cip_err *err)
+cip_status cip_asdf_inline_node(cip_arena *a, const asdf_elements *e, const cip_node **out,
+                                cip_err *err)
 {
-    filling x = { a, d, ndim, shape, data, mask };
-    return fill(&x, 0, out, err);
+    asdf_elements left = *e;
+    return fill(a, &left, 0, out, err);
 }

@@ -50,15 +50,6 @@ static cip_status mark(exploding *x, const cip_explosion *how, cip_err *err)
 
 /* --- files beside ----------------------------------------------------------------------------- */
 
-static cip_status member_text(exploding *x, const asdf_standard *s, cip_buf *head, cip_buf *tree,
-                              cip_err *err)
-{
-    CIP_TRY(cip_asdf_head_text(s, head, err));
-    if (x->bare || s->early) /* the arrays that tell of a block are in the file itself */
-        return CIP_OK;
-    return cip_asdf_tree_text(x->env, s, NULL, NULL, 0, tree, err);
-}
-
 static cip_status write_member(exploding *x, const asdf_standard *s, size_t block, cip_err *err)
 {
     char *name, *uri;
@@ -74,7 +65,9 @@ static cip_status write_member(exploding *x, const asdf_standard *s, size_t bloc
     CIP_GO(cip_asdf_member_name(&x->arena, x->out, x->nmember, false, &name, err));
     CIP_GO(cip_asdf_member_name(&x->arena, x->out, x->nmember++, true, &uri, err));
     CIP_GO(cip_asdf_piece_of(x->f, block, &x->arena, &p, err));
-    CIP_GO(member_text(x, s, &head, &tree, err));
+    CIP_GO(cip_asdf_head_text(s, &head, err));
+    if (!x->bare && !s->early) /* else the arrays that tell of a block are in the file itself */
+        CIP_GO(cip_asdf_tree_text(x->env, s, NULL, (asdf_swaps){ NULL, 0 }, &tree, err));
     all.head = (cip_bytes){ head.ptr, head.len };
     all.tree = (cip_bytes){ tree.ptr, tree.len };
     CIP_GO(x->out->member(x->out->member_user, name, &out, err));

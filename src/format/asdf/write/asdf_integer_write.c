@@ -41,7 +41,8 @@ static cip_status words_node(cip_arena *a, const asdf_standard *s, const uint32_
     const int64_t shape[] = { (int64_t)n };
     const cip_node *data, *kind, *lengths;
     char *tag;
-    CIP_TRY(cip_asdf_inline_node(a, type, 1, shape, (const uint8_t *)word, NULL, &data, err));
+    CIP_TRY(cip_asdf_inline_node(a, &(asdf_elements){ type, 1, shape, (const uint8_t *)word, NULL },
+                                 &data, err));
     CIP_TRY(cip_asdf_type_node(a, type, &kind, err));
     CIP_TRY(cip_asdf_shape_node(a, 1, shape, false, &lengths, err));
     CIP_TRY(cip_asdf_list_add(&l, "data", data, err));

@@ -73,13 +73,16 @@ cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_pi
     return CIP_OK;
 }
 
-static cip_status read_text(const asdf_file *f, uint64_t off, uint64_t n, size_t room, cip_arena *a,
+static const char marker[] = "\n...\n";
+
+/* With room for an end marker behind it. */
+static cip_status read_text(const asdf_file *f, uint64_t off, uint64_t n, cip_arena *a,
                             cip_bytes *out, cip_err *err)
 {
     uint8_t *p;
     if (n > TEXT_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, off, "expected less text in front of the blocks");
-    CIP_TRY(cip_arena_get(a, (size_t)n + room, (void **)&p, err));
+    CIP_TRY(cip_arena_get(a, (size_t)n + sizeof marker, (void **)&p, err));
     CIP_TRY(cip_io_read(f->layout->io, off, p, (size_t)n, err));
     *out = (cip_bytes){ p, (size_t)n };
     return CIP_OK;
@@ -88,15 +91,14 @@ static cip_status read_text(const asdf_file *f, uint64_t off, uint64_t n, size_t
 cip_status cip_asdf_text_of(const asdf_file *f, cip_arena *a, cip_bytes *head, cip_bytes *tree,
                             cip_err *err)
 {
-    static const char marker[] = "\n...\n";
     cip_bytes h, t = { (const uint8_t *)"", 0 };
     uint64_t nhead = f->has_tree ? f->tree_off : f->blocks_from;
     size_t end;
-    CIP_TRY(read_text(f, 0, nhead, 1, a, &h, err));
+    CIP_TRY(read_text(f, 0, nhead, a, &h, err));
     if (!f->has_tree && h.len != 0 && h.ptr[h.len - 1] != '\n') /* what follows is another line */
         ((uint8_t *)(uintptr_t)h.ptr)[h.len++] = '\n';
     if (f->has_tree) {
-        CIP_TRY(read_text(f, f->tree_off, f->tree_len, sizeof marker, a, &t, err));
+        CIP_TRY(read_text(f, f->tree_off, f->tree_len, a, &t, err));
         if (cip_asdf_tree_end(t, 0, true, &end) == ASDF_END_UNMARKED) {
             size_t skip = t.len != 0 && t.ptr[t.len - 1] == '\n' ? 1 : 0;
             memcpy((uint8_t *)(uintptr_t)t.ptr + t.len, marker + skip, sizeof marker - 1 - skip);

@@ -22,7 +22,7 @@ static cip_status begin_beside(asdf_state *w, const asdf_target *t, cip_err *err
         w->beside.slack = -1;
     cip_status st = cip_asdf_head_text(w->how.standard, &text, err);
     if (st == CIP_OK && !w->how.standard->early)
-        st = cip_asdf_tree_text(w->env, w->how.standard, NULL, NULL, 0, &text, err);
+        st = cip_asdf_tree_text(w->env, w->how.standard, NULL, (asdf_swaps){ NULL, 0 }, &text, err);
     if (st == CIP_OK)
         st = cip_asdf_part_text(&w->beside, &text, true, err);
     cip_buf_clear(&text);

@@ -79,8 +79,8 @@ cip_status cip_asdf_new_target(asdf_state *w, const cip_spec_array *s, const cip
                        cip_asdf_packing_name(&w->how.packing));
     *form = (cip_array_form){ .dtype = t->stored };
     if (cip_asdf_is_blosc(&t->how.packing) && w->sum != ASDF_SUM_DECODED && s->source != NULL)
-        CIP_TRY(cip_asdf_blosc_take(w->env, w->arena, s->source, t->nbytes, &t->how.packing, form,
-                                    err));
+        CIP_TRY(cip_asdf_blosc_take(&(asdf_blosc_taking){ w->env, w->arena, s->source, t->nbytes },
+                                    &t->how.packing, form, err));
     CIP_TRY(CIP_ROOM(&w->env->mem, &w->target, w->ntarget, &w->target_cap, err));
     CIP_TRY(place_target(w, t, err)); /* last: a number that is taken is a block that must come */
     w->target[w->ntarget++] = t;

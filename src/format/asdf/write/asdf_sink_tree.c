@@ -57,8 +57,9 @@ static cip_status source_key(asdf_state *w, const asdf_target *t, asdf_list *l, 
     }
     if (has_nulls(w, t) && t->s->dtype->kind != CIP_RECORD)
         m = mask_of(w, t);
-    CIP_TRY(cip_asdf_inline_node(l->a, t->stored, t->s->ndim, t->s->shape, t->data.ptr,
-                                 m != NULL ? m->data.ptr : NULL, &data, err));
+    const asdf_elements e = { t->stored, t->s->ndim, t->s->shape, t->data.ptr,
+                              m != NULL ? m->data.ptr : NULL };
+    CIP_TRY(cip_asdf_inline_node(l->a, &e, &data, err));
     return cip_asdf_list_add(l, "data", data, err);
 }
 
@@ -156,7 +157,7 @@ static cip_status all_text(asdf_state *w, cip_buf *text, cip_err *err)
         CIP_GO(cip_asdf_target_node(w, &arena, t, &swap[n++].to, err));
     }
     CIP_GO(add_extensions(w, &arena, swap, &n, err));
-    st = cip_asdf_tree_text(w->env, w->how.standard, w->root, swap, n, text, err);
+    st = cip_asdf_tree_text(w->env, w->how.standard, w->root, (asdf_swaps){ swap, n }, text, err);
 done:
     cip_arena_clear(&arena);
     return st;

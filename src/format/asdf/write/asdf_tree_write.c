@@ -261,23 +261,17 @@ static cip_status swapped(copier *c, const asdf_swap *swap, const cip_node **to,
     return c->s->early ? copy(c, swap->to, 0, to, err) : CIP_OK;
 }
 
-static cip_status remember_swap(copier *c, const asdf_swap *swap, cip_err *err)
-{
-    const cip_node *to;
-    CIP_TRY(swapped(c, swap, &to, err));
-    return remember(c, swap->from, to, err);
-}
-
 /* New nodes by their paths; the whole of a file without a tree is called `data`. */
-static cip_status add_new(copier *c, cip_node **root, const asdf_swap *swap, size_t n, cip_err *err)
+static cip_status add_new(copier *c, cip_node **root, asdf_swaps swaps, cip_err *err)
 {
     cip_build b = { .arena = &c->arena, .root = *root };
     const cip_node *to;
-    for (size_t i = 0; i < n; i++) {
-        if (swap[i].from != NULL || swap[i].path == NULL)
+    for (size_t i = 0; i < swaps.n; i++) {
+        const asdf_swap *swap = &swaps.at[i];
+        if (swap->from != NULL || swap->path == NULL)
             continue;
-        const char *path = swap[i].path[0] != '\0' ? swap[i].path : "data";
-        CIP_TRY(swapped(c, &swap[i], &to, err));
+        const char *path = swap->path[0] != '\0' ? swap->path : "data";
+        CIP_TRY(swapped(c, swap, &to, err));
         CIP_TRY(cip_build_set(&b, path, to, err));
     }
     *root = b.root;
@@ -285,17 +279,21 @@ static cip_status add_new(copier *c, cip_node **root, const asdf_swap *swap, siz
 }
 
 cip_status cip_asdf_tree_text(cip_env *env, const asdf_standard *s, const cip_node *root,
-                              const asdf_swap *swap, size_t nswap, cip_buf *out, cip_err *err)
+                              asdf_swaps swaps, cip_buf *out, cip_err *err)
 {
     const cip_yaml_write how = { .handle_prefix = cip_asdf_tag_prefix(s), .document = true };
     copier c = { .env = env, .s = s, .arena = { .mem = &env->mem }, .seen = { .mem = &env->mem } };
     cip_node *made;
     cip_status st = CIP_OK;
-    for (size_t i = 0; i < nswap; i++)
-        if (swap[i].from != NULL)
-            CIP_GO(remember_swap(&c, &swap[i], err));
+    for (size_t i = 0; i < swaps.n; i++) {
+        const cip_node *to;
+        if (swaps.at[i].from == NULL)
+            continue;
+        CIP_GO(swapped(&c, &swaps.at[i], &to, err));
+        CIP_GO(remember(&c, swaps.at[i].from, to, err));
+    }
     CIP_GO(make_root(&c, root, &made, err));
-    CIP_GO(add_new(&c, &made, swap, nswap, err));
+    CIP_GO(add_new(&c, &made, swaps, err));
     st = cip_yaml_emit(env, made, &how, out, err);
 done:
     cip_strmap_clear(&c.seen);

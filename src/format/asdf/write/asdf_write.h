@@ -65,10 +65,16 @@ cip_status cip_asdf_shape_node(cip_arena *a, int32_t ndim, const int64_t *shape,
 /* One element as a value. RANGE for a text that no tree can hold. */
 cip_status cip_asdf_element_node(cip_arena *a, const cip_dtype *d, const uint8_t *p,
                                  const cip_node **out, cip_err *err);
-/* Elements packed in C order as nested lists; mask (may be NULL): nonzero is null. */
-cip_status cip_asdf_inline_node(cip_arena *a, const cip_dtype *d, int32_t ndim,
-                                const int64_t *shape, const uint8_t *data, const uint8_t *mask,
-                                const cip_node **out, cip_err *err);
+/* Elements packed in C order. */
+typedef struct asdf_elements {
+    const cip_dtype *dtype;
+    int32_t ndim;
+    const int64_t *shape;
+    const uint8_t *data, *mask; /* mask (may be NULL): nonzero is null */
+} asdf_elements;
+/* The same as nested lists. */
+cip_status cip_asdf_inline_node(cip_arena *a, const asdf_elements *e, const cip_node **out,
+                                cip_err *err);
 
 /* --- asdf_integer_write.c */
 /* An integer beyond 63 bits as core/integer where the standard has that; others as they are. */
@@ -126,10 +132,17 @@ uint64_t cip_asdf_block_item(const cip_layout *l, size_t block);
 void cip_asdf_blosc_like(cip_layout *l, const asdf_block *b, asdf_packing *p);
 /* Sets p->blosc; `codec`: the one in it, or "". UNSUPPORTED, ARG. */
 cip_status cip_asdf_blosc_packing(const char *codec, asdf_packing *p, cip_err *err);
-/* Of an array whose source is stored in chunks that the payload takes: sets p->source, and says in
- * *form how they are. Others stay. Texts and forms live in the arena. */
-cip_status cip_asdf_blosc_take(cip_env *env, cip_arena *a, const cip_array *source, uint64_t nbytes,
-                               asdf_packing *p, cip_array_form *form, cip_err *err);
+/* An array of nbytes that comes from a file. */
+typedef struct asdf_blosc_taking {
+    cip_env *env;
+    cip_arena *arena; /* of texts and forms */
+    const cip_array *source;
+    uint64_t nbytes;
+} asdf_blosc_taking;
+/* Where its source is stored in chunks that the payload takes: sets p->source, and says in *form
+ * how they are. Others stay. */
+cip_status cip_asdf_blosc_take(const asdf_blosc_taking *t, asdf_packing *p, cip_array_form *form,
+                               cip_err *err);
 typedef struct asdf_bloscw asdf_bloscw;
 /* For nbytes raw bytes, 1 or more. UNSUPPORTED for more than blsc holds. */
 cip_status cip_asdf_bloscw_new(cip_env *env, const asdf_packing *how, uint64_t nbytes,
@@ -201,6 +214,11 @@ typedef struct asdf_swap {
     const char *path;
 } asdf_swap;
 
+typedef struct asdf_swaps {
+    const asdf_swap *at;
+    size_t n;
+} asdf_swaps;
+
 /* This library, as the software that made something; `early`: in 0.1, which has no tag for it. */
 cip_status cip_asdf_software(cip_arena *a, bool early, cip_style style, cip_node **out,
                              cip_err *err);
@@ -211,7 +229,7 @@ cip_status cip_asdf_codec_extension(cip_arena *a, const asdf_standard *s, const 
 /* The tree as it is written, as text from `%YAML` to the end marker: tags of the standard, swaps,
  * software and extensions where there are none. `root` may be NULL. */
 cip_status cip_asdf_tree_text(cip_env *env, const asdf_standard *s, const cip_node *root,
-                              const asdf_swap *swap, size_t nswap, cip_buf *out, cip_err *err);
+                              asdf_swaps swaps, cip_buf *out, cip_err *err);
 /* "#ASDF 1.0.0" and the standard's line. */
 cip_status cip_asdf_head_text(const asdf_standard *s, cip_buf *out, cip_err *err);
 

@@ -191,7 +191,7 @@ static const char *written(bench *b, const char *version, const char *tree, cons
     b->out.len = 0;
     assert_int_equal(cip_asdf_standard(version, &s, NULL), CIP_OK);
     const cip_node *root = tree != NULL ? parsed(b, tree) : NULL;
-    if (cip_asdf_tree_text(&b->env, s, root, swap, n, &b->out, &b->err) != CIP_OK)
+    if (cip_asdf_tree_text(&b->env, s, root, (asdf_swaps){ swap, n }, &b->out, &b->err) != CIP_OK)
         fail_msg("%s", b->err.text);
     assert_int_equal(cip_buf_nul(&b->out, NULL), CIP_OK);
     assert_memory_equal(b->out.ptr, directives, sizeof directives - 1);
@@ -289,7 +289,8 @@ static void nodes_are_swapped_wherever_they_stand(void **state)
                                { .path = "", .to = seven },
                                { .path = "b/d", .to = seven } };
     assert_int_equal(cip_asdf_standard(NULL, &s, NULL), CIP_OK);
-    assert_int_equal(cip_asdf_tree_text(&b->env, s, root, swap, 4, &b->out, NULL), CIP_OK);
+    assert_int_equal(cip_asdf_tree_text(&b->env, s, root, (asdf_swaps){ swap, 4 }, &b->out, NULL),
+                     CIP_OK);
     assert_int_equal(cip_buf_nul(&b->out, NULL), CIP_OK);
     assert_non_null(strstr((const char *)b->out.ptr, "a: [7, 7]\nb: {c: 7, d: 7}\ndata: 7\n...\n"));
 }
