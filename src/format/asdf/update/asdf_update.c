@@ -69,18 +69,14 @@ cip_status cip_asdf_update_save(asdf_state *u, asdf_before *b, cip_err *err)
     return CIP_OK;
 }
 
-static void drop_tree(asdf_state *u)
-{
-    cip_yaml_edit_free(u->tree);
-    u->tree = NULL;
-}
-
 cip_status cip_asdf_update_restore(asdf_state *u, const asdf_before *b, cip_err *err)
 {
-    if (b->has_text)
+    if (b->has_text) {
         CIP_TRY(new_text(u, (cip_bytes){ b->text.ptr, b->text.len }, err));
-    else
-        drop_tree(u);
+    } else {
+        cip_yaml_edit_free(u->tree);
+        u->tree = NULL;
+    }
     u->tree_changed = b->tree_changed;
     u->moved = b->moved;
     u->anew = b->anew;

@@ -128,17 +128,11 @@ static cip_status choose_packing(asdf_state *u, size_t block, asdf_packing *how,
     return CIP_OK;
 }
 
-static cip_status encode(asdf_state *u, size_t block, cip_err *err)
-{
-    asdf_blockw w = { .env = NULL };
-    CIP_TRY(choose_packing(u, block, &w.how, err));
-    return cip_asdf_update_encode_by(u, &u->b[block], &w, err);
-}
-
 cip_status cip_asdf_update_encode(asdf_state *u, size_t block, cip_err *err)
 {
     asdf_ublock *b = &u->b[block];
     const bool chained = cip_asdf_update_is_chained(u, b);
+    asdf_blockw w = { .env = NULL };
     cip_space *data;
     if (!b->changed || b->encoded.io != NULL)
         return CIP_OK;
@@ -150,7 +144,10 @@ cip_status cip_asdf_update_encode(asdf_state *u, size_t block, cip_err *err)
     b->raw_len = data->len;
     if (chained)
         return cip_asdf_update_encode_chain(u, block, err);
-    return cip_asdf_is_raw(&b->head) || b->c == NULL ? CIP_OK : encode(u, block, err);
+    if (cip_asdf_is_raw(&b->head) || b->c == NULL)
+        return CIP_OK;
+    CIP_TRY(choose_packing(u, block, &w.how, err));
+    return cip_asdf_update_encode_by(u, b, &w, err);
 }
 
 /* Bytes of a raw block that did not change are kept up to the first that did. */

@@ -17,7 +17,7 @@ static cip_status begin_codec(asdf_blockw *b, cip_err *err)
     return CIP_OK;
 }
 
-/* The chain's text, then the line of its stages. */
+/* The chain's text, then the line of its steps. */
 static cip_status begin_chain(asdf_blockw *b, cip_err *err)
 {
     cip_buf text = { .mem = &b->env->mem };

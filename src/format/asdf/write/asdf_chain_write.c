@@ -22,7 +22,7 @@ typedef struct codec_step {
     cip_out *to;
     cip_encoder *enc;         /* or */
     const cip_app_codec *app; /* which gets all bytes at once */
-    cip_buf held;
+    cip_buf whole;
 } codec_step;
 
 struct asdf_chainw {
@@ -49,26 +49,26 @@ static cip_status codec_write(void *user, const void *p, size_t n, cip_err *err)
     codec_step *s = user;
     if (s->enc != NULL)
         return cip_encoder_write(s->enc, p, n, err);
-    return cip_buf_add(&s->held, p, n, err);
+    return cip_buf_add(&s->whole, p, n, err);
 }
 
 static cip_status encode_at_once(codec_step *s, cip_err *err)
 {
-    cip_mem *mem = s->held.mem;
+    cip_mem *mem = s->whole.mem;
     size_t n;
     void *dst;
-    CIP_TRY(
-        cip_app_codec_encode(s->app, mem, (cip_bytes){ s->held.ptr, s->held.len }, &dst, &n, err));
+    CIP_TRY(cip_app_codec_encode(s->app, mem, (cip_bytes){ s->whole.ptr, s->whole.len }, &dst, &n,
+                                 err));
     cip_status st = cip_out_write(s->to, dst, n, err);
     cip_mem_put(mem, dst);
-    cip_buf_clear(&s->held);
+    cip_buf_clear(&s->whole);
     return st;
 }
 
 static cip_status open_codec(asdf_chainw *w, const asdf_step *from, int level, cip_out *to,
                              codec_step *s, cip_err *err)
 {
-    *s = (codec_step){ .to = to, .held = { .mem = &w->env->mem } };
+    *s = (codec_step){ .to = to, .whole = { .mem = &w->env->mem } };
     s->in = (cip_out){ .write = codec_write, .user = s };
     w->ncodec++;
     if (from->codec == &cip_codec_app) {
@@ -258,7 +258,7 @@ void cip_asdf_chainw_free(asdf_chainw *w)
         return;
     for (size_t i = 0; i < w->ncodec; i++) {
         cip_encoder_free(w->codec[i].enc);
-        cip_buf_clear(&w->codec[i].held);
+        cip_buf_clear(&w->codec[i].whole);
     }
     cip_tiler_free(w->tiler);
     cip_mem_put(&w->env->mem, w->chunk);

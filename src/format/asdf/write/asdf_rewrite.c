@@ -32,14 +32,6 @@ static cip_status encode(asdf_recoding *w, cip_space *data, const asdf_packing *
     return CIP_OK;
 }
 
-static cip_status encode_anew(asdf_recoding *w, const asdf_place *at, cip_space *data,
-                              asdf_piece *p, cip_err *err)
-{
-    asdf_packing how = w->how;
-    how.typesize = cip_asdf_block_item(at->f->layout, at->i);
-    return encode(w, data, &how, p, err);
-}
-
 /* A block of another layout than the file's. What that cannot say of a payload is decoded; a
  * checksum is of a payload that stays. */
 static cip_status change_form(asdf_recoding *w, const cip_block *b, asdf_piece *p, cip_err *err)
@@ -75,8 +67,11 @@ cip_status cip_asdf_recode(asdf_recoding *w, const asdf_place *at, asdf_piece *p
     if (cip_asdf_form_of(&p->head) != w->form)
         CIP_TRY(change_form(w, b, p, err));
     bool streamed = (p->head.flags & ASDF_STREAMED) != 0;
-    if (w->recode && b->data != NULL && !(streamed && !cip_asdf_packs(&w->how)))
-        return encode_anew(w, at, b->data, p, err);
+    if (w->recode && b->data != NULL && !(streamed && !cip_asdf_packs(&w->how))) {
+        asdf_packing how = w->how;
+        how.typesize = cip_asdf_block_item(at->f->layout, at->i);
+        return encode(w, b->data, &how, p, err);
+    }
     if (!w->resum || streamed)
         return CIP_OK;
     if (w->sum == ASDF_SUM_NONE) {
