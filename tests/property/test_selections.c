@@ -360,8 +360,8 @@ static void check_selection(subject *s, uint64_t seed, unsigned i)
     expect(s, &naive, to_type, &to, policy, &want);
     uint64_t start = to.off;
     to.off = 0;
-    cip_status st =
-        cip_space_gather(&f->how, s->space, &from, &cast, &to, dst + start, &stats, &why);
+    cip_status st = cip_space_gather(
+        &f->how, s->space, &(cip_transfer){ &from, &cast, &to, dst + start }, &stats, &why);
     if (want.gone ? st != CIP_ERR_NOT_FOUND : st != CIP_OK) {
         fprintf(stderr, "%s: %s: %s\n", cip_status_name(st), why.part, why.text);
         complain(s, seed, i, want.gone ? "expected a missing chunk" : "expected no error");

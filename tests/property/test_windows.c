@@ -114,7 +114,8 @@ static void check_window(subject *s, uint64_t seed)
     const cip_dtype type = { .kind = CIP_OPAQUE, .itemsize = size, .name = "bytes", .weight = 1 };
     cip_cast cast;
     FAKE_MUST(cip_cast_make(&type, &type, CIP_OVERFLOW_ERROR, &cast, err));
-    FAKE_MUST(cip_space_gather(&f->how, s->space, &from, &cast, &to, out, NULL, err));
+    FAKE_MUST(
+        cip_space_gather(&f->how, s->space, &(cip_transfer){ &from, &cast, &to, out }, NULL, err));
     size_t n = 0;
     for (bool more = true; more; n += size) {
         uint64_t off = from.off;

@@ -83,7 +83,8 @@ static inline cip_status one_gather(one_file *f, const cip_array *a, const cip_d
     cip_cast_stats stats = { 0, 0 };
     CIP_TRY(cip_cast_make(a->dtype, to, CIP_OVERFLOW_ERROR, &cast, &f->err));
     CIP_TRY(cip_view_c_order(a->view.ndim, a->view.shape, to->itemsize, &packed, &f->err));
-    return cip_space_gather(&how, a->space, &a->view, &cast, &packed, dst, &stats, &f->err);
+    return cip_space_gather(&how, a->space, &(cip_transfer){ &a->view, &cast, &packed, dst },
+                            &stats, &f->err);
 }
 
 /* The i-th array as `cat --to raw` gives it; NULL with f->err when it cannot be read. */

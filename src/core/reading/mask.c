@@ -43,7 +43,8 @@ static cip_status mask_from_array(const cip_read_plan *p, const cip_part *part, 
     }
     CIP_TRY(cip_cast_make(m->dtype, cip_dtype_of(CIP_BOOL), CIP_OVERFLOW_CLAMP, &cast, err));
     CIP_TRY(cip_view_c_order(chosen.ndim, chosen.shape, 1, &packed, err));
-    return cip_space_gather(&p->how, m->space, &chosen, &cast, &packed, dst, &stats, err);
+    return cip_space_gather(&p->how, m->space, &(cip_transfer){ &chosen, &cast, &packed, dst },
+                            &stats, err);
 }
 
 static cip_status mask_from_value(const cip_read_plan *p, const cip_part *part, uint8_t *dst,
@@ -114,8 +115,8 @@ static cip_status add_missing(const cip_read_plan *p, const cip_part *part, uint
                          err));
     CIP_GO(cip_view_c_order(from.ndim, from.shape, 1, &packed, err));
     CIP_GO(cip_mem_get(p->arena.mem, (size_t)part->nelem, (void **)&set, err));
-    CIP_GO(cip_space_gather(&p->how, p->array->mask.in_fields, &from, &cast, &packed, set, &stats,
-                            err));
+    CIP_GO(cip_space_gather(&p->how, p->array->mask.in_fields,
+                            &(cip_transfer){ &from, &cast, &packed, set }, &stats, err));
     for (uint64_t i = 0; i < part->nelem; i++)
         dst[i] |= set[i];
 done:

@@ -46,8 +46,8 @@ static cip_status read_part(const cip_read_plan *p, const cip_part *part, cip_nd
         mem += part->start[d] * dst.stride[d]; /* within the caller's memory */
         dst.shape[d] = part->from.shape[d];
     }
-    CIP_TRY(
-        cip_space_gather(&p->how, p->array->space, &part->from, &p->cast, &dst, mem, &own, err));
+    CIP_TRY(cip_space_gather(&p->how, p->array->space,
+                             &(cip_transfer){ &part->from, &p->cast, &dst, mem }, &own, err));
     own.first += cip_read_plan_first_of(p, part);
     cip_cast_merge(stats, &own);
     return CIP_OK;
@@ -97,8 +97,9 @@ static cip_status run(cip_read_plan *p, const cip_read_args *args, cip_err *err)
         CIP_GO(check_room(p, args, &dst, err));
     }
     if (wanted && !in_parts)
-        CIP_GO(cip_space_gather(&p->how, p->array->space, &p->from, &p->cast, &dst, args->dst,
-                                &stats, err));
+        CIP_GO(cip_space_gather(&p->how, p->array->space,
+                                &(cip_transfer){ &p->from, &p->cast, &dst, args->dst }, &stats,
+                                err));
     if (args->mask != NULL || in_parts)
         CIP_GO(read_parts(p, args, in_parts ? &dst : NULL, &stats, err));
     if (args->noverflow != NULL)

@@ -191,7 +191,8 @@ cip_status cip_read_plan_fetch(const cip_read_plan *p, const cip_part *part, uin
     if (p->take_mask)
         return cip_read_plan_mask(p, part, dst, err);
     CIP_TRY(cip_view_c_order(from->ndim, from->shape, p->to->itemsize, &packed, err));
-    CIP_TRY(cip_space_gather(&p->how, p->array->space, from, &p->cast, &packed, dst, &stats, err));
+    CIP_TRY(cip_space_gather(&p->how, p->array->space,
+                             &(cip_transfer){ from, &p->cast, &packed, dst }, &stats, err));
     stats.first += cip_read_plan_first_of(p, part);
     return cip_cast_check(&p->cast, &stats, ".accept_loss", err);
 }

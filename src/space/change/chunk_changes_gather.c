@@ -37,7 +37,8 @@ static cip_status copy_box(copier *k, const cip_nd *from, const cip_nd *to, uint
     if (!cip_view_is_contiguous(to))
         CIP_TRY(cip_io_read(k->c->elems, k->base + first, k->buf, n, err));
     in_buf.off -= first;
-    CIP_TRY(cip_space_gather(&k->c->how, k->c->now, from, &k->cast, &in_buf, k->buf, NULL, err));
+    CIP_TRY(cip_space_gather(&k->c->how, k->c->now,
+                             &(cip_transfer){ from, &k->cast, &in_buf, k->buf }, NULL, err));
     return cip_temporary_write(k->c->elems, k->base + first, k->buf, n, err);
 }
 

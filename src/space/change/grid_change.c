@@ -118,7 +118,8 @@ static cip_status read_part(changing *g, const int64_t *coord, int64_t lo, int64
         from.off += (uint64_t)((at + (spliced ? by : 0)) * from.stride[k]);
         to.off += (uint64_t)((at - first) * to.stride[k]);
     }
-    return cip_space_gather(&g->c->how, g->c->old, &from, &g->whole, &to, g->buf, NULL, err);
+    return cip_space_gather(&g->c->how, g->c->old, &(cip_transfer){ &from, &g->whole, &to, g->buf },
+                            NULL, err);
 }
 
 static cip_status read_old(changing *g, const int64_t *coord, cip_err *err)
@@ -151,7 +152,8 @@ static cip_status put_new(changing *g, const int64_t *coord, const cip_view_step
     }
     from.off = (uint64_t)source;
     to.off = (uint64_t)place;
-    return cip_space_gather(&g->c->how, g->elems, &from, &g->item, &to, g->buf, NULL, err);
+    return cip_space_gather(&g->c->how, g->elems, &(cip_transfer){ &from, &g->item, &to, g->buf },
+                            NULL, err);
 }
 
 /* What chunks that have the same place on the slower axes are. */

@@ -66,10 +66,12 @@ static cip_status read_somehow(int way)
     case 0:
         return cip_space_read(&t.f.how, t.s, w, 3, NULL);
     case 1:
-        return cip_space_gather(&t.f.how, t.s, &v, &t.cast, &to, t.out, NULL, NULL);
+        return cip_space_gather(&t.f.how, t.s, &(cip_transfer){ &v, &t.cast, &to, t.out }, NULL,
+                                NULL);
     case 2:
         v.stride[0] = 2; /* overlapping */
-        return cip_space_gather(&t.f.how, t.s, &v, &t.cast, &to, t.out, NULL, NULL);
+        return cip_space_gather(&t.f.how, t.s, &(cip_transfer){ &v, &t.cast, &to, t.out }, NULL,
+                                NULL);
     case 3:
         return cip_space_gather_points(&t.f.how, t.s, &(cip_points){ off, 3, t.out }, &t.cast, NULL,
                                        NULL);

@@ -131,19 +131,18 @@ static bool same_shape(const cip_nd *a, const cip_nd *b)
     return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof(int64_t)) == 0;
 }
 
-cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_nd *from,
-                            const cip_cast *cast, const cip_nd *to, uint8_t *dst,
+cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_transfer *t,
                             cip_cast_stats *stats, cip_err *err)
 {
     uint64_t nelem, first, end;
-    if (!same_shape(from, to) || !cip_shape_nelem(from->ndim, from->shape, &nelem))
+    if (!same_shape(t->from, t->to) || !cip_shape_nelem(t->from->ndim, t->from->shape, &nelem))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two views of one shape");
     if (nelem == 0)
         return CIP_OK;
-    CIP_TRY(cip_view_bounds(from, &first, &end, err));
-    cip_gather g = { .rd = cip_rd_make(how), .s = s, .cast = cast, .dst = dst };
+    CIP_TRY(cip_view_bounds(t->from, &first, &end, err));
+    cip_gather g = { .rd = cip_rd_make(how), .s = s, .cast = t->cast, .dst = t->dst };
     pthread_mutex_init(&g.lock, NULL);
-    cip_status st = gather_space(&g, from, to, first, end, err);
+    cip_status st = gather_space(&g, t->from, t->to, first, end, err);
     pthread_mutex_destroy(&g.lock);
     if (st == CIP_OK && stats != NULL)
         cip_cast_merge(stats, &g.stats);

@@ -37,12 +37,18 @@ const uint8_t *cip_space_borrow(cip_space *s, uint64_t off, uint64_t len);
 
 /* The elements of `from` (a view of the space's linear bytes) through `cast` into dst, where the
  * element (0, 0, ...) of `to` lies at dst + to->off; its shape is the same (ARG otherwise), its
- * strides may be any. Bounds are checked against the space first (RANGE). Memory: staging per
- * thread is at most 1 MiB (or an element) beside what decoding a chunk takes. Stats are exact and
- * independent of the number of threads; overflows are counted from C order positions, and added to
- * those in *stats (may be NULL) on success. */
-cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_nd *from,
-                            const cip_cast *cast, const cip_nd *to, uint8_t *dst,
+ * strides may be any. */
+typedef struct cip_transfer {
+    const cip_nd *from;
+    const cip_cast *cast;
+    const cip_nd *to;
+    uint8_t *dst;
+} cip_transfer;
+/* Bounds are checked against the space first (RANGE). Memory beside what decoding a chunk takes: at
+ * most 1 MiB (or an element) per thread. Stats are exact and independent of the number of threads;
+ * overflows are counted from C order positions, and added to those in *stats (may be NULL) on
+ * success. */
+cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_transfer *t,
                             cip_cast_stats *stats, cip_err *err);
 /* Scattered elements: byte offsets of n elements in any order; dst packed. */
 typedef struct cip_points {

@@ -661,13 +661,15 @@ static void a_damaged_chunk_does_not_take_the_others_along(void **state)
         cip_cast_make(cip_dtype_of(CIP_U8), cip_dtype_of(CIP_U8), CIP_OVERFLOW_ERROR, &cast, NULL),
         CIP_OK);
     err = (cip_err)CIP_ERR_INIT;
-    assert_int_equal(cip_space_gather(&f.how, s, &v, &cast, &to, b, NULL, &err), CIP_ERR_CORRUPT);
+    assert_int_equal(cip_space_gather(&f.how, s, &(cip_transfer){ &v, &cast, &to, b }, NULL, &err),
+                     CIP_ERR_CORRUPT);
     assert_string_equal(err.part, "chunk 0");
     assert_false(atomic_load(&s->use_in_order));
     assert_reads(s, 5, "LMNOP", 5);
     v.off = 5;
     v.shape[0] = to.shape[0] = 2;
-    assert_int_equal(cip_space_gather(&f.how, s, &v, &cast, &to, b, NULL, NULL), CIP_OK);
+    assert_int_equal(cip_space_gather(&f.how, s, &(cip_transfer){ &v, &cast, &to, b }, NULL, NULL),
+                     CIP_OK);
     assert_memory_equal(b, "LN", 2);
 }
 

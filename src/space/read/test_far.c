@@ -147,8 +147,10 @@ static unsigned window(rig *g, int64_t row, int64_t col, int64_t nrow, int64_t n
     to.stride[0] = ncol * 4;
     assert_int_equal(cip_cast_make(d, d, CIP_OVERFLOW_CLAMP, &cast, NULL), CIP_OK);
     g->calls = g->ranges = 0;
-    assert_int_equal(
-        cip_space_gather(&g->how, g->grid, &from, &cast, &to, (uint8_t *)out, NULL, NULL), CIP_OK);
+    assert_int_equal(cip_space_gather(&g->how, g->grid,
+                                      &(cip_transfer){ &from, &cast, &to, (uint8_t *)out }, NULL,
+                                      NULL),
+                     CIP_OK);
     for (int64_t i = 0; i < nrow; i++)
         assert_memory_equal(out + i * ncol, g->array + (row + i) * SIDE + col, (size_t)ncol * 4);
     free(out);
@@ -261,7 +263,8 @@ static unsigned raw_rows(rig *g, int64_t nrow, int64_t ncol, int64_t apart)
     to.stride[0] = ncol;
     assert_int_equal(cip_cast_make(d, d, CIP_OVERFLOW_CLAMP, &cast, NULL), CIP_OK);
     g->calls = g->ranges = 0;
-    assert_int_equal(cip_space_gather(&g->how, g->layout->file, &from, &cast, &to, out, NULL, NULL),
+    assert_int_equal(cip_space_gather(&g->how, g->layout->file,
+                                      &(cip_transfer){ &from, &cast, &to, out }, NULL, NULL),
                      CIP_OK);
     for (int64_t i = 0; i < nrow; i++)
         assert_memory_equal(out + i * ncol, g->file + 100 + i * apart, (size_t)ncol);

@@ -62,7 +62,7 @@ static cip_status gather_as(cip_space *s, const cip_nd *from, const cip_dtype *a
     assert_int_equal(cip_view_c_order(from->ndim, from->shape, b->itemsize, &to, NULL), CIP_OK);
     atomic_store(&io.reads, 0);
     atomic_store(&io.nbytes, 0);
-    return cip_space_gather(&how, s, from, &c, &to, out, stats, err);
+    return cip_space_gather(&how, s, &(cip_transfer){ from, &c, &to, out }, stats, err);
 }
 
 /* Reads a view of the file as it is, and compares; gives the number of reads. */
@@ -259,7 +259,9 @@ static void views_beyond_the_space_are_out_of_range(void **state)
     v = nd2(2, INT64_MAX, INT64_MAX, INT64_MAX, 3, 4);
     cip_cast c;
     assert_int_equal(cip_cast_make(d, d, CIP_OVERFLOW_CLAMP, &c, NULL), CIP_OK);
-    assert_int_not_equal(cip_space_gather(&how, layout->file, &v, &c, &v, out, NULL, NULL), CIP_OK);
+    assert_int_not_equal(
+        cip_space_gather(&how, layout->file, &(cip_transfer){ &v, &c, &v, out }, NULL, NULL),
+        CIP_OK);
     assert_int_equal(io.reads, 0);
 }
 
@@ -279,14 +281,18 @@ static void shapes_have_to_agree(void **state)
     cip_cast c;
     const cip_dtype *d = cip_dtype_of(CIP_U32);
     assert_int_equal(cip_cast_make(d, d, CIP_OVERFLOW_CLAMP, &c, NULL), CIP_OK);
-    assert_int_equal(cip_space_gather(&how, layout->file, &v, &c, &to, out, NULL, NULL),
-                     CIP_ERR_ARG);
+    assert_int_equal(
+        cip_space_gather(&how, layout->file, &(cip_transfer){ &v, &c, &to, out }, NULL, NULL),
+        CIP_ERR_ARG);
     to = v;
     to.ndim = 1;
-    assert_int_equal(cip_space_gather(&how, layout->file, &v, &c, &to, out, NULL, NULL),
-                     CIP_ERR_ARG);
+    assert_int_equal(
+        cip_space_gather(&how, layout->file, &(cip_transfer){ &v, &c, &to, out }, NULL, NULL),
+        CIP_ERR_ARG);
     to = v;
-    assert_int_equal(cip_space_gather(&how, layout->file, &v, &c, &to, out, NULL, NULL), CIP_OK);
+    assert_int_equal(
+        cip_space_gather(&how, layout->file, &(cip_transfer){ &v, &c, &to, out }, NULL, NULL),
+        CIP_OK);
 }
 
 static void elements_of_no_bytes_are_fine_everywhere(void **state)

@@ -106,7 +106,7 @@ static cip_status gather(cip_space *s, const cip_nd *from, cip_err *err)
     assert_int_equal(
         cip_cast_make(cip_dtype_of(kind), cip_dtype_of(kind), CIP_OVERFLOW_ERROR, &c, NULL),
         CIP_OK);
-    return cip_space_gather(&f.how, s, from, &c, &to, out, NULL, err);
+    return cip_space_gather(&f.how, s, &(cip_transfer){ from, &c, &to, out }, NULL, err);
 }
 
 static void check_window(const char *selection, unsigned chunks)

@@ -78,7 +78,9 @@ static void check_view(bench *b, const cip_nd *v)
     assert_int_equal(cip_dtype_opaque(&b->f.layout->arena, v->itemsize, NULL, &d, NULL), CIP_OK);
     assert_int_equal(cip_cast_make(d, d, CIP_OVERFLOW_ERROR, &cast, NULL), CIP_OK);
     assert_int_equal(cip_view_c_order(v->ndim, v->shape, v->itemsize, &to, NULL), CIP_OK);
-    assert_int_equal(cip_space_gather(&b->f.how, b->s, v, &cast, &to, got, &stats, NULL), CIP_OK);
+    assert_int_equal(
+        cip_space_gather(&b->f.how, b->s, &(cip_transfer){ v, &cast, &to, got }, &stats, NULL),
+        CIP_OK);
     const uint8_t *p = got;
     for (int64_t i = 0; i < v->shape[0]; i++)
         for (int64_t j = 0; j < v->shape[1]; j++, p += v->itemsize)

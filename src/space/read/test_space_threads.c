@@ -78,7 +78,7 @@ static bool view_right(const cip_read_how *how, int i, uint64_t *r)
     to.stride[0] = 4;
     if (cip_cast_make(cip_dtype_fixed(CIP_U16, false), cip_dtype_fixed(CIP_U32, false),
                       CIP_OVERFLOW_ERROR, &c, NULL) != CIP_OK ||
-        cip_space_gather(how, space[i], &v, &c, &to, b, NULL, NULL) != CIP_OK)
+        cip_space_gather(how, space[i], &(cip_transfer){ &v, &c, &to, b }, NULL, NULL) != CIP_OK)
         return false;
     for (int64_t k = 0; k < n; k++)
         if (memcmp(b + 4 * k, bytes[i] + step * k, 2) != 0 || b[4 * k + 2] != 0)

@@ -159,7 +159,7 @@ static cip_status gather(cip_space *s, uint64_t off, size_t n)
     assert_int_equal(cip_cast_make(cip_dtype_fixed(CIP_U8, false), cip_dtype_fixed(CIP_U8, false),
                                    CIP_OVERFLOW_ERROR, &c, NULL),
                      CIP_OK);
-    cip_status st = cip_space_gather(&f.how, s, &from, &c, &to, out, NULL, NULL);
+    cip_status st = cip_space_gather(&f.how, s, &(cip_transfer){ &from, &c, &to, out }, NULL, NULL);
     if (st == CIP_OK)
         assert_memory_equal(out, raw + off, n);
     return st;
@@ -230,7 +230,9 @@ static void views_of_one_stream_share_its_decoding(void **state)
         cip_nd from = { .itemsize = 2, .ndim = 1, .shape = { 10 }, .stride = { -4 } }, to = from;
         from.off = 400 + (uint64_t)i;
         to.stride[0] = 2;
-        assert_int_equal(cip_space_gather(&f.how, s, &from, &c, &to, out, NULL, NULL), CIP_OK);
+        assert_int_equal(
+            cip_space_gather(&f.how, s, &(cip_transfer){ &from, &c, &to, out }, NULL, NULL),
+            CIP_OK);
         assert_int_equal(out[0], raw[401 + i]);
         assert_int_equal(out[19], raw[400 + i - 36]);
     }

@@ -231,8 +231,9 @@ static void check_box(one_file *f, const cip_array *a, const sample *s)
     uint8_t *got = malloc(total);
     assert_int_equal(cip_cast_make(a->dtype, a->dtype, CIP_OVERFLOW_ERROR, &cast, NULL), CIP_OK);
     assert_int_equal(cip_view_c_order(from.ndim, from.shape, size, &to, NULL), CIP_OK);
-    assert_int_equal(cip_space_gather(&how, a->space, &from, &cast, &to, got, NULL, &f->err),
-                     CIP_OK);
+    assert_int_equal(
+        cip_space_gather(&how, a->space, &(cip_transfer){ &from, &cast, &to, got }, NULL, &f->err),
+        CIP_OK);
     for (size_t i = 0; i < total / size; i++) {
         size_t rest = i, at = 0;
         for (int k = from.ndim; k-- > 0; rest /= (size_t)from.shape[k])

@@ -46,7 +46,8 @@ static cip_status unite(const filler *s, uint8_t *bytes, size_t n, cip_err *err)
     CIP_TRY(cip_cast_make(m->dtype, cip_dtype_of(CIP_BOOL), CIP_OVERFLOW_CLAMP, &cast, err));
     CIP_TRY(cip_view_c_order(s->in.ndim, s->in.shape, 1, &packed, err));
     CIP_TRY(CIP_NEW(&s->layout->env->mem, &set, n, err));
-    cip_status st = cip_space_gather(&how, m->space, &s->flags, &cast, &packed, set, &stats, err);
+    cip_status st = cip_space_gather(
+        &how, m->space, &(cip_transfer){ &s->flags, &cast, &packed, set }, &stats, err);
     for (size_t i = 0; st == CIP_OK && i < n; i++)
         bytes[i] |= set[i];
     cip_mem_put(&s->layout->env->mem, set);

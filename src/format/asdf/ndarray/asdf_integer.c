@@ -30,7 +30,8 @@ static cip_status read_words(const asdf_file *f, const cip_array *a, uint32_t **
     CIP_TRY(CIP_NEW(&f->env->mem, out, *n, err));
     CIP_TRY(cip_cast_make(a->dtype, cip_dtype_of(CIP_U32), CIP_OVERFLOW_ERROR, &cast, err));
     CIP_TRY(cip_view_c_order(1, a->view.shape, sizeof **out, &to, err));
-    CIP_TRY(cip_space_gather(&how, a->space, &a->view, &cast, &to, (uint8_t *)*out, &stats, err));
+    CIP_TRY(cip_space_gather(
+        &how, a->space, &(cip_transfer){ &a->view, &cast, &to, (uint8_t *)*out }, &stats, err));
     return cip_cast_check(&cast, &stats, "", err);
 }
 

@@ -72,7 +72,8 @@ static cip_status read_elements(asdf_state *u, const cip_array *now, void **out,
     CIP_TRY(cip_arena_get(u->arena, n, out, err));
     CIP_TRY(cip_cast_make(now->dtype, now->dtype, CIP_OVERFLOW_ERROR, &cast, err));
     CIP_TRY(cip_view_c_order(now->view.ndim, now->view.shape, now->view.itemsize, &packed, err));
-    return cip_space_gather(&how, now->space, &now->view, &cast, &packed, *out, NULL, err);
+    return cip_space_gather(&how, now->space, &(cip_transfer){ &now->view, &cast, &packed, *out },
+                            NULL, err);
 }
 
 /* The lists in the tree, and the shape where one is written. `now`: as the update has it. */
