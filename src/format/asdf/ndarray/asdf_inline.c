@@ -167,13 +167,6 @@ static cip_status wrong_value(const cip_node *n, cip_err *err)
                     n->text != NULL ? "'" : "");
 }
 
-static void note_text(look *k, const cip_node *n)
-{
-    uint64_t chars = cip_asdf_text_chars(n);
-    if (chars > k->chars)
-        k->chars = chars;
-}
-
 static void note_int(look *k, const cip_node *n)
 {
     int64_t i;
@@ -185,7 +178,7 @@ static void note_int(look *k, const cip_node *n)
 /* Notes what kind of value it is, for the inference. */
 static cip_status note_value(look *k, const cip_node *n, cip_err *err)
 {
-    note_text(k, n);
+    k->chars = cip_max_u64(k->chars, cip_asdf_text_chars(n));
     switch (n->type) {
     case CIP_NODE_NULL:
         k->seen |= SEEN_NULL;

@@ -140,16 +140,6 @@ static cip_status from_nulls(asdf_file *f, const asdf_inline *in, const cip_arra
     return CIP_OK;
 }
 
-/* A value beside nulls: what stands for null among the data is not told from a value by comparing,
- * so the elements that are equal are found here and become flags. */
-static cip_status value_and_nulls(asdf_file *f, const asdf_inline *in, cip_array *a, cip_err *err)
-{
-    asdf_inline marked = *in;
-    marked.missing = a->mask.value;
-    a->mask.value = NULL;
-    return from_nulls(f, &marked, NULL, a, err);
-}
-
 static cip_status explicit_mask(asdf_file *f, const cip_node *mask, cip_array *a, cip_err *err)
 {
     cip_node_type type = cip_node_kind(mask);
@@ -177,8 +167,14 @@ cip_status cip_asdf_mask(asdf_file *f, const cip_node *mask, const asdf_inline *
     }
     if (in == NULL || !in->nulls)
         return CIP_OK;
-    if (a->mask.kind == CIP_MASK_VALUE)
-        return value_and_nulls(f, in, a, err);
+    /* What stands for null among the data is not told from a value by comparing, so the elements
+     * that are equal are found here and become flags. */
+    if (a->mask.kind == CIP_MASK_VALUE) {
+        asdf_inline marked = *in;
+        marked.missing = a->mask.value;
+        a->mask.value = NULL;
+        return from_nulls(f, &marked, NULL, a, err);
+    }
     const cip_array *flags = a->mask.array;
     return flags != NULL && flags->st != CIP_OK ? CIP_OK : from_nulls(f, in, flags, a, err);
 }

@@ -183,12 +183,6 @@ static cip_status place_old(placing *p, size_t i, cip_err *err)
     return cip_out_segment(&p->end, &rest, err);
 }
 
-static uint64_t end_of_old(const placing *p)
-{
-    const asdf_block *b = &p->u->b[p->old - 1].head;
-    return b->data_off + cip_max_u64(b->allocated, b->stored);
-}
-
 /* The tail comes behind the last block. Where the file ended before all that was allocated to it,
  * what is there becomes all: a reader that goes from block to block would go past the others. */
 static cip_status start_behind_old(placing *p, cip_err *err)
@@ -199,7 +193,7 @@ static cip_status start_behind_old(placing *p, cip_err *err)
     asdf_piece piece;
     if (p->r->has_tail)
         return CIP_OK;
-    start_tail(p, end_of_old(p));
+    start_tail(p, b->head.data_off + cip_max_u64(b->head.allocated, b->head.stored));
     if (b->changed || p->u->f->blocks.at[last].allocated <= b->head.allocated)
         return CIP_OK;
     CIP_TRY(cip_asdf_update_piece(p->u, last, &piece, err));

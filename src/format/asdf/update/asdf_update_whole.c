@@ -49,15 +49,6 @@ cip_status cip_asdf_update_freeze(void *state, cip_err *err)
 
 /* --- defrag ----------------------------------------------------------------------------------- */
 
-static cip_status tell(const asdf_state *u, size_t i, cip_report *report)
-{
-    const asdf_block *b = &u->b[i].head;
-    cip_report_add(report, CIP_NOTE, CIP_OK, b->offset, b->stored, "blocks",
-                   "block %zu of %" PRIu64 " bytes, which no array names, is dropped", i,
-                   b->stored);
-    return CIP_OK;
-}
-
 /* A file whose blocks no array names at all, as those beside an exploded one. */
 static cip_status check_used(const asdf_state *u, const size_t *users, cip_err *err)
 {
@@ -98,10 +89,13 @@ cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
     CIP_TRY(check_used(u, users, err));
     CIP_TRY(check_names(u, users, err));
     for (size_t i = 0; i < u->n; i++) {
+        const asdf_block *b = &u->b[i].head;
         u->b[i].dropped = users[i] == 0;
         to[i] = users[i] != 0 ? next++ : -1;
         if (users[i] == 0)
-            CIP_TRY(tell(u, i, report));
+            cip_report_add(report, CIP_NOTE, CIP_OK, b->offset, b->stored, "blocks",
+                           "block %zu of %" PRIu64 " bytes, which no array names, is dropped", i,
+                           b->stored);
     }
     if (u->f->has_gaps)
         cip_report_add(report, CIP_NOTE, CIP_OK, u->f->blocks_from, 0, "blocks",

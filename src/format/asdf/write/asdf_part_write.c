@@ -73,15 +73,6 @@ cip_status cip_asdf_part_block(asdf_part *p, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status move_blocks(asdf_part *p, uint64_t to, cip_err *err)
-{
-    CIP_TRY(cip_out_move(p->out, p->reserved, to, err));
-    for (size_t i = 0; i < p->blocks.n; i++)
-        p->blocks.at[i].offset += to - p->reserved;
-    p->reserved = to;
-    return CIP_OK;
-}
-
 cip_status cip_asdf_part_late_text(asdf_part *p, cip_buf *text, cip_err *err)
 {
     uint64_t room, to;
@@ -90,8 +81,12 @@ cip_status cip_asdf_part_late_text(asdf_part *p, cip_buf *text, cip_err *err)
     CIP_TRY(place(p, text, &room, err));
     to = text->len + room;
     bool small = p->out->n - p->reserved <= MOVE_MOST;
-    if (to != p->reserved && (to > p->reserved || small || p->slack < 0))
-        CIP_TRY(move_blocks(p, to, err));
+    if (to != p->reserved && (to > p->reserved || small || p->slack < 0)) {
+        CIP_TRY(cip_out_move(p->out, p->reserved, to, err));
+        for (size_t i = 0; i < p->blocks.n; i++)
+            p->blocks.at[i].offset += to - p->reserved;
+        p->reserved = to;
+    }
     size_t n = text->len;
     uint8_t *at;
     CIP_TRY(cip_buf_reserve(text, (size_t)(p->reserved - n), &at, err));
