@@ -38,7 +38,8 @@ static cip_status write_header(const cip_npy_state *w, const cip_spec_array *a,
     cip_buf literal = { .mem = &w->env->mem }, head = { .mem = &w->env->mem };
     cip_status st;
     char *descr;
-    memcpy(h.shape, a->shape, (size_t)a->ndim * sizeof *h.shape);
+    for (int i = 0; i < a->ndim; i++)
+        h.shape[i] = a->shape[i];
     CIP_TRY(cip_dtype_numpy(arena, stored, &descr, err));
     CIP_GO(cip_npy_repr(&literal, descr, err));
     h.literal = (cip_bytes){ literal.ptr, literal.len };

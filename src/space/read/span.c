@@ -130,7 +130,8 @@ static cip_status leaf_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
     leaf l = { .rd = rd, .s = s, .shift = shift };
     const cip_tuning *t = rd->tune;
     bool far = far_of(&l) != NULL;
-    if (n == 1 && s == s->layout->file && want->off + shift + want->len <= s->layout->head.len) {
+    if (n == 1 && want->len != 0 && s == s->layout->file &&
+        want->off + shift + want->len <= s->layout->head.len) {
         memcpy(want->dst, s->layout->head.ptr + want->off + shift, want->len);
         return CIP_OK;
     }
