@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import warnings
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import Any, NamedTuple, Optional
 
@@ -264,11 +263,6 @@ class File(_cippus.File, Mapping[str, Any]):
         if kind is not None and getattr(self, "_edit", None) is not None:
             self._changes().drop()
         self.close()
-
-    def __del__(self) -> None:
-        edit = getattr(self, "_edit", None)
-        if edit is not None and edit.pending and not self.closed:
-            warnings.warn(f"changes of {self.path!r} were never committed", ResourceWarning, stacklevel=2)
 
 
 def _source(file: Any, storage_options: Optional[dict[str, Any]]) -> tuple[int, Any, Any]:

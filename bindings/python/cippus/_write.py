@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any, Optional, SupportsIndex
 
@@ -283,6 +284,10 @@ class Edit(_Target):
         self._open: Optional[_cippus.Change] = None
         self._came: dict[str, None] = {}  # paths to which arrays were put or moved
         self._dropped = False  # given up, also where that could not be done at once
+
+    def __del__(self) -> None:  # files that are only read have none: Python drops a Ctrl-C that comes within one
+        if self.pending and not self._file.closed:
+            warnings.warn(f"changes of {self._file.path!r} were never committed", ResourceWarning, stacklevel=2)
 
     @property
     def _version(self) -> str:
