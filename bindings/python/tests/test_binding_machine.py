@@ -83,6 +83,18 @@ def copied(tree):
     return tree.copy() if isinstance(tree, np.ndarray) else tree
 
 
+def paths_of(tree, above=""):
+    """Of the arrays in a model of a file's tree."""
+    found = []
+    for key, value in tree.items():
+        path = above + key.replace("~", "~0").replace("/", "~1")
+        if isinstance(value, np.ndarray):
+            found.append(path)
+        elif isinstance(value, dict):
+            found += paths_of(value, path + "/")
+    return found
+
+
 def holder_of(tree, path, make):
     *above, last = steps_of(path)
     for step in above:
@@ -178,15 +190,8 @@ class Updates(RuleBasedStateMachine):
         else:
             assert refused is None, refused
 
-    def array_paths(self, tree=None, above=""):
-        found = []
-        for key, value in (self.now if tree is None else tree).items():
-            path = above + key.replace("~", "~0").replace("/", "~1")
-            if isinstance(value, np.ndarray):
-                found.append(path)
-            elif isinstance(value, dict):
-                found += self.array_paths(value, path + "/")
-        return found
+    def array_paths(self, tree=None):
+        return paths_of(self.now if tree is None else tree)
 
     def pick(self, data):
         return data.draw(st.sampled_from(self.plain_paths()))

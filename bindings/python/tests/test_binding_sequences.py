@@ -25,7 +25,7 @@ import cippus
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "tests/support"))
 from effort import FULL, SEED  # noqa: E402
-from test_binding_machine import REFUSED, Refusal, assert_equal, assert_same, copied, holder_of  # noqa: E402
+from test_binding_machine import REFUSED, Refusal, assert_equal, assert_same, copied, holder_of, paths_of  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 COMMAND = pathlib.Path(os.environ.get("CIPPUS", ROOT / "build/release/cippus"))  # inserts and deletes rows, which the package does not
@@ -242,17 +242,8 @@ class Sequence:
 
     # --- the model
 
-    def paths(self, tree=None, above=""):
-        if not self.has["tree"]:
-            return [""]
-        found = []
-        for key, value in (self.now if tree is None else tree).items():
-            path = above + key.replace("~", "~0").replace("/", "~1")
-            if isinstance(value, np.ndarray):
-                found.append(path)
-            elif isinstance(value, dict):
-                found += self.paths(value, path + "/")
-        return found
+    def paths(self, tree=None):
+        return paths_of(self.now if tree is None else tree) if self.has["tree"] else [""]
 
     def at(self, path):
         if not self.has["tree"]:
