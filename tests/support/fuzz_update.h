@@ -157,4 +157,16 @@ static inline bool fuzz_update(cip_memory *m, const char *format, unsigned how)
     return !ends;
 }
 
+/* Any bytes as a file of the format that is changed twice: the first two say how. */
+static inline int fuzz_update_twice(const char *format, const uint8_t *data, size_t size)
+{
+    cip_memory *m;
+    if (size < 2 || cip_memory_new(data + 2, size - 2, &m, NULL) != CIP_OK)
+        return 0;
+    if (fuzz_update(m, format, data[0]))
+        fuzz_update(m, format, data[1]);
+    cip_memory_free(m);
+    return 0;
+}
+
 #endif

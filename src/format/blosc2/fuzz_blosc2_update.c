@@ -6,11 +6,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    cip_memory *m;
-    if (size < 2 || cip_memory_new(data + 2, size - 2, &m, NULL) != CIP_OK)
-        return 0;
-    if (fuzz_update(m, "blosc2", data[0]))
-        fuzz_update(m, "blosc2", data[1]);
-    cip_memory_free(m);
-    return 0;
+    return fuzz_update_twice("blosc2", data, size);
 }
