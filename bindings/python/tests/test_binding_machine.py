@@ -83,6 +83,17 @@ def copied(tree):
     return tree.copy() if isinstance(tree, np.ndarray) else tree
 
 
+def move_in(tree, path, to, replace):
+    holder, last = holder_of(tree, path, False)
+    if last not in holder or f"{to}/".startswith(f"{path}/"):
+        raise Refusal(path)
+    value = holder.pop(last)
+    holder, last = holder_of(tree, to, True)
+    if last in holder and not replace:
+        raise Refusal(to)
+    holder[last] = value
+
+
 def paths_of(tree, above=""):
     """Of the arrays in a model of a file's tree."""
     found = []
@@ -358,14 +369,9 @@ class Updates(RuleBasedStateMachine):
             path = data.draw(st.sampled_from(sorted(self.array_paths())))
 
         def model():
-            holder, last = holder_of(self.now, path, False)
-            if last not in holder or f"{to}/".startswith(f"{path}/") or f"{path}/".startswith(f"{to}/"):
+            if f"{path}/".startswith(f"{to}/"):
                 raise Refusal(path)
-            value = holder.pop(last)
-            holder, last = holder_of(self.now, to, True)
-            if last in holder and not replace:
-                raise Refusal(to)
-            holder[last] = value
+            move_in(self.now, path, to, replace)
 
         def call():
             if f"{path}/".startswith(f"{to}/"):

@@ -25,7 +25,7 @@ import cippus
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "tests/support"))
 from effort import FULL, SEED  # noqa: E402
-from test_binding_machine import REFUSED, Refusal, assert_equal, assert_same, copied, holder_of, paths_of  # noqa: E402
+from test_binding_machine import REFUSED, Refusal, assert_equal, assert_same, copied, holder_of, move_in, paths_of  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 COMMAND = pathlib.Path(os.environ.get("CIPPUS", ROOT / "build/release/cippus"))  # inserts and deletes rows, which the package does not
@@ -497,14 +497,7 @@ class Sequence:
         self.note("move", repr(path), repr(to), replace)
 
         def model():
-            holder, last = holder_of(self.now, path, False)
-            if last not in holder or f"{to}/".startswith(f"{path}/"):
-                raise Refusal(path)
-            value = holder.pop(last)
-            holder, last = holder_of(self.now, to, True)
-            if last in holder and not replace:
-                raise Refusal(to)
-            holder[last] = value
+            move_in(self.now, path, to, replace)
 
         def call():
             self.file.move(path, to, replace=replace)
