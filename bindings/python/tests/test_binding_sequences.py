@@ -61,7 +61,8 @@ KINDS = {
 
 # What the guides name as not done: in which kinds, by what words. Anything else that is refused fails.
 KNOWN = [
-    ("asdf|.*-table|blz-records", "(the array at '...' comes with|what is at '...' was moved in|nodes were moved in) this update; commit it first"),
+    (".*-table|blz-records", "the array at '...' comes with this update; commit it first"),
+    ("asdf|.*-table|blz-records", "(what is at '...' was moved in|nodes were moved in) this update; commit it first"),
     ("asdf", ".*: inline data are lists, which need an axis"),
     ("asdf", "expected inline data without nulls, found a null; change them in the tree.*"),
     ("asdf", "the array has a mask, which would no longer fit"),

@@ -310,8 +310,8 @@ void cip_edit_abort(cip_edit *e)
     if (e->state != NULL && e->ops->clear != NULL)
         e->ops->clear(e->state);
     cip_file_close(e->seen.file);
-    cip_edit_added_end(e);
     cip_edit_chunks_end(e);
+    cip_edit_added_end(e);
     cip_revision_clear(&e->rev);
     cip_commit_end(e->commit);
     cip_io_close(e->temporary);

@@ -124,6 +124,7 @@ static cip_status complete(cip_edit *e, struct cip_addition *x, cip_err *err)
 void cip_edit_added_drop(cip_edit *e, struct cip_addition *was)
 {
     while (e->added != was && has_own_state(e)) {
+        cip_edit_chunks_drop(e, e->added->coming.array);
         cip_writer_abort(e->added->writer);
         e->added = e->added->next;
     }
@@ -207,6 +208,14 @@ const cip_array *cip_edit_added_array(const cip_edit *e, const cip_edit_place *a
 {
     const struct cip_addition *x = e->added;
     while (x != NULL && (x->coming.array == NULL || x->place != at->path))
+        x = x->next;
+    return x != NULL ? x->coming.array : NULL;
+}
+
+const cip_array *cip_edit_added_of(const cip_edit *e, const cip_array *a)
+{
+    const struct cip_addition *x = e->added;
+    while (x != NULL && (x->coming.array == NULL || x->coming.array->path != a->path))
         x = x->next;
     return x != NULL ? x->coming.array : NULL;
 }

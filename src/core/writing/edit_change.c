@@ -61,14 +61,15 @@ const cip_array *cip_edit_changed(void *edit, const cip_array *a)
                : a;
 }
 
-/* The array as the file has it, of one that cip_edit_now gave. */
+/* The array as the file has it, or as it came, of one that cip_edit_now gave. */
 static const cip_array *as_it_was(const cip_edit *e, const cip_array *a)
 {
     const cip_layout *l = e->file->layout;
     for (size_t i = 0; i < l->narray; i++)
         if (l->array[i] == a || l->array[i]->path == a->path)
             return l->array[i];
-    return a;
+    const cip_array *came = cip_edit_added_of(e, a);
+    return came != NULL ? came : a;
 }
 
 /* --- chunks that change ----------------------------------------------------------------------- */
@@ -489,6 +490,26 @@ cip_status cip_edit_settle(cip_edit *e, cip_err *err)
             return cip_fail_in(err, st, "%s", cip_chunk_changes_array(x->c)->path);
     }
     return CIP_OK;
+}
+
+void cip_edit_chunks_drop(cip_edit *e, const cip_array *a)
+{
+    for (cip_edit_placed **x = &e->placed; *x != NULL;) {
+        if (a != NULL && (*x)->of == a)
+            *x = (*x)->next;
+        else
+            x = &(*x)->next;
+    }
+    for (cip_edit_chunks **x = &e->chunks; *x != NULL;) {
+        cip_chunk_changes *c = (*x)->c;
+        const bool is = a != NULL && cip_chunk_changes_array(c) == a;
+        if (is)
+            cip_chunk_changes_free(c);
+        if (is)
+            *x = (*x)->next;
+        else
+            x = &(*x)->next;
+    }
 }
 
 void cip_edit_chunks_end(cip_edit *e)

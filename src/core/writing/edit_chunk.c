@@ -95,14 +95,11 @@ static cip_status put(cip_edit *e, const cip_array *a, uint64_t i, bool stored, 
 static cip_status write_chunk(cip_edit *e, const char *path, uint64_t i, bool stored,
                               cip_bytes bytes, cip_err *err)
 {
-    cip_err why = CIP_ERR_INIT;
+    const cip_array *a;
     CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "changing elements", err));
     if (path == NULL || (bytes.ptr == NULL && bytes.len != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and bytes, found NULL");
-    const cip_array *a = cip_find(e->file, path, &why);
-    if (a == NULL) {
-        return cip_err_give(err, &why, (cip_status)why.code);
-    }
+    CIP_TRY(cip_edit_base(e, path, NULL, &a, err));
     return cip_fail_in(err, put(e, a, i, stored, bytes, err), "%s", a->path);
 }
 

@@ -408,12 +408,8 @@ cip_status cip_rows_count(const cip_nd *v, int32_t axis, uint64_t itemsize, uint
 cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, const cip_array **out,
                          cip_err *err)
 {
-    cip_err why = CIP_ERR_INIT;
-    const cip_array *a =
-        field != NULL ? cip_find_field(e->file, path, field, &why) : cip_find(e->file, path, &why);
-    if (a == NULL)
-        return cip_edit_not_found(e, path, &why, err);
-    CIP_TRY(cip_edit_still(e, path, a, err));
+    const cip_array *a;
+    CIP_TRY(cip_edit_base(e, path, field, &a, err));
     *out = cip_edit_now(e, a);
     return cip_array_state(*out, err);
 }

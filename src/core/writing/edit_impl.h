@@ -169,7 +169,7 @@ cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err)
 /* UNSUPPORTED when the format cannot make this kind of change; ARG after the plan was made. */
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err);
 /* The array at the path as cip_edit_now has it; what cannot be read is refused. `field` (may be
- * NULL: there is none): what the path names in it. */
+ * NULL: the path names none): what it names in the array, or "". */
 cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, const cip_array **out,
                          cip_err *err);
 
@@ -210,6 +210,8 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
 /* Finishes the chunks, and tells the format of them. */
 cip_status cip_edit_settle(cip_edit *e, cip_err *err);
 void cip_edit_chunks_end(cip_edit *e);
+/* The array's chunks, in which no other lies, are as if nobody had wanted to change them. */
+void cip_edit_chunks_drop(cip_edit *e, const cip_array *a);
 
 /* --- edit_stage.c: elements that are all had before anything changes */
 
@@ -254,6 +256,8 @@ void cip_edit_added_end(cip_edit *e);
 
 /* The array that came to the place, where it can be read; NULL: it cannot. */
 const cip_array *cip_edit_added_array(const cip_edit *e, const cip_edit_place *at);
+/* The array that came, of one that cip_edit_now gave; NULL: it did not come. */
+const cip_array *cip_edit_added_of(const cip_edit *e, const cip_array *a);
 
 /* Whether `path` is that place or lies below it, both in one spelling. */
 bool cip_path_within(const char *path, const char *place);
@@ -264,10 +268,10 @@ bool cip_path_within(const char *path, const char *place);
 cip_status cip_edit_note(cip_edit *e, const char *path, cip_edit_deed deed, cip_err *err);
 cip_status cip_edit_note_move(cip_edit *e, const char *from, const char *to, cip_err *err);
 cip_status cip_edit_did(cip_edit *e, cip_edit_place *before, cip_status st);
-/* That the array, which was found at `path`, is still the file's: NOT_FOUND, UNSUPPORTED. */
-cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip_err *err);
-/* Why there is no array at `path` in the file as it was (`why`), or that the update brought one. */
-cip_status cip_edit_not_found(cip_edit *e, const char *path, const cip_err *why, cip_err *err);
+/* The array at the path by now, as the file has it, or as it came: NOT_FOUND, UNSUPPORTED. `field`
+ * as in cip_edit_find. */
+cip_status cip_edit_base(cip_edit *e, const char *path, const char **field, const cip_array **out,
+                         cip_err *err);
 
 /* TYPE where times would become bare numbers, whose unit nobody could tell: who reads them asks for
  * that, who changes an array does not. */

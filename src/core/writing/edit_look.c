@@ -156,7 +156,8 @@ static cip_status still_described(const cip_edit *e, cip_arena *mem, const cip_a
     return cip_fail_in(err, st, "%s", a->path);
 }
 
-cip_status cip_edit_still(cip_edit *e, const char *path, const cip_array *a, cip_err *err)
+/* That the array, which was found at `path`, is still the file's. */
+static cip_status still(cip_edit *e, const char *path, const cip_array *a, cip_err *err)
 {
     cip_arena mem = { .mem = &e->file->env.mem };
     char *asked, *own;
@@ -179,7 +180,8 @@ done:
     return st;
 }
 
-cip_status cip_edit_not_found(cip_edit *e, const char *path, const cip_err *why, cip_err *err)
+/* Why there is no array at `path` in the file as it was (`why`), or what the update did there. */
+static cip_status not_found(cip_edit *e, const char *path, const cip_err *why, cip_err *err)
 {
     cip_arena mem = { .mem = &e->file->env.mem };
     char *asked;
@@ -228,32 +230,50 @@ static bool keeps_value(const cip_edit *e, cip_arena *mem, const char *path, con
            strcmp(origin, was->same->path) == 0;
 }
 
-/* An array that this update brought, where it can be read, or one of the file's that it moved. *out
- * and *a NULL: there is none. */
-static cip_status find_moved(cip_edit *e, const char *path, const cip_array **added,
-                             const cip_array **a, cip_err *err)
+/* An array that this update brought, or one of the file's that it moved; *out NULL: there is none.
+ * *field, of paths that may name one, lives in the update's arena. */
+static cip_status find_moved(cip_edit *e, const char *path, const char **field,
+                             const cip_array **out, cip_err *err)
 {
     cip_arena mem = { .mem = &e->file->env.mem };
     const char *origin = NULL;
+    const char *rest = "";
     const cip_edit_place *x = NULL;
     char *asked;
     cip_status st;
-    *added = *a = NULL;
+    *out = NULL;
     if (e->places == NULL || path == NULL)
         return CIP_OK;
     CIP_GO(cip_path_plain(&e->file->env, &mem, path, &asked, err));
     CIP_GO(find_origin(e, &mem, asked, &origin, &x, err));
-    if (x != NULL && x->deed == CIP_EDIT_PUT && strcmp(x->path, origin) == 0) {
-        *added = cip_edit_added_array(e, x);
+    if (x != NULL && x->deed == CIP_EDIT_PUT) {
+        rest = origin + strlen(x->path);
+        *out = *rest == '\0' || field != NULL ? cip_edit_added_array(e, x) : NULL;
+        rest += *rest == '/';
     } else if (origin != asked) {
-        const cip_array *was = cip_find(e->file, origin, NULL);
+        const cip_array *was = field != NULL ? cip_find_field(e->file, origin, &rest, NULL)
+                                             : cip_find(e->file, origin, NULL);
         const bool is = was != NULL && !counts(x, was) && !fields_changed(e, was, origin) &&
                         keeps_value(e, &mem, asked, was);
-        *a = is ? was : NULL;
+        *out = is ? was : NULL;
     }
+    if (*out != NULL && field != NULL)
+        st = cip_arena_copy(&e->arena, rest, strlen(rest), (char **)field, err);
 done:
     cip_arena_clear(&mem);
     return st;
+}
+
+cip_status cip_edit_base(cip_edit *e, const char *path, const char **field, const cip_array **out,
+                         cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    CIP_TRY(find_moved(e, path, field, out, err));
+    if (*out != NULL)
+        return CIP_OK;
+    *out =
+        field != NULL ? cip_find_field(e->file, path, field, &why) : cip_find(e->file, path, &why);
+    return *out != NULL ? still(e, path, *out, err) : not_found(e, path, &why, err);
 }
 
 /* A place of its own for what is seen of it, so that others that are looked at leave it alone. */
@@ -273,25 +293,16 @@ static cip_status place_for(cip_edit *e, const cip_array *a, cip_edit_looked **o
 
 static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip_err *err)
 {
-    cip_err why = CIP_ERR_INIT;
     cip_edit_looked *x;
     const cip_array *a;
-    CIP_TRY(find_moved(e, path, out, &a, err));
-    if (*out != NULL)
-        return CIP_OK;
-    if (a == NULL) {
-        a = cip_find(e->file, path, &why);
-        if (a == NULL)
-            return cip_edit_not_found(e, path, &why, err);
-        CIP_TRY(cip_edit_still(e, path, a, err));
-    }
+    CIP_TRY(cip_edit_base(e, path, NULL, &a, err));
     if (a->storage.kind == CIP_STORAGE_REFERENCE && (e->places != NULL || e->nmade != 0))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "what '%.100s' refers to may have changed in this update; commit it first",
                         a->path);
     CIP_TRY(place_for(e, a, &x, err));
     x->seen = *cip_edit_now(e, a);
-    x->seen.was = a;
+    x->seen.was = cip_edit_added_of(e, a) == NULL ? a : NULL;
     *out = &x->seen;
     return CIP_OK;
 }

@@ -351,6 +351,171 @@ static void a_streamed_array_may_come_last(void **state)
     edit_expect(path, "rows", "1 2 3\n4 5 6\n1 2 3\n");
 }
 
+/* The elements of a 1-d array of int16 as the change has them. */
+static void expect_now(cip_change *e, const char *path, const int16_t *want, int64_t n)
+{
+    const cip_array *a;
+    int16_t now[64];
+    OK(cip_change_array(e, path, &a, err));
+    assert_int_equal(cip_array_shape(a)[0], n);
+    OK(cip_read(a, NULL, cip_dtype_of(CIP_I16), now, (size_t)n * 2, err));
+    assert_memory_equal(now, want, (size_t)n * 2);
+}
+
+/* Its elements and its shape, in whatever way it is stored; with the last of it it is as one that
+ * came so at once. */
+static void what_came_changes_before_the_commit(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    static const struct {
+        const char *codec, *storage;
+    } row[] = { { NULL, NULL },   { "zlib", NULL },   { "lz4", NULL },
+                { "bls2", NULL }, { NULL, "inline" }, { NULL, "streamed" } };
+    static const int64_t long_[] = { 3000 }, eight[] = { 8 };
+    static const int16_t now[] = { 1, 20, 3, 0, 0, 9, 8, 7 };
+    int16_t any[3000];
+    for (int i = 0; i < 3000; i++) /* nothing that a codec makes smaller */
+        any[i] = (int16_t)(i * 40503 ^ i * i * 7);
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const cip_array_options o = { .size = sizeof o,
+                                      .codec = row[i].codec,
+                                      .storage = row[i].storage };
+        const char *path = edit_file(&s, "came.asdf", false);
+        cip_change *e;
+        size_t n, m;
+        OK(cip_change_open(path, NULL, &e, err));
+        OK(cip_change_put(e, "new/x", cip_dtype_of(CIP_I16), 1, long_, any, &o, err));
+        OK(cip_change_resize(e, "new/x", 1, (int64_t[]){ 3 }, err));
+        OK(cip_change_write(e, "new/x", NULL, cip_dtype_of(CIP_I16), six, 6, err));
+        expect_now(e, "new/x", six, 3);
+        OK(cip_change_write(e, "new/x", "[1]", cip_dtype_of(CIP_I32), &(int32_t){ 20 }, 4, err));
+        OK(cip_change_append(e, "new/x", cip_dtype_of(CIP_I16), now + 5, 6, err));
+        OK(cip_change_insert(e, "new/x", 0, 3, cip_dtype_of(CIP_I16), six, 6, err));
+        OK(cip_change_delete(e, "new/x", 0, -6, 1, err));
+        OK(cip_change_write(e, "new/x", "[3:5]", cip_dtype_of(CIP_I16), now + 3, 4, err));
+        expect_now(e, "new/x", now, 8);
+        FAILS(CIP_ERR_RANGE, "",
+              cip_change_write(e, "new/x", "[9]", cip_dtype_of(CIP_I16), six, 2, err));
+        OK(cip_change_forget_failure(e, err));
+        OK(cip_change_commit(&e, err));
+        edit_verify(path);
+        edit_expect(path, "new/x", "1 20 3 0 0 9 8 7\n");
+        edit_expect(path, "few", "10 20 30\n");
+        char *changed = edit_bytes(path, &n);
+
+        assert_int_equal(unlink(path), 0);
+        path = edit_file(&s, "came.asdf", false);
+        OK(cip_change_open(path, NULL, &e, err));
+        OK(cip_change_put(e, "new/x", cip_dtype_of(CIP_I16), 1, eight, now, &o, err));
+        OK(cip_change_commit(&e, err));
+        char *whole = edit_bytes(path, &m);
+        if (row[i].codec == NULL) { /* one that grew has its chunks otherwise */
+            assert_int_equal(n, m);
+            assert_memory_equal(changed, whole, n);
+        }
+        free(changed);
+        free(whole);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+/* A codec that did not shrink what came has another try with what it became. */
+static void what_came_is_stored_as_it_was_to_be(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    const char *path = edit_file(&s, "try.asdf", false);
+    int16_t any[3000], zeros[3000] = { 0 };
+    static const int64_t shape[] = { 3000 };
+    const cip_array *a;
+    cip_change *e;
+    cip_file *f;
+    for (int i = 0; i < 3000; i++)
+        any[i] = (int16_t)(i * 40503 ^ i * i * 7);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 1, shape, any,
+                      CIP_ARRAY_OPTIONS(.codec = "lz4:9"), err));
+    OK(cip_change_array(e, "x", &a, err));
+    assert_string_equal(a->storage.codec, "none");
+    OK(cip_change_write(e, "x", NULL, cip_dtype_of(CIP_I16), zeros, sizeof zeros, err));
+    OK(cip_change_commit(&e, err));
+    edit_verify(path);
+    OK(cip_open(path, NULL, &f, err));
+    a = cip_find(f, "x", NULL);
+    assert_string_equal(a->storage.codec, "lz4");
+    OK(cip_read(a, NULL, cip_dtype_of(CIP_I16), any, sizeof any, err));
+    assert_memory_equal(any, zeros, sizeof any);
+    assert_non_null(cip_tree_get(cip_file_tree(f), "history/extensions/0", NULL));
+    cip_file_close(f);
+}
+
+/* Whatever else becomes of it, and of what had its place. */
+static void what_came_and_changed_goes_as_others_do(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "goes.asdf", false);
+    static const int16_t other[] = { 1, 7, 3, 4, 5, 6 };
+    static const int64_t flat[] = { 6 };
+    const uint8_t mask[] = { 0, 1, 0, 0, 0, 0 };
+    const cip_array *a;
+    cip_change *e;
+    size_t n, m;
+    char *was = edit_bytes(path, &n);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_put(e, "few", cip_dtype_of(CIP_I16), 1, flat, six,
+                      CIP_ARRAY_OPTIONS(.replace = 1), err));
+    OK(cip_change_write(e, "few", "[1]", cip_dtype_of(CIP_I16), other + 1, 2, err));
+    OK(cip_change_remove(e, "few", err));
+    FAILS(CIP_ERR_NOT_FOUND, "was removed",
+          cip_change_write(e, "few", "[1]", cip_dtype_of(CIP_I16), other + 1, 2, err));
+    OK(cip_change_forget_failure(e, err));
+    OK(cip_change_put(e, "few", cip_dtype_of(CIP_I16), 1, flat, six, NULL, err));
+    OK(cip_change_write(e, "few", "[1]", cip_dtype_of(CIP_I16), other + 1, 2, err));
+    OK(cip_change_move(e, "few", "less", false, err));
+    OK(cip_change_write(e, "less", "[3]", cip_dtype_of(CIP_I16), other, 2, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_change_resize(e, "less", 1, flat, err));
+    OK(cip_change_forget_failure(e, err));
+    expect_now(e, "less", (int16_t[]){ 1, 7, 3, 1, 5, 6 }, 6);
+    OK(cip_change_commit(&e, err));
+    edit_verify(path);
+    edit_expect(path, "less", "1 7 3 1 5 6\n");
+    edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
+
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_put(e, "m", cip_dtype_of(CIP_I16), 1, flat, six, CIP_ARRAY_OPTIONS(.mask = mask),
+                      err));
+    OK(cip_change_write(e, "m", "[0]", cip_dtype_of(CIP_I16), other + 1, 2, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_change_resize(e, "m", 1, two, err));
+    OK(cip_change_forget_failure(e, err));
+    OK(cip_change_remove(e, "less", err));
+    OK(cip_change_defrag(e, NULL, NULL, err));
+    OK(cip_change_commit(&e, err));
+    edit_verify(path);
+    edit_expect(path, "m", "7 -- 3 4 5 6\n");
+    free(was);
+
+    path = edit_file(&s, "mark.asdf", false);
+    was = edit_bytes(path, &n);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_mark(e, err));
+    OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 1, flat, six, NULL, err));
+    FAILS(CIP_ERR_RANGE, "", cip_change_write(e, "x", NULL, cip_dtype_of(CIP_I16), six, 8, err));
+    OK(cip_change_forget_failure(e, err));
+    OK(cip_change_undo(e, err));
+    OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 1, flat, six, NULL, err));
+    OK(cip_change_write(e, "x", "[1]", cip_dtype_of(CIP_I16), other + 1, 2, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "changed elements", cip_change_undo(e, err));
+    OK(cip_change_forget_failure(e, err));
+    OK(cip_change_array(e, "x", &a, err));
+    cip_change_abort(&e);
+    char *same = edit_bytes(path, &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(was, same, n);
+    free(was);
+    free(same);
+}
+
 static void other_formats_take_no_array(void **state)
 {
     (void)state;
@@ -382,6 +547,9 @@ int main(void)
         cmocka_unit_test(defrag_keeps_what_came_before_it),
         cmocka_unit_test(a_file_in_memory_takes_an_array),
         cmocka_unit_test(a_streamed_array_may_come_last),
+        cmocka_unit_test(what_came_changes_before_the_commit),
+        cmocka_unit_test(what_came_is_stored_as_it_was_to_be),
+        cmocka_unit_test(what_came_and_changed_goes_as_others_do),
         cmocka_unit_test(other_formats_take_no_array),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -135,8 +135,13 @@ static void what_went_is_not_found(void **state)
     e = begin(edit_file(&s, "f.asdf", false));
     OK(cip_change_remove(e, "image", err));
     OK(cip_change_put(e, "image", cip_dtype_of(CIP_F32), 1, (int64_t[]){ 24 }, f, NULL, err));
+    OK(cip_change_write(e, "image", "[0]", cip_dtype_as_stored(), &(float){ 5 }, 4, err));
+    OK(read_now(e, "image", CIP_READ_ARGS(.dst = moved, .dst_nbytes = sizeof moved), err));
+    assert_true(moved[0] == 5 && moved[1] == 0);
+    cip_slab *slab;
+    OK(cip_change_declare(e, "boxes", cip_dtype_of(CIP_I16), 1, three, NULL, &slab, err));
     FAILS(CIP_ERR_UNSUPPORTED, "comes with this update",
-          cip_change_write(e, "image", "[0]", cip_dtype_as_stored(), f, 4, err));
+          cip_change_write(e, "boxes", "[0]", cip_dtype_as_stored(), f, 2, err));
     FAILS(CIP_ERR_UNSUPPORTED, "comes with this update", cip_change_commit(&e, err));
 }
 

@@ -25,6 +25,7 @@ typedef struct asdf_target {
     const cip_dtype *stored;
     cip_where where;
     asdf_how how;
+    asdf_packing asked; /* where data did not become smaller, and are stored as they are */
     asdf_encoded of;
     uint64_t nbytes, left; /* raw: in all, still to come */
     int64_t block;         /* of internal and streamed ones */
@@ -62,7 +63,8 @@ typedef struct asdf_ublock {
      * file. */
     const cip_array *array;
     const int64_t *shape;
-    bool sum_known; /* the header's checksum is that of what will be stored */
+    bool sum_known;              /* the header's checksum is that of what will be stored */
+    const asdf_packing *packing; /* of one that came with an array; or NULL */
 } asdf_ublock;
 
 /* Stored bytes of a block as they will be: the kept ones, then those of `more`. */
@@ -76,6 +78,13 @@ typedef struct asdf_gone {
     struct asdf_gone *next;
     const char *path;
 } asdf_gone;
+
+/* An array that came, which may change as one of the file; in the arena. */
+typedef struct asdf_came {
+    struct asdf_came *next;
+    const cip_array *array;
+    const asdf_gone *gone; /* before it came */
+} asdf_came;
 
 typedef struct asdf_state {
     cip_env *env;
@@ -114,6 +123,7 @@ typedef struct asdf_state {
     void *now_user;
     struct asdf_before *mark; /* or NULL */
     asdf_gone *gone;
+    asdf_came *came; /* the last one first */
 } asdf_state;
 
 /* Of payloads. A header of 0.1 is as long as its fields, from which its layout is told, unless
@@ -184,6 +194,7 @@ typedef struct asdf_before {
     bool has_text, tree_changed, moved, anew;
     size_t n;
     asdf_gone *gone;
+    asdf_came *came;
 } asdf_before;
 cip_status cip_asdf_update_save(asdf_state *u, asdf_before *b, cip_err *err);
 cip_status cip_asdf_update_restore(asdf_state *u, const asdf_before *b, cip_err *err);
@@ -246,6 +257,8 @@ cip_status cip_asdf_update_check_refs(asdf_state *u, cip_err *err);
 cip_status cip_asdf_coming_begin(asdf_state *w, cip_out **out, cip_err *err);
 /* What was written becomes the file's. */
 cip_status cip_asdf_coming_finish(asdf_state *w, cip_err *err);
+/* A codec (NULL: none) beyond the standard is announced in the tree, as in a new file. */
+cip_status cip_asdf_update_announce(asdf_state *u, const asdf_codec *codec, cip_err *err);
 
 /* --- asdf_update_text.c ----------------------------------------------------------------------- */
 

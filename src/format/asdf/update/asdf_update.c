@@ -59,7 +59,8 @@ cip_status cip_asdf_update_save(asdf_state *u, asdf_before *b, cip_err *err)
                         .moved = u->moved,
                         .anew = u->anew,
                         .n = u->n,
-                        .gone = u->gone };
+                        .gone = u->gone,
+                        .came = u->came };
     if (u->tree != NULL) {
         CIP_TRY(cip_yaml_edit_flush(u->tree, err));
         text = cip_yaml_edit_text(u->tree);
@@ -81,6 +82,7 @@ cip_status cip_asdf_update_restore(asdf_state *u, const asdf_before *b, cip_err 
     u->moved = b->moved;
     u->anew = b->anew;
     u->gone = b->gone;
+    u->came = b->came;
     u->n = b->n;
     return CIP_OK;
 }
@@ -318,6 +320,7 @@ cip_status cip_asdf_update_new_block(asdf_state *u, size_t like, size_t *index, 
     CIP_TRY(cip_asdf_update_room(u, &b, err));
     const asdf_ublock *from = &u->b[like];
     b->chain_of = from->chain_of;
+    b->packing = from->packing;
     b->head.form = from->head.form;
     b->head.header_size = b->head.form->header_size;
     b->head.flags = from->head.flags & ~(uint32_t)ASDF_STREAMED;

@@ -54,12 +54,25 @@ static cip_status see(const asdf_state *u, asdf_state *w, const asdf_target *t, 
     CIP_TRY(cip_asdf_make_blocks(f, err));
     CIP_TRY(cip_asdf_target_node(w, &w->seen->arena, t, &node, err));
     CIP_TRY(cip_layout_add_array(w->seen, true, &a, err));
-    a->path = t->s->path;
+    a->path = w->coming->path;
     w->coming->array = a;
     return cip_asdf_ndarray(f, node, true, a, err);
 }
 
-static cip_status take_block(asdf_state *u, const asdf_block *b, cip_err *err)
+/* It is one of the update's arrays from now on, `first` being the number of its first block. */
+static cip_status note(asdf_state *u, asdf_state *w, int64_t first, cip_err *err)
+{
+    asdf_came *x;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &x, 1, err));
+    *x = (asdf_came){ u->came, w->coming->array, NULL };
+    u->came = x;
+    for (size_t i = 0; i < w->seen->narray; i++)
+        w->seen->array[i]->storage.block += w->seen->array[i]->storage.block < 0 ? 0 : first;
+    return CIP_OK;
+}
+
+static cip_status take_block(asdf_state *u, const asdf_block *b, const asdf_packing *packing,
+                             cip_err *err)
 {
     asdf_ublock *to;
     CIP_TRY(cip_asdf_update_room(u, &to, err));
@@ -67,9 +80,19 @@ static cip_status take_block(asdf_state *u, const asdf_block *b, cip_err *err)
     to->head.stored = 0;
     to->raw_len = b->data_size;
     to->sum_known = true;
+    to->packing = packing;
     to->encoded = (cip_segment){ .io = u->temporary, .off = b->data_off, .len = b->stored };
     u->n++;
     return CIP_OK;
+}
+
+/* How the block that came was to be stored. */
+static const asdf_packing *packing_of(const asdf_state *w, size_t block)
+{
+    const asdf_target *t = w->target[0];
+    for (size_t i = 0; i < w->ntarget; i++)
+        t = w->target[i]->block == (int64_t)block ? w->target[i] : t;
+    return cip_asdf_packs(&t->asked) ? &t->asked : &t->how.packing;
 }
 
 /* The number that the next new block has in the end; those that are dropped have none. */
@@ -81,14 +104,15 @@ static int64_t next_number(const asdf_state *u)
     return n;
 }
 
-/* Codecs beyond the standard are announced, as in a new file. */
-static cip_status add_extension(asdf_state *u, const asdf_standard *s, const asdf_block *b,
-                                cip_err *err)
+cip_status cip_asdf_update_announce(asdf_state *u, const asdf_codec *codec, cip_err *err)
 {
     const cip_node *n;
-    CIP_TRY(cip_asdf_codec_extension(u->arena, s, cip_yaml_edit_root(u->tree),
-                                     cip_asdf_codec_of(b->code), &n, err));
-    return n == NULL ? CIP_OK : cip_yaml_edit_set(u->tree, "history/extensions/-", n, err);
+    cip_yaml_edit *e;
+    const asdf_standard *s;
+    CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    CIP_TRY(cip_asdf_standard(cip_asdf_own_standard(&u->f->header), &s, err));
+    CIP_TRY(cip_asdf_codec_extension(u->arena, s, cip_yaml_edit_root(e), codec, &n, err));
+    return n == NULL ? CIP_OK : cip_yaml_edit_set(e, "history/extensions/-", n, err);
 }
 
 /* The array is the last target, after its mask. */
@@ -103,15 +127,16 @@ static cip_status take(asdf_state *u, asdf_state *w, cip_err *err)
     CIP_TRY(see(u, w, t, err));
     const asdf_blocks *came = &cip_asdf_of(w->seen)->blocks;
     for (size_t i = 0; i < came->n; i++)
-        CIP_TRY(take_block(u, &came->at[i], err));
+        CIP_TRY(take_block(u, &came->at[i], packing_of(w, i), err));
     for (size_t i = 0; i < w->ntarget; i++)
         w->target[i]->block += first;
+    CIP_TRY(note(u, w, first, err));
     CIP_TRY(cip_asdf_target_node(w, u->arena, t, &node, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     u->tree_changed = true;
     CIP_TRY(cip_yaml_edit_set(e, w->coming->path, node, err));
     for (size_t i = 0; i < came->n; i++)
-        CIP_TRY(add_extension(u, w->how.standard, &came->at[i], err));
+        CIP_TRY(cip_asdf_update_announce(u, cip_asdf_codec_of(came->at[i].code), err));
     return CIP_OK;
 }
 
@@ -124,5 +149,7 @@ cip_status cip_asdf_coming_finish(asdf_state *w, cip_err *err)
         st = take(u, w, err);
     if (st == CIP_OK)
         st = cip_asdf_update_went(u, w->coming->path, err);
+    if (st == CIP_OK)
+        u->came->gone = u->gone;
     return cip_asdf_update_end_of(u, &before, st, err);
 }

@@ -109,6 +109,23 @@ static cip_status note_shape(asdf_state *u, const cip_array *a, const int64_t *s
     return CIP_OK;
 }
 
+/* Of a block that came nothing is kept of what was stored, and its codec has another try. */
+static cip_status set_bytes(asdf_state *u, size_t block, const cip_chunk_changes *c, cip_err *err)
+{
+    asdf_ublock *b = &u->b[block];
+    b->c = c;
+    b->changed = true;
+    if (!b->is_new || b->packing == NULL)
+        return CIP_OK;
+    b->encoded = (cip_segment){ .io = NULL };
+    b->sum_known = false;
+    b->head.data_off = 0;
+    if (!cip_asdf_packs(b->packing) || !cip_asdf_is_raw(&b->head))
+        return CIP_OK;
+    memcpy(b->head.code, b->packing->codec->code, sizeof b->head.code);
+    return cip_asdf_update_announce(u, b->packing->codec, err);
+}
+
 /* Gives the array bytes of its own, packed in C order: in its block when nothing else lies there,
  * otherwise in a new one. */
 static cip_status own_bytes(asdf_state *u, const cip_array *a, const int64_t *shape,
@@ -129,8 +146,7 @@ static cip_status own_bytes(asdf_state *u, const cip_array *a, const int64_t *sh
     CIP_TRY(cip_asdf_update_key(u, a, "shape", node, err));
     CIP_TRY(drop_key(u, a, "offset", err));
     CIP_TRY(drop_key(u, a, "strides", err));
-    u->b[block].c = own;
-    u->b[block].changed = true;
+    CIP_TRY(set_bytes(u, block, own, err));
     return note_shape(u, a, shape, block, err);
 }
 
@@ -193,12 +209,9 @@ cip_status cip_asdf_update_chunks(void *state, const cip_chunk_changes *c, cip_e
 {
     asdf_state *u = state;
     const int64_t block = cip_chunk_changes_array(c)->storage.block;
-    (void)err;
-    if (block < 0 || cip_chunk_changes_are_apart(c) || u->b[block].c != NULL)
-        return CIP_OK;
-    u->b[block].c = c;
-    u->b[block].changed = true;
-    return CIP_OK;
+    return block >= 0 && !cip_chunk_changes_are_apart(c) && u->b[block].c == NULL
+               ? set_bytes(u, (size_t)block, c, err)
+               : CIP_OK;
 }
 
 /* Rows behind the last byte of the block. */

@@ -58,6 +58,9 @@ static const cip_array *still_there(asdf_state *u, const cip_array *a)
     for (size_t i = 0; i < u->l->narray; i++)
         if (is_one(u->l->array[i], a) && cip_asdf_update_has(u, u->l->array[i]))
             return u->l->array[i];
+    for (const asdf_came *x = u->came; x != NULL; x = x->next)
+        if (x->array == a && cip_asdf_update_has(u, a))
+            return a;
     return NULL;
 }
 
@@ -111,16 +114,20 @@ static bool has_earlier(const asdf_state *u, size_t i)
     return false;
 }
 
+static cip_status put_changed(asdf_state *u, const cip_array *a, cip_err *err)
+{
+    if (a->node == NULL || !cip_asdf_is_inline(a) || cip_asdf_update_now(u, a) == a)
+        return CIP_OK;
+    const cip_array *name = still_there(u, a);
+    return name != NULL ? put_one(u, name, cip_asdf_update_now(u, a), err) : CIP_OK;
+}
+
 cip_status cip_asdf_inline_finish(asdf_state *u, cip_err *err)
 {
-    for (size_t i = 0; i < u->l->narray; i++) {
-        const cip_array *a = u->l->array[i];
-        if (a->node == NULL || !cip_asdf_is_inline(a) || cip_asdf_update_now(u, a) == a ||
-            has_earlier(u, i))
-            continue;
-        const cip_array *name = still_there(u, a);
-        if (name != NULL)
-            CIP_TRY(put_one(u, name, cip_asdf_update_now(u, a), err));
-    }
+    for (size_t i = 0; i < u->l->narray; i++)
+        if (!has_earlier(u, i))
+            CIP_TRY(put_changed(u, u->l->array[i], err));
+    for (const asdf_came *x = u->came; x != NULL; x = x->next)
+        CIP_TRY(put_changed(u, x->array, err));
     return CIP_OK;
 }

@@ -151,7 +151,10 @@ bool cip_asdf_update_has(asdf_state *u, const cip_array *a)
         return true;
     if (u->moved)
         return false;
-    for (const asdf_gone *x = u->gone; x != NULL; x = x->next) {
+    const asdf_came *came = u->came;
+    while (came != NULL && came->array->node != a->node)
+        came = came->next;
+    for (const asdf_gone *x = u->gone; x != (came != NULL ? came->gone : NULL); x = x->next) {
         const size_t n = strlen(x->path);
         if (strncmp(a->path, x->path, n) == 0 && (a->path[n] == '/' || a->path[n] == '\0'))
             return false;

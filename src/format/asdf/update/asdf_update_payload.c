@@ -118,6 +118,11 @@ static cip_status choose_packing(asdf_state *u, size_t block, asdf_packing *how,
 {
     const asdf_ublock *b = &u->b[block];
     const char *name;
+    if (b->packing != NULL) {
+        *how = *b->packing;
+        how->source = NULL; /* its chunks are others now */
+        return CIP_OK;
+    }
     if (cip_asdf_packing_of(&u->spec, how, NULL) != CIP_OK || how->codec == NULL ||
         how->codec != cip_asdf_codec_of(b->head.code)) {
         CIP_TRY(cip_asdf_code_name(u->arena, b->head.code, &name, err));

@@ -88,6 +88,7 @@ static cip_status end_data(asdf_state *w, bool *again, cip_err *err)
             *again = true;
             t->left = t->nbytes;
             t->how.chain = NULL;
+            t->asked = t->how.packing;
             CIP_TRY(cip_asdf_packing(NULL, 0, &t->how.packing, err));
             CIP_TRY(cip_asdf_blockw_undo(&w->block, err));
             return begin_block(w, t, err);
