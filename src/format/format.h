@@ -125,7 +125,11 @@ typedef struct cip_store_begin {
     /* Of updates: the array as the update has it by now, itself where it did not change; borrowed
      * until the next call. */
     const cip_array *(*now)(void *user, const cip_array *a);
-    void *now_user;
+    /* ... and the path that it has by now, in the arena: NULL where it is gone, or nobody can tell.
+     */
+    cip_status (*path_now)(void *user, const cip_array *a, cip_arena *arena, const char **out,
+                           cip_err *err);
+    void *now_user; /* of both */
     /* With CIP_STORE_ADDS and TREE, of what comes into a file: a state of its own, which gets one
      * array and its mask as a new file does, and whose `finish` makes them the update's. What may
      * not come is refused here. */

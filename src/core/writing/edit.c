@@ -65,6 +65,7 @@ static cip_status start_format(cip_edit *e, cip_err *err)
                                 .alone = is_alone,
                                 .alone_user = e,
                                 .now = cip_edit_changed,
+                                .path_now = cip_edit_path_now,
                                 .now_user = e };
     return e->ops->begin(&b, &e->state, err);
 }

@@ -30,12 +30,13 @@ static cip_status take_deeds(deeds *d, cip_err *err)
 }
 
 /* The path by now of what had one when the first `from` deeds were done: NULL where it is gone.
- * What was moved nobody knows where keeps its path, by which looking for it is refused. */
-static cip_status path_by_now(deeds *d, size_t from, const char *path, const char **out,
+ * What was moved nobody knows where (*lost) keeps its path, by which looking for it is refused. */
+static cip_status path_by_now(deeds *d, size_t from, const char *path, const char **out, bool *lost,
                               cip_err *err)
 {
     char *moved;
     *out = path;
+    *lost = false;
     for (size_t i = from; i < d->n; i++) {
         const cip_edit_place *x = d->at[i], *next = i + 1 < d->n ? d->at[i + 1] : NULL;
         const bool left = x->deed == CIP_EDIT_LEFT;
@@ -46,13 +47,42 @@ static cip_status path_by_now(deeds *d, size_t from, const char *path, const cha
             *out = moved;
             i++;
         } else if (cip_path_within(*out, x->path)) {
-            if (left || (x->deed == CIP_EDIT_MOVED && x->from == NULL))
-                return CIP_OK;
-            *out = NULL;
+            *lost = left || (x->deed == CIP_EDIT_MOVED && x->from == NULL);
+            *out = *lost ? *out : NULL;
             return CIP_OK;
         }
     }
     return CIP_OK;
+}
+
+/* How many deeds were done when the array had the path that it is known by. */
+static size_t deeds_before(const deeds *d, const cip_array *a)
+{
+    size_t n = d->n;
+    if (cip_edit_added_of(d->e, a) == NULL)
+        return 0;
+    while (n != 0 && cip_edit_added_array(d->e, d->at[n - 1]) != a)
+        n--;
+    return n;
+}
+
+cip_status cip_edit_path_now(void *edit, const cip_array *a, cip_arena *arena, const char **out,
+                             cip_err *err)
+{
+    deeds d = { .e = edit, .mem = { .mem = &((cip_edit *)edit)->file->env.mem } };
+    const char *path = NULL;
+    char *own, *copy = NULL;
+    bool lost = false;
+    cip_status st;
+    CIP_GO(take_deeds(&d, err));
+    CIP_GO(cip_path_plain(&d.e->file->env, &d.mem, a->path, &own, err));
+    CIP_GO(path_by_now(&d, deeds_before(&d, a), own, &path, &lost, err));
+    if (path != NULL && !lost)
+        CIP_GO(cip_arena_copy(arena, path, strlen(path), &copy, err));
+done:
+    *out = copy;
+    cip_arena_clear(&d.mem);
+    return st;
 }
 
 /* Whether an array is, or may be, listed by the node's path. */
@@ -111,18 +141,19 @@ static cip_status list_all(deeds *d, const cip_node *root, cip_err *err)
     const cip_layout *old = d->e->file->layout;
     const char *path;
     char *own;
+    bool lost;
     CIP_TRY(take_deeds(d, err));
     for (size_t i = 0; i < old->narray; i++) {
         const cip_array *a = old->array[i];
         CIP_TRY(cip_path_plain(&d->e->file->env, &d->mem, a->path, &own, err));
-        CIP_TRY(path_by_now(d, 0, own, &path, err));
+        CIP_TRY(path_by_now(d, 0, own, &path, &lost, err));
         if (path != NULL)
             CIP_TRY(list(d->e, root, path == own ? a->path : path, a, err));
     }
     for (size_t i = 0; i < d->n; i++) {
         if (d->at[i]->deed != CIP_EDIT_PUT)
             continue;
-        CIP_TRY(path_by_now(d, i + 1, d->at[i]->path, &path, err));
+        CIP_TRY(path_by_now(d, i + 1, d->at[i]->path, &path, &lost, err));
         if (path != NULL)
             CIP_TRY(list(d->e, root, path, NULL, err));
     }

@@ -262,6 +262,12 @@ const cip_array *cip_edit_added_of(const cip_edit *e, const cip_array *a);
 /* Whether `path` is that place or lies below it, both in one spelling. */
 bool cip_path_within(const char *path, const char *place);
 
+/* --- edit_file.c: all arrays by now */
+
+/* For the format: the path that one of them has by now, as cip_store_begin has it. */
+cip_status cip_edit_path_now(void *edit, const cip_array *a, cip_arena *arena, const char **out,
+                             cip_err *err);
+
 /* --- edit_look.c: what the update has made of arrays and the tree */
 
 /* Notes what is about to be done at a path; cip_edit_did takes it back where it failed. */

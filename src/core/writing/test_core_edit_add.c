@@ -474,13 +474,17 @@ static void what_came_and_changed_goes_as_others_do(void **state)
     OK(cip_change_write(e, "few", "[1]", cip_dtype_of(CIP_I16), other + 1, 2, err));
     OK(cip_change_move(e, "few", "less", false, err));
     OK(cip_change_write(e, "less", "[3]", cip_dtype_of(CIP_I16), other, 2, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_change_resize(e, "less", 1, flat, err));
-    OK(cip_change_forget_failure(e, err));
-    expect_now(e, "less", (int16_t[]){ 1, 7, 3, 1, 5, 6 }, 6);
+    OK(cip_change_resize(e, "less", 1, (int64_t[]){ 4 }, err));
+    OK(cip_change_move(e, "packed", "b/packed", false, err));
+    OK(cip_change_append(e, "b/packed", cip_dtype_of(CIP_I16), six, 8, err));
+    OK(cip_change_move(e, "b", "c", false, err));
+    OK(cip_change_delete(e, "c/packed", 0, 0, 1, err));
+    OK(cip_change_move(e, "less", "packed", false, err));
+    expect_now(e, "packed", (int16_t[]){ 1, 7, 3, 1 }, 4);
     OK(cip_change_commit(&e, err));
     edit_verify(path);
-    edit_expect(path, "less", "1 7 3 1 5 6\n");
-    edit_expect(path, "packed", "0 1 2 3\n4 5 6 7\n8 9 10 11\n");
+    edit_expect(path, "packed", "1 7 3 1\n");
+    edit_expect(path, "c/packed", "4 5 6 7\n8 9 10 11\n1 2 3 4\n");
 
     OK(cip_change_open(path, NULL, &e, err));
     OK(cip_change_put(e, "m", cip_dtype_of(CIP_I16), 1, flat, six, CIP_ARRAY_OPTIONS(.mask = mask),
@@ -488,12 +492,23 @@ static void what_came_and_changed_goes_as_others_do(void **state)
     OK(cip_change_write(e, "m", "[0]", cip_dtype_of(CIP_I16), other + 1, 2, err));
     FAILS(CIP_ERR_UNSUPPORTED, "mask", cip_change_resize(e, "m", 1, two, err));
     OK(cip_change_forget_failure(e, err));
-    OK(cip_change_remove(e, "less", err));
+    OK(cip_change_remove(e, "packed", err));
     OK(cip_change_defrag(e, NULL, NULL, err));
     OK(cip_change_commit(&e, err));
     edit_verify(path);
     edit_expect(path, "m", "7 -- 3 4 5 6\n");
     free(was);
+
+    path = edit_file(&s, "again.asdf", false);
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 1, flat, six,
+                      CIP_ARRAY_OPTIONS(.storage = "inline"), err));
+    OK(cip_change_write(e, "x", "[1]", cip_dtype_of(CIP_I16), other + 1, 2, err));
+    OK(cip_change_remove(e, "x", err));
+    OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 1, flat, six, NULL, err));
+    OK(cip_change_commit(&e, err));
+    edit_verify(path);
+    edit_expect(path, "x", "1 2 3 4 5 6\n");
 
     path = edit_file(&s, "mark.asdf", false);
     was = edit_bytes(path, &n);

@@ -32,6 +32,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
                        .coming = b->coming,
                        .temporary = b->temporary,
                        .now = b->now,
+                       .path_now = b->path_now,
                        .now_user = b->now_user };
     if (b->coming != NULL)
         st = cip_asdf_coming_begin(s, &out, err);

@@ -73,7 +73,7 @@ typedef struct asdf_payload {
     cip_segment more;
 } asdf_payload;
 
-/* A path at which what the file had was removed or replaced; in the arena. */
+/* A path at which what was there was removed or replaced; in the arena. */
 typedef struct asdf_gone {
     struct asdf_gone *next;
     const char *path;
@@ -120,6 +120,8 @@ typedef struct asdf_state {
     asdf_ublock *b;
     size_t n, cap;
     const cip_array *(*now)(void *user, const cip_array *a); /* of cip_store_begin */
+    cip_status (*path_now)(void *user, const cip_array *a, cip_arena *arena, const char **out,
+                           cip_err *err);
     void *now_user;
     struct asdf_before *mark; /* or NULL */
     asdf_gone *gone;
@@ -214,10 +216,10 @@ cip_status cip_asdf_update_absolute(asdf_state *u, bool *changed, cip_err *err);
 /* The text with block i of the file called to[i], for all n of them. */
 cip_status cip_asdf_update_renumber(asdf_state *u, const int64_t *to, size_t n, bool *changed,
                                     cip_err *err);
-/* Notes that what the file had at a path is no longer there. */
+/* Notes that what the file had at a path, or what came there, is there no more. */
 cip_status cip_asdf_update_went(asdf_state *u, const char *path, cip_err *err);
-/* Whether the array's description still is where it was. */
-bool cip_asdf_update_has(asdf_state *u, const cip_array *a);
+/* The path of the array's description by now; *out NULL: it is gone, or nobody can tell. */
+cip_status cip_asdf_update_path(asdf_state *u, const cip_array *a, const char **out, cip_err *err);
 /* The array as the update has it by now. */
 static inline const cip_array *cip_asdf_update_now(const asdf_state *u, const cip_array *a)
 {

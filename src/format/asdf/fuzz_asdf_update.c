@@ -84,9 +84,11 @@ static cip_status change(cip_change *e, const char *path, unsigned how)
     if (how / 16 == 14)
         return cip_change_move(e, path != NULL ? path : "a", how % 2 ? "b" : "c/d", how / 2 % 2,
                                NULL);
-    if (how / 16 == 15)
-        return cip_change_put(e, how % 2 ? "new" : "new/of/it", cip_dtype_of(CIP_U8), 1, shape,
-                              "abc", NULL, NULL);
+    if (how / 16 == 15) {
+        const cip_status st =
+            cip_change_put(e, path, cip_dtype_of(CIP_U8), 1, shape, "abc", NULL, NULL);
+        return st != CIP_OK || how % 16 < 2 ? st : change_data(e, path, how % 16);
+    }
     switch (how / 16 % 5) {
     case 0:
         return cip_change_set_string(e, how % 2 ? "a/b" : "fuzz", text, NULL);
@@ -132,7 +134,9 @@ static void update(cip_memory *m, const char *path, bool sound, unsigned how)
     size_t nbytes = 0;
     if (cip_change_open_memory(m, &o, &e, NULL) != CIP_OK)
         return;
-    const bool data = how / 16 % 5 == 2 && how / 16 < 14;
+    const bool data = how / 16 == 15 || (how / 16 % 5 == 2 && how / 16 < 14);
+    if (how / 16 == 15)
+        path = how % 2 ? "new" : "new/of/it";
     cip_status st = change(e, path, how);
     if (st == CIP_OK && data && path != NULL && cip_change_array(e, path, &a, NULL) == CIP_OK)
         elems = read_all(a, &nbytes);

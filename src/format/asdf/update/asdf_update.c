@@ -121,9 +121,14 @@ cip_status cip_asdf_update_key(asdf_state *u, const cip_array *a, const char *st
                                const cip_node *value, cip_err *err)
 {
     cip_yaml_edit *e;
+    const char *at;
     char *path;
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    CIP_TRY(cip_arena_printf(u->arena, &path, err, "%s/%s", a->path, step));
+    CIP_TRY(cip_asdf_update_path(u, a, &at, err));
+    if (at == NULL)
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "the array was removed or replaced in this update");
+    CIP_TRY(cip_arena_printf(u->arena, &path, err, "%s/%s", at, step));
     u->tree_changed = true;
     return cip_yaml_edit_set(e, path, value, err);
 }

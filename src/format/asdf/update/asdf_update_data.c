@@ -40,15 +40,14 @@ static cip_status check_array(const asdf_state *u, const cip_array **a, cip_err 
  * asks for them has looked whether the array is the one that the file had. */
 static cip_status check_place(asdf_state *u, const cip_array *a, cip_change_kind kind, cip_err *err)
 {
-    if (u->moved)
-        return kind == CIP_CHANGE_ELEMENTS && !cip_asdf_is_inline(a)
-                   ? CIP_OK
-                   : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                              "nodes were moved in this update; commit it first");
-    if (!cip_asdf_update_has(u, a))
-        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                        "the array was removed or replaced in this update");
-    return CIP_OK;
+    const char *path;
+    CIP_TRY(cip_asdf_update_path(u, a, &path, err));
+    if (path != NULL || (u->moved && kind == CIP_CHANGE_ELEMENTS && !cip_asdf_is_inline(a)))
+        return CIP_OK;
+    return u->moved ? cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                               "nodes were moved in this update; commit it first")
+                    : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                               "the array was removed or replaced in this update");
 }
 
 /* The block that its elements are in by now: the last one that became its own. */
@@ -87,9 +86,14 @@ static cip_status new_length(asdf_state *u, const cip_array *a, const int64_t *s
 static cip_status drop_key(asdf_state *u, const cip_array *a, const char *key, cip_err *err)
 {
     cip_yaml_edit *e;
+    const char *at;
     char *path;
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    CIP_TRY(cip_arena_printf(u->arena, &path, err, "%s/%s", a->path, key));
+    CIP_TRY(cip_asdf_update_path(u, a, &at, err));
+    if (at == NULL)
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "the array was removed or replaced in this update");
+    CIP_TRY(cip_arena_printf(u->arena, &path, err, "%s/%s", at, key));
     u->tree_changed = true;
     cip_err why = CIP_ERR_INIT;
     cip_status st = cip_yaml_edit_remove(e, path, &why);

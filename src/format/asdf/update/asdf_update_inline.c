@@ -52,16 +52,18 @@ static bool is_one(const cip_array *a, const cip_array *b)
     return a == b || (a->node == b->node && cip_node_kind(a->node) == CIP_NODE_MAP);
 }
 
-/* The array by a name of it that was neither removed nor replaced since; NULL: there is none. */
-static const cip_array *still_there(asdf_state *u, const cip_array *a)
+/* The array by a name of it that was neither removed nor replaced since, and where that is; *path
+ * NULL: there is none. */
+static cip_status still_there(asdf_state *u, const cip_array **a, const char **path, cip_err *err)
 {
-    for (size_t i = 0; i < u->l->narray; i++)
-        if (is_one(u->l->array[i], a) && cip_asdf_update_has(u, u->l->array[i]))
-            return u->l->array[i];
-    for (const asdf_came *x = u->came; x != NULL; x = x->next)
-        if (x->array == a && cip_asdf_update_has(u, a))
-            return a;
-    return NULL;
+    const cip_array *of = *a;
+    CIP_TRY(cip_asdf_update_path(u, of, path, err));
+    for (size_t i = 0; *path == NULL && i < u->l->narray; i++) {
+        *a = u->l->array[i];
+        if (is_one(*a, of))
+            CIP_TRY(cip_asdf_update_path(u, *a, path, err));
+    }
+    return CIP_OK;
 }
 
 /* The elements packed in C order; in the arena. */
@@ -80,7 +82,8 @@ static cip_status read_elements(asdf_state *u, const cip_array *now, void **out,
 }
 
 /* The lists in the tree, and the shape where one is written. `now`: as the update has it. */
-static cip_status put_one(asdf_state *u, const cip_array *a, const cip_array *now, cip_err *err)
+static cip_status put_one(asdf_state *u, const cip_array *a, const char *path, const cip_array *now,
+                          cip_err *err)
 {
     const cip_node *data, *shape;
     const int64_t *dims = now->view.shape;
@@ -102,7 +105,7 @@ static cip_status put_one(asdf_state *u, const cip_array *a, const cip_array *no
     *tagged = *data;
     tagged->tag = a->node->tag;
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    return cip_yaml_edit_set(e, a->path, tagged, err);
+    return cip_yaml_edit_set(e, path, tagged, err);
 }
 
 /* Whether an earlier name of the array stands for it. */
@@ -116,10 +119,12 @@ static bool has_earlier(const asdf_state *u, size_t i)
 
 static cip_status put_changed(asdf_state *u, const cip_array *a, cip_err *err)
 {
+    const cip_array *name = a;
+    const char *path;
     if (a->node == NULL || !cip_asdf_is_inline(a) || cip_asdf_update_now(u, a) == a)
         return CIP_OK;
-    const cip_array *name = still_there(u, a);
-    return name != NULL ? put_one(u, name, cip_asdf_update_now(u, a), err) : CIP_OK;
+    CIP_TRY(still_there(u, &name, &path, err));
+    return path != NULL ? put_one(u, name, path, cip_asdf_update_now(u, a), err) : CIP_OK;
 }
 
 cip_status cip_asdf_inline_finish(asdf_state *u, cip_err *err)

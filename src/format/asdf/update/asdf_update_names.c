@@ -137,7 +137,7 @@ cip_status cip_asdf_update_went(asdf_state *u, const char *path, cip_err *err)
     char *copy, *plain;
     path += *path == '/';
     const cip_node *was = cip_tree_get(u->l->tree, path, NULL);
-    if (cip_node_kind(was) != CIP_NODE_MAP && cip_node_kind(was) != CIP_NODE_SEQ)
+    if (u->came == NULL && cip_node_kind(was) != CIP_NODE_MAP && cip_node_kind(was) != CIP_NODE_SEQ)
         return CIP_OK;
     CIP_TRY(cip_arena_copy(u->arena, path, strlen(path), &copy, err));
     CIP_TRY(cip_path_plain(u->env, u->arena, path, &plain, err));
@@ -145,21 +145,31 @@ cip_status cip_asdf_update_went(asdf_state *u, const char *path, cip_err *err)
     return strcmp(copy, plain) != 0 ? note_gone(u, plain, err) : CIP_OK;
 }
 
-bool cip_asdf_update_has(asdf_state *u, const cip_array *a)
+/* Whether what was at the array's path when it was opened, or came, went since. */
+static bool is_gone(const asdf_state *u, const cip_array *a)
 {
-    if (u->tree == NULL || !u->tree_changed)
-        return true;
-    if (u->moved)
-        return false;
     const asdf_came *came = u->came;
     while (came != NULL && came->array->node != a->node)
         came = came->next;
     for (const asdf_gone *x = u->gone; x != (came != NULL ? came->gone : NULL); x = x->next) {
         const size_t n = strlen(x->path);
         if (strncmp(a->path, x->path, n) == 0 && (a->path[n] == '/' || a->path[n] == '\0'))
-            return false;
+            return true;
     }
-    const cip_node *n = cip_yaml_edit_get(u->tree, a->path, NULL);
-    return n != NULL && cip_node_kind(n) == cip_node_kind(a->node) &&
-           cip_asdf_is_ndarray(n->tag, NULL);
+    return false;
+}
+
+cip_status cip_asdf_update_path(asdf_state *u, const cip_array *a, const char **out, cip_err *err)
+{
+    *out = a->path;
+    if (u->tree == NULL || !u->tree_changed)
+        return CIP_OK;
+    if (u->moved)
+        CIP_TRY(u->path_now(u->now_user, a, u->arena, out, err));
+    else if (is_gone(u, a))
+        *out = NULL;
+    const cip_node *n = *out != NULL ? cip_yaml_edit_get(u->tree, *out, NULL) : NULL;
+    if (cip_node_kind(n) != cip_node_kind(a->node) || !cip_asdf_is_ndarray(n->tag, NULL))
+        *out = NULL;
+    return CIP_OK;
 }
