@@ -127,8 +127,9 @@ uint64_t cip_runs_bytes(const cip_runs *r)
     return 2 * r->nbytes + 48 * (uint64_t)r->n;
 }
 
-void cip_runs_clear(cip_mem *mem, cip_runs *r)
+void cip_runs_clear(cip_runs *r)
 {
+    cip_mem *mem = &r->was->env->mem;
     cip_mem_put(mem, r->run);
     cip_mem_put(mem, r->old);
     cip_mem_put(mem, r->new);

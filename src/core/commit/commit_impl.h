@@ -111,7 +111,7 @@ void cip_commit_plan_clear(cip_commit_plan *p);
 /* Finds the runs of out->was and out->after; stops when a journal would have more than `most`
  * bytes. Cleared by the caller, on failure too. */
 cip_status cip_commit_compare(cip_runs *out, const cip_revision *r, uint64_t most, cip_err *err);
-void cip_runs_clear(cip_mem *mem, cip_runs *r);
+void cip_runs_clear(cip_runs *r);
 /* In a journal. */
 uint64_t cip_runs_bytes(const cip_runs *r);
 uint64_t cip_commit_journal_most(const cip_commit *c);

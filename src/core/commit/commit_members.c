@@ -190,7 +190,7 @@ static cip_status compare(cip_commit *c, cip_commit_plan *p, size_t i, cip_io *w
     *journal += cip_runs_bytes(&runs) + 64 + strlen(m->name);
     st = fill_ops(p, m->name, mp, &runs, err);
 done:
-    cip_runs_clear(&c->env->mem, &runs);
+    cip_runs_clear(&runs);
     cip_io_close(after);
     return st;
 }

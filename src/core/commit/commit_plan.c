@@ -160,7 +160,7 @@ cip_status cip_commit_plan_make(cip_commit *c, const cip_revision *r, cip_commit
     CIP_TRY(cip_io_open_revision(c->io, r, &p->after, err));
     f.runs = (cip_runs){ .was = c->io, .after = p->after };
     cip_status st = find_runs(&f, err);
-    cip_runs_clear(&c->env->mem, &f.runs);
+    cip_runs_clear(&f.runs);
     return st;
 }
 

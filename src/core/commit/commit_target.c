@@ -84,7 +84,7 @@ static cip_status compare(const set *s, one_file *f, const cip_revision *as, cip
     if (!f->whole)
         st = cip_commit_add_writes(&f->own, "", &runs, err);
 done:
-    cip_runs_clear(&s->c->env->mem, &runs);
+    cip_runs_clear(&runs);
     return st;
 }
 

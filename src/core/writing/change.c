@@ -9,31 +9,29 @@ static cip_writer *writer_of(cip_change *c)
     return (cip_writer *)(void *)c;
 }
 
+/* Of a new file: NULL as long as it is written as it comes. */
 static cip_edit *edit_of(cip_change *c)
 {
-    return (cip_edit *)(void *)c;
+    return c->is_new ? writer_of(c)->draft : (cip_edit *)(void *)c;
 }
 
-/* A change of a file that is there, for what only such a one can be asked for. */
-static cip_status look(cip_change *c, cip_edit **e, cip_err *err)
+/* What only a file that is there can be asked for: a new one is from here on what was written. */
+static cip_status edit_for(cip_change *c, bool changes, cip_edit **e, cip_err *err)
 {
     if (c == NULL)
         return cip_fail_null(err, "a change");
     *e = edit_of(c);
-    if (c->is_new)
-        return cip_fail(cip_err_enter(err), CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a change of a file that is there, found one of a new file");
-    return CIP_OK;
+    return *e != NULL ? CIP_OK : cip_writer_draft(writer_of(c), changes, e, err);
 }
 
-/* The same for a call that would have changed something: the commit of a new file fails then. */
+static cip_status look(cip_change *c, cip_edit **e, cip_err *err)
+{
+    return edit_for(c, false, e, err);
+}
+
 static cip_status change(cip_change *c, cip_edit **e, cip_err *err)
 {
-    cip_err why = CIP_ERR_INIT;
-    if (c == NULL || !c->is_new)
-        return look(c, e, err);
-    CIP_TRY(cip_writer_enter(writer_of(c), err));
-    return cip_writer_leave(writer_of(c), look(c, e, &why), &why, err);
+    return edit_for(c, true, e, err);
 }
 
 /* --- the tree --------------------------------------------------------------------------------- */
@@ -42,8 +40,9 @@ static cip_status set(cip_change *c, const char *path, const cip_given *value, c
 {
     if (c == NULL)
         return cip_fail_null(err, "a change");
-    return c->is_new ? cip_writer_set(writer_of(c), path, value, err)
-                     : cip_edit_set(edit_of(c), path, value, err);
+    cip_edit *e = edit_of(c);
+    return e == NULL ? cip_writer_set(writer_of(c), path, value, err)
+                     : cip_edit_set(e, path, value, err);
 }
 
 cip_status cip_change_set_string(cip_change *c, const char *path, const char *text, cip_err *err)
@@ -127,7 +126,8 @@ static cip_status put(cip_change *c, const cip_new_array *a, cip_err *err)
 {
     if (c == NULL)
         return cip_fail_null(err, "a change");
-    return c->is_new ? cip_writer_put(writer_of(c), a, err) : cip_edit_put(edit_of(c), a, err);
+    cip_edit *e = edit_of(c);
+    return e == NULL ? cip_writer_put(writer_of(c), a, err) : cip_edit_put(e, a, err);
 }
 
 cip_status cip_change_put(cip_change *c, const char *path, const cip_dtype *dtype, int ndim,
@@ -159,11 +159,11 @@ cip_status cip_change_put_array(cip_change *c, const char *path, const cip_array
 cip_status cip_change_put_view(cip_change *c, const char *path, const char *of,
                                const char *selection, cip_err *err)
 {
-    cip_edit *e;
-    if (c != NULL && c->is_new)
-        return cip_writer_put_view(writer_of(c), path, of, selection, err);
-    CIP_TRY(look(c, &e, err));
-    return cip_edit_put_view(e, path, err);
+    if (c == NULL)
+        return cip_fail_null(err, "a change");
+    cip_edit *e = edit_of(c);
+    return e == NULL ? cip_writer_put_view(writer_of(c), path, of, selection, err)
+                     : cip_edit_put_view(e, path, err);
 }
 
 cip_status cip_change_declare(cip_change *c, const char *path, const cip_dtype *dtype, int ndim,
@@ -313,7 +313,8 @@ cip_status cip_change_forget_failure(cip_change *c, cip_err *err)
 {
     if (c == NULL)
         return cip_fail_null(err, "a change");
-    return c->is_new ? cip_writer_forget(writer_of(c), err) : cip_edit_forget(edit_of(c), err);
+    cip_edit *e = edit_of(c);
+    return e == NULL ? cip_writer_forget(writer_of(c), err) : cip_edit_forget(e, err);
 }
 
 cip_status cip_change_mark(cip_change *c, cip_err *err)
@@ -334,9 +335,12 @@ cip_status cip_change_undo(cip_change *c, cip_err *err)
 
 cip_status cip_change_plan(cip_change *c, cip_write_fn *fn, void *user, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(look(c, &e, err));
-    return cip_edit_plan(e, fn, user, err);
+    if (c == NULL)
+        return cip_fail_null(err, "a change");
+    if (c->is_new)
+        return cip_fail(cip_err_enter(err), CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a change of a file that is there, found one of a new file");
+    return cip_edit_plan(edit_of(c), fn, user, err);
 }
 
 cip_status cip_change_commit(cip_change **change, cip_err *err)

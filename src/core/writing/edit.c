@@ -16,26 +16,6 @@
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
-static cip_status keep_text(cip_arena *a, const char **text, cip_err *err)
-{
-    return *text == NULL ? CIP_OK : cip_arena_copy(a, *text, strlen(*text), (char **)text, err);
-}
-
-static cip_status keep_texts(cip_arena *a, const char *const **texts, cip_err *err)
-{
-    const char **copy;
-    size_t n = 0;
-    while (*texts != NULL && (*texts)[n] != NULL)
-        n++;
-    CIP_TRY(CIP_ARENA_NEW(a, &copy, n + 1, err));
-    for (size_t i = 0; i < n; i++) {
-        copy[i] = (*texts)[i];
-        CIP_TRY(keep_text(a, &copy[i], err));
-    }
-    *texts = copy;
-    return CIP_OK;
-}
-
 static bool is_alone(void *user)
 {
     return cip_commit_is_alone(((const cip_edit *)user)->commit);
@@ -75,6 +55,7 @@ typedef struct edited {
     const char *path;
     const cip_io_methods *read;
     void *user;         /* of read */
+    cip_output *draft;  /* or what was written of it; borrowed */
     cip_target *target; /* given to the commit: set to none */
     cip_file *like;     /* the file as it is open, or NULL: read with the same options */
     bool same;          /* it must not have changed since */
@@ -96,7 +77,10 @@ static cip_status begin_commit(cip_edit *e, const edited *what, cip_err *err)
         return cip_commit_begin_of(env, what->path, &was, &e->o, &e->commit, err);
     if (what->target == NULL)
         return cip_commit_begin(env, what->path, &e->o, &e->commit, err);
-    CIP_TRY(cip_io_open_user_again(env, what->read, what->user, &io, err));
+    if (what->draft != NULL)
+        CIP_TRY(cip_output_reopen(what->draft, env, &io, what->target, err));
+    else
+        CIP_TRY(cip_io_open_user_again(env, what->read, what->user, &io, err));
     cip_target own = *what->target;
     *what->target = (cip_target){ .user = NULL };
     return cip_commit_begin_io(env, io, &own, &e->o, &e->commit, err);
@@ -109,10 +93,7 @@ static cip_status start(cip_edit *e, const edited *what, const char *format, cip
     CIP_TRY(cip_spec_byteorder(e->o.byteorder, &given, err));
     e->big = given.big;
     e->o.byteorder = NULL; /* the caller's again */
-    CIP_TRY(keep_text(&e->arena, &e->o.checksum, err));
-    CIP_TRY(keep_text(&e->arena, &e->o.codec, err));
-    CIP_TRY(keep_texts(&e->arena, &e->o.format_options, err));
-    CIP_TRY(keep_text(&e->arena, &e->o.history, err));
+    CIP_TRY(cip_spec_keep_texts(&e->arena, &e->o, err));
     CIP_TRY(begin_commit(e, what, err));
     cip_io *under = cip_commit_io(e->commit);
     if (what->same && (what->like->updated || cip_io_unchanged(what->like->io, NULL) != CIP_OK))
@@ -282,6 +263,16 @@ static cip_status begin_of(cip_file *file, bool same, const cip_change_options *
     file->layout->may_change = file->edited = true;
     cip_io_unlock(file->io); /* our own reading must not keep our commit waiting */
     return CIP_OK;
+}
+
+cip_status cip_edit_draft(cip_output *output, const cip_change_options *o, cip_edit **edit,
+                          cip_err *err)
+{
+    cip_change *c = NULL;
+    const cip_status st =
+        open_target((edited){ .draft = output }, (cip_target){ .user = NULL }, o, &c, err);
+    *edit = (cip_edit *)(void *)c;
+    return st;
 }
 
 cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err)

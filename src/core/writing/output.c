@@ -270,10 +270,40 @@ static cip_out *path_out(cip_output *o)
     return cip_replace_out(((path_output *)o)->file);
 }
 
+/* --- before the commit ------------------------------------------------------------------------ */
+
+static cip_status write_at(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    return cip_store_write(cip_replace_descriptor(user), off, p, n, err);
+}
+
+static cip_status resize(void *user, uint64_t nbytes, cip_err *err)
+{
+    return cip_store_resize(cip_replace_descriptor(user), nbytes, err);
+}
+
+static cip_status path_reopen(cip_output *output, cip_env *env, cip_io **io, cip_target *target,
+                              cip_err *err)
+{
+    path_output *o = (path_output *)output;
+    if (o->inside != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "a new folder can be read and changed after its commit");
+    if (io == NULL)
+        return CIP_OK;
+    *target = (cip_target){ { CIP_IO_WRITE_METHODS_INIT, .write_at = write_at, .resize = resize },
+                            o->file };
+    return cip_io_open_fd(env, cip_replace_descriptor(o->file), o->place.name, io, err);
+}
+
+/* --- beginning and end ------------------------------------------------------------------------ */
+
 static cip_status begin(cip_env *env, const char *path, const cip_output_how *how,
                         path_output **out, cip_err *err)
 {
-    static const cip_output_ops ops = { .out = path_out, .commit = path_commit, .end = path_end };
+    static const cip_output_ops ops = {
+        .out = path_out, .reopen = path_reopen, .commit = path_commit, .end = path_end
+    };
     path_output *o = NULL;
     cip_status st;
     *out = NULL;
@@ -316,6 +346,20 @@ cip_status cip_output_patch(cip_out *out, const cip_patch *patch, cip_err *err)
         CIP_TRY(cip_out_rewrite(out, op->offset, op->after.ptr, op->after.len, err));
     }
     return CIP_OK;
+}
+
+cip_status cip_output_settle(cip_output *o, const cip_patch *patch, cip_err *err)
+{
+    cip_status st = cip_output_patch(o->ops->out(o), patch, err);
+    if (st == CIP_OK)
+        st = cip_out_rewrite(o->ops->out(o), 0, "", 0, err); /* nothing waits from here on */
+    return cip_fail_in(err, st, "output");
+}
+
+cip_status cip_output_reopen(cip_output *o, cip_env *env, cip_io **io, cip_target *target,
+                             cip_err *err)
+{
+    return cip_fail_in(err, o->ops->reopen(o, env, io, target, err), "output");
 }
 
 cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err)

@@ -12,6 +12,9 @@ typedef struct cip_output cip_output;
 
 typedef struct cip_output_ops {
     cip_out *(*out)(cip_output *o);
+    /* As cip_output_reopen. */
+    cip_status (*reopen)(cip_output *o, cip_env *env, cip_io **io, cip_target *target,
+                         cip_err *err);
     cip_status (*commit)(cip_output *o, cip_err *err);
     void (*end)(cip_output *o);
 } cip_output_ops;
@@ -63,6 +66,11 @@ static inline cip_out *cip_output_out(cip_output *o)
 cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err);
 /* The first step of that alone, of what is no output. */
 cip_status cip_output_patch(cip_out *out, const cip_patch *patch, cip_err *err);
+/* What was written, after the same: to be read within the env, and changed, until the commit.
+ * UNSUPPORTED of a folder, and of what is no longer here; `io` NULL: only whether it is. */
+cip_status cip_output_settle(cip_output *o, const cip_patch *patch, cip_err *err);
+cip_status cip_output_reopen(cip_output *o, cip_env *env, cip_io **io, cip_target *target,
+                             cip_err *err);
 
 /* Frees; what did not take its place is removed. NULL is fine. */
 static inline void cip_output_end(cip_output *o)

@@ -87,6 +87,37 @@ static cip_out *target_out(cip_output *o)
     return &((target_output *)o)->out;
 }
 
+/* --- before the commit ------------------------------------------------------------------------ */
+
+static cip_status write_at(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    return cip_temporary_write(user, off, p, n, err);
+}
+
+static cip_status resize(void *user, uint64_t nbytes, cip_err *err)
+{
+    return cip_temporary_resize(user, nbytes, err);
+}
+
+static cip_status target_reopen(cip_output *output, cip_env *env, cip_io **io, cip_target *target,
+                                cip_err *err)
+{
+    target_output *o = (target_output *)output;
+    if (o->memory == NULL && o->data == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "what went to a store as it came can be read and changed after the commit");
+    if (io == NULL)
+        return CIP_OK;
+    if (o->memory != NULL) {
+        const cip_io_methods reads = cip_memory_reads(o->memory);
+        *target = cip_memory_target(o->memory);
+        return cip_io_open_user(env, &reads, o->memory, io, err);
+    }
+    *target = (cip_target){ { CIP_IO_WRITE_METHODS_INIT, .write_at = write_at, .resize = resize },
+                            o->data };
+    return cip_io_open_part(o->data, 0, o->data->size, io, err);
+}
+
 /* --- beginning -------------------------------------------------------------------------------- */
 
 static cip_status write_through(void *user, const void *p, size_t n, cip_err *err)
@@ -136,9 +167,9 @@ static cip_status begin_at_end(target_output *o, const char *path, const cip_out
 cip_status cip_output_begin_waiting(cip_env *env, const char *path, const cip_output_how *how,
                                     cip_output **out, cip_err *err)
 {
-    static const cip_output_ops ops = { .out = target_out,
-                                        .commit = target_commit,
-                                        .end = target_end };
+    static const cip_output_ops ops = {
+        .out = target_out, .reopen = target_reopen, .commit = target_commit, .end = target_end
+    };
     target_output *o;
     cip_status st = CIP_OK;
     CIP_TRY(CIP_NEW(&env->mem, &o, 1, err));

@@ -21,6 +21,30 @@ static size_t name_len(const char *text)
     return cip_blosc_codec_id(within) >= 0 ? n + 1 + m : n;
 }
 
+static cip_status keep(cip_arena *a, const char **text, cip_err *err)
+{
+    return *text == NULL ? CIP_OK : cip_arena_copy(a, *text, strlen(*text), (char **)text, err);
+}
+
+cip_status cip_spec_keep_texts(cip_arena *a, cip_change_options *o, cip_err *err)
+{
+    const char *const *given = o->format_options;
+    const char **copy;
+    size_t n = 0;
+    CIP_TRY(keep(a, &o->codec, err));
+    CIP_TRY(keep(a, &o->checksum, err));
+    CIP_TRY(keep(a, &o->history, err));
+    while (given != NULL && given[n] != NULL)
+        n++;
+    CIP_TRY(CIP_ARENA_NEW(a, &copy, n + 1, err));
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = given[i];
+        CIP_TRY(keep(a, &copy[i], err));
+    }
+    o->format_options = copy;
+    return CIP_OK;
+}
+
 cip_status cip_spec_codec(const char *text, cip_arena *a, cip_spec *spec, cip_err *err)
 {
     if (text == NULL)

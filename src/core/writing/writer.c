@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/handle.h"
+#include "core/writing/edit_impl.h"
 #include "core/writing/spec_text.h"
 
 /* --- failures --------------------------------------------------------------------------------- */
@@ -178,8 +179,9 @@ static cip_status fill_spec(cip_writer *w, cip_err *err)
     s->accept_loss = o->accept_loss;
     s->env = &w->env;
     s->notes = &w->notes;
+    CIP_TRY(cip_spec_keep_texts(&w->arena, &w->o, err));
+    s->checksum = o->checksum;
     CIP_TRY(copy_text(w, o->version, &s->version, err));
-    CIP_TRY(copy_text(w, o->checksum, &s->checksum, err));
     return cip_spec_may(w->format, s, err);
 }
 
@@ -455,10 +457,74 @@ static cip_status complete(cip_writer *w, cip_revision *r, cip_err *err)
     }
     if (tree_last && w->format->store->tree != NULL)
         CIP_TRY(w->format->store->tree(w->engine.state, w->tree.root, err));
-    CIP_TRY(w->format->store->finish(w->engine.state, r, err));
-    cip_status st = cip_output_commit(w->file, &r->patch, err);
-    return st == CIP_OK ? CIP_OK : cip_fail_in(err, st, "output");
+    return w->format->store->finish(w->engine.state, r, err);
 }
+
+/* --- looked at before the commit -------------------------------------------------------------- */
+
+/* Whether nothing more has to be known. */
+static cip_status may_draft(const cip_writer *w, cip_err *err)
+{
+    CIP_TRY(cip_output_reopen(w->file, NULL, NULL, NULL, err));
+    for (const cip_entry *e = w->first; e != NULL; e = e->next)
+        if (e->filled)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "'%.100s' is filled by boxes until the commit: nothing can be read or "
+                            "changed before",
+                            e->spec.path);
+    return (w->format->store->caps & CIP_STORE_ONE_ARRAY) == 0 || w->narray != 0
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array was put yet");
+}
+
+static cip_status open_draft(cip_writer *w, const cip_patch *patch, cip_err *err)
+{
+    const cip_codec_methods **codecs;
+    cip_change_options o = w->o;
+    CIP_TRY(CIP_ARENA_NEW(&w->arena, &codecs, w->o.ncodec + 1, err));
+    for (size_t i = 0; i < w->o.ncodec; i++)
+        codecs[i] = &w->codec[i];
+    CIP_TRY(cip_output_settle(w->file, patch, err));
+    o.format = w->format->name;
+    o.version = NULL;
+    o.align = 0;
+    o.overwrite = false;
+    o.at_end = NULL;
+    o.byteorder = NULL;
+    o.level = CIP_LEVEL_PROCESS; /* it is made durable when it gets its name */
+    o.limits = &w->env.limits;
+    o.allocator = &w->env.mem.from;
+    o.codecs = codecs;
+    return cip_edit_draft(w->file, &o, &w->draft, err);
+}
+
+static cip_status make_draft(cip_writer *w, cip_err *err)
+{
+    cip_revision r = { .patch = { .arena = { .mem = &w->env.mem } } };
+    cip_status st = complete(w, &r, err);
+    if (st == CIP_OK)
+        st = open_draft(w, &r.patch, err);
+    cip_revision_clear(&r);
+    w->torn = st != CIP_OK;
+    return st;
+}
+
+cip_status cip_writer_draft(cip_writer *w, bool changes, cip_edit **draft, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    if (w->draft == NULL) {
+        CIP_TRY(cip_writer_enter(w, err));
+        cip_status st = may_draft(w, &why);
+        if (st != CIP_OK && !changes)
+            return cip_err_give(cip_err_enter(err), &why, st);
+        st = st == CIP_OK ? make_draft(w, &why) : st;
+        CIP_TRY(cip_writer_leave(w, st, &why, err));
+    }
+    *draft = w->draft;
+    return CIP_OK;
+}
+
+/* --- the commit ------------------------------------------------------------------------------- */
 
 cip_status cip_writer_settle(cip_writer *w, cip_err *err)
 {
@@ -470,13 +536,15 @@ cip_status cip_writer_settle(cip_writer *w, cip_err *err)
 
 cip_status cip_writer_commit(cip_writer *w, cip_err *err)
 {
-    cip_status st = cip_writer_enter(w, err);
-    err = cip_err_enter(err);
-    if (st == CIP_OK) {
-        cip_revision r = { .patch = { .arena = { .mem = &w->env.mem } } };
+    cip_revision r = { .patch = { .arena = { .mem = &w->env.mem } } };
+    const bool drafted = w->draft != NULL;
+    cip_status st = drafted ? cip_edit_commit(&w->draft, err) : cip_writer_enter(w, err);
+    err = st == CIP_OK ? cip_err_enter(err) : err;
+    if (st == CIP_OK && !drafted)
         st = complete(w, &r, err);
-        cip_revision_clear(&r);
-    }
+    if (st == CIP_OK)
+        st = cip_output_commit(w->file, &r.patch, err);
+    cip_revision_clear(&r);
     cip_writer_abort(w);
     return st;
 }
@@ -485,6 +553,7 @@ void cip_writer_abort(cip_writer *w)
 {
     if (w == NULL)
         return;
+    cip_edit_abort(w->draft);
     if (w->begun && w->format->store->clear != NULL)
         w->format->store->clear(w->engine.state);
     for (cip_entry *e = w->first; e != NULL; e = e->next) {

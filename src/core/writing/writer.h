@@ -28,6 +28,7 @@ struct cip_entry {
     const uint8_t *value; /* the one that all its elements are; or NULL */
     bool unset;           /* ... as nobody has set them */
     cip_boxes *boxes;     /* of a slab whose chunks are stored as they come; or NULL */
+    bool filled;          /* by boxes, until the commit */
     bool given;
     size_t index;        /* in the store */
     cip_array_form form; /* of such a slab */
@@ -60,6 +61,8 @@ struct cip_writer {
     cip_target target;     /* the caller's, or none */
     cip_output *file;      /* NULL: what is written comes into one by an update */
     cip_coming *coming;    /* or NULL */
+    cip_edit *draft;       /* NULL until what was written is looked at or changed: then it goes on
+                              as an update of that */
     cip_engine engine;     /* its state once begun; counts what is put from the first call on */
     bool begun;
     bool early;    /* the only array goes to the store before the tree is whole */
@@ -85,6 +88,10 @@ static inline bool cip_writer_has_names(const cip_writer *w)
  * without it. What it gave lives as long as it does. The options are whole and tell the format. */
 cip_status cip_writer_into(cip_coming *coming, const cip_change_options *o, cip_writer **writer,
                            cip_err *err);
+/* All that was put so far is written, and becomes the draft: arrays that are filled by boxes must
+ * not be among it, and a format of one array must have it. `changes`: the call would have changed
+ * something, so the commit fails where this does. */
+cip_status cip_writer_draft(cip_writer *w, bool changes, cip_edit **draft, cip_err *err);
 /* What waits goes to that state; one of its own ends. */
 cip_status cip_writer_settle(cip_writer *w, cip_err *err);
 /* The calls of cip_change. */

@@ -54,6 +54,7 @@ cip_status cip_writer_put_slab(cip_writer *w, const cip_new_array *a, cip_err *e
     CIP_TRY(cip_writer_add(w, a, &e, err));
     cip_shape_nelem(a->ndim, a->shape, &n);
     CIP_TRY(cip_writer_mask(w, a, e, err));
+    e->filled = true;
     cip_writer_link(w, e);
     CIP_TRY(cip_writer_room(w, e, err));
     CIP_TRY(cip_temporary_resize(e->temporary, n * e->spec.dtype->itemsize, err));
