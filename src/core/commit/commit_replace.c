@@ -98,6 +98,11 @@ int cip_replace_descriptor(const cip_replace *r)
     return r->fresh.fd;
 }
 
+const char *cip_replace_name(const cip_replace *r)
+{
+    return r->fresh.name;
+}
+
 cip_status cip_replace_take(cip_replace *r, const cip_place *from, cip_err *err)
 {
     cip_fresh made = r->fresh; /* its temporary name */

@@ -94,6 +94,8 @@ static cip_status start(cip_edit *e, const edited *what, const char *format, cip
     e->big = given.big;
     e->o.byteorder = NULL; /* the caller's again */
     CIP_TRY(cip_spec_keep_texts(&e->arena, &e->o, err));
+    e->come.codec = e->o.codec;
+    e->come.format_options = e->o.format_options;
     CIP_TRY(begin_commit(e, what, err));
     cip_io *under = cip_commit_io(e->commit);
     if (what->same && (what->like->updated || cip_io_unchanged(what->like->io, NULL) != CIP_OK))
@@ -269,10 +271,19 @@ cip_status cip_edit_draft(cip_output *output, const cip_change_options *o, cip_e
                           cip_err *err)
 {
     cip_change *c = NULL;
-    const cip_status st =
-        open_target((edited){ .draft = output }, (cip_target){ .user = NULL }, o, &c, err);
+    cip_change_options as = *o;
+    as.codec = as.byteorder = as.version = NULL; /* what is stored anew is so as it was */
+    as.format_options = NULL;
+    as.align = 0;
+    as.overwrite = false;
+    as.at_end = NULL;
+    as.level = CIP_LEVEL_PROCESS; /* it is made durable when it gets its name */
+    CIP_TRY(open_target((edited){ .draft = output }, (cip_target){ .user = NULL }, &as, &c, err));
     *edit = (cip_edit *)(void *)c;
-    return st;
+    (*edit)->come.codec = o->codec;
+    (*edit)->come.byteorder = o->byteorder;
+    (*edit)->come.format_options = o->format_options;
+    return CIP_OK;
 }
 
 cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err)

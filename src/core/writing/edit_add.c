@@ -53,7 +53,8 @@ static cip_status new_writer(cip_edit *e, struct cip_addition *x, cip_err *err)
 {
     const cip_change_options o = { .size = sizeof o,
                                    .format = e->file->format->name,
-                                   .codec = e->o.codec,
+                                   .codec = e->come.codec,
+                                   .byteorder = e->come.byteorder,
                                    .checksum = e->o.checksum,
                                    .tree_slack = -1,
                                    .threads = 1,
@@ -62,7 +63,7 @@ static cip_status new_writer(cip_edit *e, struct cip_addition *x, cip_err *err)
                                    .accept_loss = e->o.accept_loss,
                                    .on_note = e->o.on_note,
                                    .user = e->o.user,
-                                   .format_options = e->o.format_options };
+                                   .format_options = e->come.format_options };
     CIP_TRY(cip_writer_into(&x->coming, &o, &x->writer, err));
     x->writer->env.pool = e->file->env.pool;
     return CIP_OK;

@@ -70,6 +70,10 @@ struct cip_edit {
     cip_out out;       /* of folders: what is new in them, in the temporary file */
     void *state;
     cip_change_options o; /* texts in the arena */
+    struct {              /* for arrays that come: in a new file, what that was begun with */
+        const char *codec, *byteorder;
+        const char *const *format_options;
+    } come;
     cip_revision rev;
     cip_report notes;
     cip_edit_chunks *chunks; /* of arrays that are there, the last one first */
@@ -167,7 +171,8 @@ void cip_edit_abort(cip_edit *e);
 cip_status cip_edit_may_begin(const cip_file *file, cip_err *err);
 /* An update of the open file. `same`: it must not have changed since (BUSY). */
 cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err);
-/* Of a new file under way: of what was written to the output, which stays the caller's. */
+/* Of a new file under way, begun with options `o`, whose texts are borrowed: of what was written to
+ * the output, which stays the caller's. */
 cip_status cip_edit_draft(cip_output *output, const cip_change_options *o, cip_edit **edit,
                           cip_err *err);
 /* UNSUPPORTED when the format cannot make this kind of change; ARG after the plan was made. */

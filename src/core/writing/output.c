@@ -282,15 +282,29 @@ static cip_status resize(void *user, uint64_t nbytes, cip_err *err)
     return cip_store_resize(cip_replace_descriptor(user), nbytes, err);
 }
 
+/* A new folder, by the name that it has until the commit. */
+static cip_status open_inside(const path_output *o, cip_env *env, cip_io **io, cip_err *err)
+{
+    const char *last = strrchr(o->path, '/');
+    const int n = last != NULL ? (int)(last + 1 - o->path) : 0;
+    char path[PATH_MAX];
+    CIP_TRY(cip_members_complete(o->inside, err));
+    if (snprintf(path, sizeof path, "%.*s%s", n, o->path, cip_replace_name(o->file)) >=
+        (int)sizeof path)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a shorter path");
+    return cip_io_open_folder(env, path, io, err);
+}
+
 static cip_status path_reopen(cip_output *output, cip_env *env, cip_io **io, cip_target *target,
                               cip_err *err)
 {
     path_output *o = (path_output *)output;
-    if (o->inside != NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "a new folder can be read and changed after its commit");
     if (io == NULL)
         return CIP_OK;
+    if (o->inside != NULL) {
+        *target = cip_members_target(o->inside);
+        return open_inside(o, env, io, err);
+    }
     *target = (cip_target){ { CIP_IO_WRITE_METHODS_INIT, .write_at = write_at, .resize = resize },
                             o->file };
     return cip_io_open_fd(env, cip_replace_descriptor(o->file), o->place.name, io, err);
@@ -351,7 +365,7 @@ cip_status cip_output_patch(cip_out *out, const cip_patch *patch, cip_err *err)
 cip_status cip_output_settle(cip_output *o, const cip_patch *patch, cip_err *err)
 {
     cip_status st = cip_output_patch(o->ops->out(o), patch, err);
-    if (st == CIP_OK)
+    if (st == CIP_OK && o->ops->out(o)->rewrite != NULL)
         st = cip_out_rewrite(o->ops->out(o), 0, "", 0, err); /* nothing waits from here on */
     return cip_fail_in(err, st, "output");
 }

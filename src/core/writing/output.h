@@ -67,7 +67,7 @@ cip_status cip_output_commit(cip_output *o, const cip_patch *patch, cip_err *err
 /* The first step of that alone, of what is no output. */
 cip_status cip_output_patch(cip_out *out, const cip_patch *patch, cip_err *err);
 /* What was written, after the same: to be read within the env, and changed, until the commit.
- * UNSUPPORTED of a folder, and of what is no longer here; `io` NULL: only whether it is. */
+ * UNSUPPORTED of what is no longer here; `io` NULL: only whether it is. */
 cip_status cip_output_settle(cip_output *o, const cip_patch *patch, cip_err *err);
 cip_status cip_output_reopen(cip_output *o, cip_env *env, cip_io **io, cip_target *target,
                              cip_err *err);
@@ -90,6 +90,8 @@ typedef struct cip_members cip_members;
 
 cip_status cip_members_begin(cip_env *env, cip_level level, int dir, cip_out *to, cip_members **out,
                              cip_err *err);
+/* They as files of a store that can be changed, once all that was written is in them. */
+cip_target cip_members_target(cip_members *o);
 /* All that was written is in them, and as durable as the level says. */
 cip_status cip_members_complete(cip_members *o, cip_err *err);
 /* Closes them, frees. NULL is fine. */

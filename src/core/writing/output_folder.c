@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/num.h"
 #include "core/commit/file_out.h"
 #include "io/patch.h"
 
@@ -20,6 +21,7 @@ typedef struct member {
     char *name;
     size_t slot; /* in `open`, while its file is */
     bool synced;
+    bool gone; /* removed before the commit */
 } member;
 
 typedef struct folder {
@@ -181,7 +183,7 @@ cip_status cip_members_begin(cip_env *env, cip_level level, int dir, cip_out *to
 cip_status cip_members_complete(cip_members *o, cip_err *err)
 {
     for (member *m = o->first; m != NULL; m = m->next)
-        if (m->file.fd != -1 || m->file.nwaiting != 0 || !m->synced)
+        if (!m->gone && (m->file.fd != -1 || m->file.nwaiting != 0 || !m->synced))
             CIP_TRY(close_member(m, err));
     for (folder *f = o->folder; o->level == CIP_LEVEL_POWER && f != NULL; f = f->next) {
         cip_place at = { .dir = -1 };
@@ -193,6 +195,76 @@ cip_status cip_members_complete(cip_members *o, cip_err *err)
         CIP_TRY(st);
     }
     return CIP_OK;
+}
+
+/* --- changed before the commit ---------------------------------------------------------------- */
+
+static cip_status write_at(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    cip_out *out = &((member *)user)->file.out;
+    const size_t within = (size_t)cip_min_u64(n, out->n - cip_min_u64(off, out->n));
+    CIP_TRY(cip_out_rewrite(out, off, p, within, err));
+    return cip_out_write(out, (const uint8_t *)p + within, n - within, err);
+}
+
+static cip_status resize(void *user, uint64_t nbytes, cip_err *err)
+{
+    cip_out *out = &((member *)user)->file.out;
+    return nbytes <= out->n ? cip_out_rewind(out, nbytes, err)
+                            : cip_out_fill(out, 0, nbytes - out->n, err);
+}
+
+static const cip_io_write_methods member_methods = { CIP_IO_WRITE_METHODS_INIT,
+                                                     .write_at = write_at, .resize = resize };
+
+static cip_status create_member(void *user, const char *name, cip_io_write_methods *methods,
+                                void **made, cip_err *err)
+{
+    member *m;
+    CIP_TRY(make_member(user, name, &m, err));
+    *methods = member_methods;
+    *made = m;
+    return CIP_OK;
+}
+
+static member *find(const cip_members *o, const char *name)
+{
+    member *m = o->first;
+    while (m != NULL && (m->gone || strcmp(m->name, name) != 0))
+        m = m->next;
+    return m;
+}
+
+static cip_status open_member(void *user, const char *name, cip_io_write_methods *methods,
+                              void **found, cip_err *err)
+{
+    *methods = member_methods;
+    *found = find(user, name);
+    return *found != NULL ? CIP_OK
+                          : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                                     "there is no '%.120s' in the new folder", name);
+}
+
+static cip_status unlink_member(void *user, const char *name, cip_err *err)
+{
+    cip_members *o = user;
+    member *m = find(o, name);
+    cip_place at = { .dir = -1 };
+    if (m == NULL)
+        return CIP_OK;
+    CIP_TRY(close_member(m, err));
+    m->gone = true;
+    CIP_TRY(cip_place_beneath(&o->in, name, &at, err));
+    const cip_status st = cip_store_unlink(&at, at.name, err);
+    cip_place_close(&at);
+    return st;
+}
+
+cip_target cip_members_target(cip_members *o)
+{
+    return (cip_target){ { CIP_IO_WRITE_METHODS_INIT, .name = "", .create_member = create_member,
+                           .open_member = open_member, .unlink_member = unlink_member },
+                         o };
 }
 
 void cip_members_end(cip_members *o)

@@ -33,6 +33,7 @@ cip_status cip_spec_keep_texts(cip_arena *a, cip_change_options *o, cip_err *err
     size_t n = 0;
     CIP_TRY(keep(a, &o->codec, err));
     CIP_TRY(keep(a, &o->checksum, err));
+    CIP_TRY(keep(a, &o->byteorder, err));
     CIP_TRY(keep(a, &o->history, err));
     while (given != NULL && given[n] != NULL)
         n++;

@@ -5,8 +5,8 @@
 
 #include "format/format.h"
 
-/* Texts of options which are asked for later, in place of the caller's: codec, checksum, the
- * format's own, history. */
+/* Texts of options which are asked for later, in place of the caller's: codec, checksum, byte
+ * order, the format's own, history. */
 cip_status cip_spec_keep_texts(cip_arena *a, cip_change_options *o, cip_err *err);
 /* "name", "name:level" or "name:key=value", which is a name as a whole; the name is copied into the
  * arena. NULL leaves the spec as it is. ARG. */

@@ -486,12 +486,6 @@ static cip_status open_draft(cip_writer *w, const cip_patch *patch, cip_err *err
         codecs[i] = &w->codec[i];
     CIP_TRY(cip_output_settle(w->file, patch, err));
     o.format = w->format->name;
-    o.version = NULL;
-    o.align = 0;
-    o.overwrite = false;
-    o.at_end = NULL;
-    o.byteorder = NULL;
-    o.level = CIP_LEVEL_PROCESS; /* it is made durable when it gets its name */
     o.limits = &w->env.limits;
     o.allocator = &w->env.mem.from;
     o.codecs = codecs;
