@@ -54,6 +54,7 @@ static void the_tree_is_as_the_changes_have_it(void **state)
     assert_non_null(at(e, "vlmeta/k"));
     OK(cip_change_remove(e, "vlmeta/k", err));
     assert_null(at(e, "vlmeta/k"));
+    assert_null(at(e, "vlmeta"));
     cip_change_abort(&e);
 }
 

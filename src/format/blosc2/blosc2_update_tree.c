@@ -291,11 +291,25 @@ cip_status cip_b2_update_set(void *state, const char *path, const cip_node *valu
     return CIP_OK;
 }
 
+/* A list without metalayers is none in a file. */
 cip_status cip_b2_update_tree_now(void *state, const cip_node **root, cip_err *err)
 {
     const cip_b2_state *u = state;
-    (void)err;
-    *root = u->meta_changed || u->vlmeta_changed ? u->tree.root : u->l->tree;
+    const cip_node *all = u->tree.root;
+    cip_node *shown;
+    size_t n = 0;
+    *root = u->l->tree;
+    if (!u->meta_changed && !u->vlmeta_changed)
+        return CIP_OK;
+    CIP_TRY(cip_node_new_map(u->arena, all->len, &shown, err));
+    for (size_t i = 0; i < all->len; i++) {
+        const cip_node *v = all->pair[i].value;
+        if (v->len != 0 ||
+            (v != cip_map_get(all, list_name[0]) && v != cip_map_get(all, list_name[1])))
+            cip_node_set_pair(shown, n++, all->pair[i].key, v);
+    }
+    shown->len = (uint32_t)n;
+    *root = shown;
     return CIP_OK;
 }
 
