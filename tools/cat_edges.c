@@ -4,13 +4,11 @@
  * user's selection, so that a large array is not read for its corners. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "input.h"
 
-enum { MOST_ROWS = 20, FEW_ROWS = 8, MOST_PLANES = 4, FEW_PLANES = 1, NARROWEST = 20 };
+enum { MOST_ROWS = 20, FEW_ROWS = 8, MOST_PLANES = 4, FEW_PLANES = 1 };
 
 /* Of an axis the indices below `head`, and those from `tail` on; head == tail: all. */
 typedef struct edges {
@@ -434,13 +432,6 @@ static bool has_columns(const sketch *k)
     const target *t = k->t;
     return k->ndim == 1 && (t->args.field == NULL || t->args.field[0] == '\0') &&
            cip_dtype_nfield(shown_dtype(t)) != 0;
-}
-
-static int terminal_width(void)
-{
-    struct winsize w;
-    const int width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
-    return width == 0 ? 80 : width < NARROWEST ? NARROWEST : width;
 }
 
 static cip_status sketch_start(sketch *k, const target *t, cip_err *err)

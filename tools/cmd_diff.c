@@ -99,7 +99,7 @@ static int compare(const opts *o, const cip_file *a, const cip_file *b)
                                  .path_b = o->npath > 1 ? o->paths[1] : NULL,
                                  .ignore_tags = o->ignore_tags,
                                  .bookkeeping = o->bookkeeping,
-                                 .max_told = o->most,
+                                 .max_told = o->limit,
                                  .on_difference = print_difference,
                                  .progress = tell_progress,
                                  .user = &p };

@@ -202,7 +202,7 @@ static int print_table(const cip_file *f, const char *path, const opts *o)
 
 static int info_one(const cip_file *f, const char *path, const opts *o)
 {
-    if (o->yaml)
+    if (o->query)
         return print_query(f, path);
     if (o->blocks || o->chunks)
         return print_table(f, path, o);
@@ -214,7 +214,7 @@ int cmd_info(const opts *o)
 {
     int rc = EXIT_FINE;
     bool any = false;
-    if (o->yaml && (o->json || o->blocks || o->chunks)) {
+    if (o->query && (o->json || o->blocks || o->chunks)) {
         fputs("cippus: --yaml goes alone; see 'cippus info --help'\n", stderr);
         return EXIT_USAGE;
     }

@@ -8,107 +8,131 @@
 
 #include "cippus/change.h"
 #include "commands.h"
+#include "help.h"
 #include "print.h"
 #include "suggest.h"
 
 static const command commands[] = {
-    { "info", "FILE...", "What a file is: format, writer, size, codecs, checks.", cmd_info, 1, -1,
-      "json blocks chunks path yaml offset" },
-    { "ls", "FILE...", "A line for each array: path, dtype, shape, storage, codec, stored bytes.",
-      cmd_ls, 1, -1, "json recursive offset" },
-    { "tree", "FILE... [PATH]", "The metadata tree, an array in one line; or a search in it.",
-      cmd_tree, 1, -1, "json depth find type value blocks offset" },
-    { "cat", "FILE [PATH] [SLICE]", "Array data, whole or by slices such as '[10:20, ::2, -1]'.",
-      cmd_cat, 1, 3,
-      "offset to dtype accept-loss as points block chunk stored mask column-major follow all from "
-      "shape "
-      "header "
-      "no-header unescape sep "
-      "byteorder sidecar check" },
-    { "stat", "FILE... [PATH] [SLICE]", "Minimum, maximum, mean, deviation, NaN, zero, masked.",
-      cmd_stat, 1, -1,
-      "json offset column-major from shape header no-header unescape sep dtype byteorder sidecar "
-      "check" },
-    { "verify", "FILE...", "Structure, index and every stored checksum; a line for each finding.",
-      cmd_verify, 1, -1, "json deep sidecar offset" },
-    { "convert", "IN... OUT",
-      "From any format to any that is written, several into one; no loss goes unsaid. With --fill: "
-      "a new "
-      "array.",
-      cmd_convert, 1, -1,
-      "name fill offset at-end format codec filter chunks= blocks= sparse encode option path "
-      "byteorder from "
-      "dtype "
-      "shape header no-header unescape sep "
-      "standard "
-      "inline "
-      "resolve-refs md5 checksum align "
-      "tree-slack level "
-      "accept-loss overwrite check no-check json" },
-    { "diff", "A B", "What differs in tree and data of two files, of any formats.", cmd_diff, 2, 2,
-      "json rtol atol ignore ignore-tags bookkeeping most path check" },
-    { "set", "FILE PATH VALUE", "One node of the tree changed in place; VALUE is YAML.", cmd_set, 3,
-      3, "string history dry-run wait level tree-slack break-links json" },
-    { "rm", "FILE PATH [SLICE]",
-      "One node of the tree removed in place, or a range of an array, as '[100:200]'.", cmd_rm, 2,
-      3, "encode option accept-loss history dry-run wait level tree-slack md5 break-links json" },
-    { "mv", "FILE OLD NEW", "One node or array of the tree gets another path, in place.", cmd_mv, 3,
-      3, "history dry-run wait level tree-slack break-links json" },
-    { "put", "FILE [PATH] [SLICE] INPUT",
-      "Elements replaced in place, from any array, raw bytes or a number; --new adds an array, "
-      "--insert rows.",
-      cmd_put, 2, 4,
-      "new insert codec inline encode option accept-loss by-position from dtype shape header "
-      "no-header "
-      "unescape sep "
-      "byteorder path "
-      "history "
-      "dry-run wait level "
-      "tree-slack md5 "
-      "break-links json" },
-    { "append", "FILE [PATH] INPUT",
-      "Rows added in place; '-' with --from raw takes rows from a pipe.", cmd_append, 2, 3,
-      "encode option accept-loss by-position from dtype shape header no-header unescape sep "
-      "byteorder "
-      "path "
-      "history "
-      "dry-run wait level "
-      "tree-slack md5 "
-      "break-links json" },
-    { "resize", "FILE [PATH] SHAPE",
-      "An array's shape changed in place; new elements are zeros (BLZ: dflt).", cmd_resize, 2, 3,
-      "encode option accept-loss history dry-run wait level tree-slack md5 break-links json" },
-    { "edit", "FILE", "The tree's text in $VISUAL or $EDITOR, checked before it is written back.",
-      cmd_edit, 1, 1, "history dry-run wait level tree-slack break-links json" },
-    { "freeze", "FILE", "A streamed block becomes one of a known size, with an index.", cmd_freeze,
-      1, 1, "history dry-run wait level tree-slack md5 break-links json" },
-    { "defrag", "FILE", "Holes and blocks that no array names are dropped, each listed.",
-      cmd_defrag, 1, 1, "accept-loss history dry-run wait level tree-slack break-links json" },
-    { "explode", "FILE OUT", "Data in files beside OUT; their payloads stay as they are stored.",
-      cmd_explode, 2, 2, "path bare accept-loss overwrite tree-slack align level" },
-    { "implode", "FILE OUT", "Data of other files become data of OUT.", cmd_implode, 2, 2,
-      "accept-loss overwrite tree-slack align level" },
-    { "refs", "FILE [OUT]",
-      "References to the chunks in a file, as kerchunk has them, for readers of Zarr.", cmd_refs, 1,
-      2, "path url format= inline= overwrite" },
-    { "recover", "FILE|FOLDER", "What an update that was cut off left; --apply or --discard it.",
-      cmd_recover, 1, 1, "json apply discard" },
-    { "repair", "IN OUT", "What can be read of a damaged file, with a report of what was lost.",
-      cmd_repair, 2, 2, "fill in-order offset format accept-loss overwrite level no-check json" },
-    { NULL, NULL, NULL, NULL, 0, 0, NULL },
+    { "Look at files", "ls", "FILE...", cmd_ls, 1, -1,
+      "List the arrays of a file: path, dtype, shape, storage, codec", NULL,
+      "cippus ls night.asdf\n"
+      "cippus ls -R archive",
+      "recursive json | offset" },
+    { NULL, "info", "FILE...", cmd_info, 1, -1,
+      "Show a file's format, version, writer, size and codecs", NULL,
+      "cippus info night.asdf\n"
+      "cippus info --chunks cube.b2nd",
+      "blocks chunks path json | yaml offset" },
+    { NULL, "tree", "FILE... [PATH]", cmd_tree, 1, -1, "Show the metadata tree, or search it",
+      "Each array is shown on one line.",
+      "cippus tree night.asdf exposure\n"
+      "cippus tree night.asdf --find '^time'",
+      "depth find type value blocks json | offset" },
+    { NULL, "cat", "FILE [PATH] [SLICE]", cmd_cat, 1, 3,
+      "Print array data, or write them as csv, JSON, npy or raw bytes",
+      "On a terminal only the edges of an array are printed.",
+      "cippus cat night.asdf image '[0:3, 10:14]'\n"
+      "cippus cat night.asdf stars --to csv > stars.csv",
+      "to all dtype accept-loss follow points mask check | as block chunk stored column-major "
+      "sidecar offset from shape byteorder header no-header sep unescape" },
+    { NULL, "stat", "FILE... [PATH] [SLICE]", cmd_stat, 1, -1,
+      "Show minimum, maximum, mean, and counts of NaN, zero, masked",
+      "Without PATH, every array of numbers is shown.",
+      "cippus stat night.asdf\n"
+      "cippus stat night.asdf image '[:16, :16]'",
+      "json check | dtype column-major sidecar offset from shape byteorder header no-header "
+      "sep unescape" },
+    { "Check and compare", "verify", "FILE...", cmd_verify, 1, -1,
+      "Check structure, index and every stored checksum",
+      "Prints one line for each finding; exit status 1 if there is any.",
+      "cippus verify night.asdf\n"
+      "cippus verify --deep archive/*.asdf",
+      "deep json | sidecar offset" },
+    { NULL, "diff", "A B", cmd_diff, 2, 2, "Compare metadata and data of two files, of any formats",
+      "Prints one line for each difference; exit status 1 if there is any.",
+      "cippus diff old.asdf new.asdf\n"
+      "cippus diff night.asdf copy.b2nd --path image --rtol 1e-6",
+      "path rtol atol ignore ignore-tags bookkeeping most json | check" },
+    { "Write new files", "convert", "IN... OUT", cmd_convert, 1, -1,
+      "Convert between formats; several inputs can go into one file",
+      "Every loss is reported, and refused without --accept-loss.\nWith --fill: make a new array.",
+      "cippus convert night.asdf image.b2nd --path image --codec zstd\n"
+      "cippus convert a.npy b.npy both.asdf",
+      "path format codec chunks= filter name overwrite accept-loss fill json | option "
+      "blocks= sparse encode inline resolve-refs standard byteorder= checksum md5 align "
+      "tree-slack level at-end check no-check offset from dtype= shape header no-header sep "
+      "unescape" },
+    { NULL, "repair", "IN OUT", cmd_repair, 2, 2,
+      "Copy what is readable of a damaged file; report what is lost", "IN is never changed.",
+      "cippus repair broken.asdf copy.asdf\n"
+      "cippus repair broken.b2nd copy.b2nd --fill nan",
+      "fill= in-order format overwrite accept-loss json | no-check level offset" },
+    { NULL, "explode", "FILE OUT", cmd_explode, 2, 2,
+      "Move the data of arrays into files beside OUT", "The data stay as they are stored.",
+      "cippus explode night.asdf split/night.asdf\n"
+      "cippus explode night.asdf out.asdf --path image",
+      "path bare overwrite accept-loss | tree-slack align level" },
+    { NULL, "implode", "FILE OUT", cmd_implode, 2, 2,
+      "Bring data of other files back into one file", NULL,
+      "cippus implode split/night.asdf night.asdf",
+      "overwrite accept-loss | tree-slack align level" },
+    { NULL, "refs", "FILE [OUT]", cmd_refs, 1, 2,
+      "Write references to the chunks of a file, for readers of Zarr",
+      "The references are kerchunk's; the data stay in FILE.",
+      "cippus refs night.asdf night.json\n"
+      "cippus refs cube.b2nd cube.parq --format parquet",
+      "path url format= inline= overwrite" },
+    { "Change a file in place", "set", "FILE PATH VALUE", cmd_set, 3, 3,
+      "Set a value of the metadata tree; VALUE is YAML", NULL,
+      "cippus set night.asdf exposure/time 107.5\n"
+      "cippus set night.asdf observer '{name: Ada}' --history 'named'",
+      "string dry-run history json | level wait tree-slack break-links" },
+    { NULL, "rm", "FILE PATH [SLICE]", cmd_rm, 2, 3,
+      "Remove a node or an array, or rows of an array", NULL,
+      "cippus rm night.asdf exposure/note\n"
+      "cippus rm rows.npy . '[100:200]'",
+      "dry-run history json | encode option= accept-loss level wait tree-slack md5 break-links" },
+    { NULL, "mv", "FILE OLD NEW", cmd_mv, 3, 3, "Rename a node or an array", NULL,
+      "cippus mv night.asdf image sky/image",
+      "dry-run history json | level wait tree-slack break-links" },
+    { NULL, "put", "FILE [PATH] [SLICE] INPUT", cmd_put, 2, 4,
+      "Replace elements, insert rows, or add an array",
+      "INPUT is a file, raw bytes, a number, or '-' for standard input.",
+      "cippus put night.asdf image '[0:3]' rows.npy\n"
+      "cippus put --new night.asdf flat flat.npy --codec lz4",
+      "new insert codec path accept-loss by-position dry-run history json | inline encode "
+      "option from dtype= shape byteorder header no-header sep unescape level wait tree-slack md5 "
+      "break-links" },
+    { NULL, "append", "FILE [PATH] INPUT", cmd_append, 2, 3, "Add rows to the end of an array",
+      "INPUT is a file, raw bytes, or '-' for standard input.",
+      "cippus append log.asdf rows.npy\n"
+      "sensor | cippus append log.asdf - --from raw",
+      "path from accept-loss by-position dry-run history json | encode option= dtype= shape "
+      "byteorder header no-header sep unescape level wait tree-slack md5 break-links" },
+    { NULL, "resize", "FILE [PATH] SHAPE", cmd_resize, 2, 3, "Change an array's shape",
+      "New elements are zero (BLZ: the default of the array).",
+      "cippus resize rows.npy 100,3\n"
+      "cippus resize night.asdf image 64,64 --dry-run",
+      "dry-run accept-loss history json | encode option= level wait tree-slack md5 break-links" },
+    { NULL, "edit", "FILE", cmd_edit, 1, 1, "Edit the metadata tree in $VISUAL or $EDITOR",
+      "The text is checked before it is written back.", "cippus edit night.asdf",
+      "dry-run history json | level wait tree-slack break-links" },
+    { NULL, "defrag", "FILE", cmd_defrag, 1, 1, "Remove holes and unused data from a file",
+      "Each is listed.", "cippus defrag night.asdf --dry-run",
+      "dry-run accept-loss history json | level wait tree-slack break-links" },
+    { NULL, "freeze", "FILE", cmd_freeze, 1, 1,
+      "Turn a streamed block into one of known size, with an index", NULL,
+      "cippus freeze stream.asdf", "dry-run history json | level wait tree-slack md5 break-links" },
+    { NULL, "recover", "FILE|FOLDER", cmd_recover, 1, 1,
+      "Show what an interrupted update left behind; finish or undo it", NULL,
+      "cippus recover night.asdf\n"
+      "cippus recover night.asdf --apply",
+      "apply discard json" },
+    { .name = NULL },
 };
 
 /* Named by the contract, to be written. */
 static const char *const later[] = { "where", "bench", NULL };
-
-static void print_help(void)
-{
-    puts("usage: cippus COMMAND [OPTIONS] FILE...\n");
-    for (const command *c = commands; c->name != NULL; c++)
-        printf("  %-8s %-26s %s\n", c->name, c->args, c->help);
-    puts("\n'cippus COMMAND --help' tells a command's options; '-' is standard input or output.\n"
-         "Exit status: 0 fine, 1 findings, 2 wrong usage, 3 the file or the system failed.");
-}
 
 static void print_version(void)
 {
@@ -136,7 +160,7 @@ static int run(const command *c, int argc, char **argv)
     bar.off = o.no_progress;
     o.bar = &bar;
     if (rc == 0 && o.help)
-        opts_help(c);
+        help_command(c, &o);
     else if (rc == 0)
         rc = c->run(&o);
     hide_progress(&bar);
@@ -190,6 +214,36 @@ static void catch_ends(void)
             signal(ends[i], SIG_IGN); /* as under nohup */
 }
 
+static const command *find_command(const char *name)
+{
+    for (const command *c = commands; c->name != NULL; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
+/* `help [COMMAND]`, as `COMMAND --help` and `--help`. */
+static int help(int argc, char **argv)
+{
+    static char option[] = "--help";
+    if (argc < 3 || argv[2][0] == '-') {
+        help_overview(commands);
+        return finish_stdout(EXIT_FINE);
+    }
+    const command *c = find_command(argv[2]);
+    if (c == NULL)
+        return unknown(argv[2]);
+    argv[2] = option;
+    return finish_stdout(run(c, argc - 1, argv + 1));
+}
+
+/* `cippus FILE...`: what is no command, and is a file or looks like the name of one. */
+static bool is_file(const char *name)
+{
+    return name[0] != '-' ? strpbrk(name, "./") != NULL || access(name, F_OK) == 0
+                          : name[1] == '\0';
+}
+
 int main(int argc, char **argv)
 {
     static char buffer[1 << 16]; /* so that short output fails as one, and its reason is known */
@@ -197,19 +251,19 @@ int main(int argc, char **argv)
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     const char *name = argc > 1 ? argv[1] : "";
     catch_ends();
-    if (strcmp(name, "--version") == 0) {
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         print_version();
         return finish_stdout(EXIT_FINE);
     }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        print_help();
-        return finish_stdout(EXIT_FINE);
-    }
-    for (const command *c = commands; c->name != NULL; c++)
-        if (strcmp(c->name, name) == 0)
-            return run(c, argc - 1, argv + 1);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return help(argc, argv);
+    const command *c = find_command(name);
+    if (c != NULL)
+        return run(c, argc - 1, argv + 1);
+    if (argc > 1 && is_file(name))
+        return run(find_command("ls"), argc, argv);
     if (argc > 1)
         return unknown(name);
-    fputs("cippus: expected a command; see 'cippus --help'\n", stderr);
+    fputs("cippus: no command or file; see 'cippus --help'\n", stderr);
     return EXIT_USAGE;
 }

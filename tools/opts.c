@@ -26,134 +26,124 @@
 
 const opt_row opt_rows[] = {
     FLAG("json", json, "print facts as JSON with stable keys"),
-    { "threads", "N", "how many threads work (0: one for each processor)", OPT_COUNT,
-      offsetof(opts, threads), NULL },
-    { "max-memory", "SIZE", "never hold more than this (default 2G)", OPT_SIZE,
+    { "threads", "N", "number of threads (0: one per core)", OPT_COUNT, offsetof(opts, threads),
+      NULL },
+    { "max-memory", "SIZE", "use at most this much memory (default 2G)", OPT_SIZE,
       offsetof(opts, max_memory), NULL },
-    { "max-elements", "N", "refuse to produce more elements than this", OPT_SIZE,
+    { "max-elements", "N", "refuse to read more elements than this", OPT_SIZE,
       offsetof(opts, max_elements), NULL },
-    FLAG("no-progress", no_progress, "no progress on the terminal"),
+    FLAG("no-progress", no_progress, "show no progress on the terminal"),
     FLAG("allow-external", allow_external,
-         "open external files outside the file's folder too (never a network)"),
-    TEXT("shards", "DIR:DIR", shards, "other folders that superchunks of a BLZ array lie in"),
-    FLAG("force", force,
-         "go on where a version or flag is unknown; mv: replace what NEW names; set: replace "
-         "arrays"),
-    FLAG("recursive", recursive, "all files of known formats in folders, and in theirs (-r)"),
-    FLAG("blocks", blocks, "the table of blocks"),
-    FLAG("chunks", chunks, "the chunks of each array: where each lies and what it holds"),
-    FLAG("yaml", yaml, "what the format's own tools print of a file (RawArray's query)"),
-    { "depth", "N", "leave out what lies deeper", OPT_COUNT, offsetof(opts, depth), NULL },
-    TEXT("find", "KEY", find, "nodes whose key matches this extended regular expression"),
-    TEXT("type", "TYPE", type,
-         "nodes of this type: null bool int float string timestamp binary seq map array, or part "
-         "of a tag"),
-    TEXT("value", "TEXT", value, "scalars whose text matches this extended regular expression"),
-    TEXT("to", "KIND", to, "text (default), raw, npy, csv, json"),
-    TEXT("dtype", "T", dtype, "convert values to this type"),
-    TEXT("as", "T", as, "take the stored bytes as this type"),
-    TEXT("points", "FILE", points, "single elements: a line of indices for each"),
-    { "block", "N", "the bytes of block N, decoded", OPT_INDEX, offsetof(opts, block), NULL },
-    { "chunk", "N", "the bytes of the array's chunk N, decoded", OPT_INDEX, offsetof(opts, chunk),
-      NULL },
-    FLAG("stored", stored, "with --block or --chunk: the bytes as they are stored"),
-    FLAG("mask", mask, "the mask: 1 is missing"),
-    FLAG("column-major", column_major, "dimensions in reverse, as column-major files store them"),
-    FLAG("all", all, "on a terminal too: everything, not the edges alone"),
-    FLAG("follow", follow, "go on with the rows that are appended, until stopped"),
-    FLAG("sidecar", sidecar, "keep checkpoints for windows into compressed blocks beside the file"),
-    FLAG("check", check, "compare each block with its stored checksum before its data are given"),
-    FLAG("no-check", no_check, "read blocks that are not what their checksums say, too"),
-    { "rtol", "X", "numbers are equal within X times that of B, and --atol (default 0)", OPT_NUMBER,
+         "also open external files outside the file's folder (never over a network)"),
+    TEXT("shards", "DIR:DIR", shards, "search these folders too for superchunks of a BLZ array"),
+    FLAG("force", force, "accept unknown versions and flags; mv, set: replace what is there"),
+    FLAG("recursive", recursive, "include the files in subfolders (short: -R)"),
+    FLAG("blocks", blocks, "show the table of blocks"),
+    FLAG("chunks", chunks, "show every chunk: where it is stored and what it holds"),
+    FLAG("yaml", query, "print what the format's own tools print (RawArray's query)"),
+    { "depth", "N", "show only N levels", OPT_COUNT, offsetof(opts, depth), NULL },
+    TEXT("find", "KEY", find, "find nodes whose key matches this extended regular expression"),
+    TEXT(
+        "type", "TYPE", type,
+        "find nodes of a type: null, bool, int, float, string, timestamp, binary, seq, map, array, "
+        "or a part of a tag"),
+    TEXT("value", "TEXT", value,
+         "find scalars whose text matches this extended regular expression"),
+    TEXT("to", "KIND", to, "output as text (default), raw, npy, csv or json"),
+    TEXT("dtype", "T", dtype,
+         "convert values to this type; of raw input: the type of its elements"),
+    TEXT("dtype=", "T", dtype, "type of the elements of raw input"),
+    TEXT("as", "T", as, "reinterpret the stored bytes as this type"),
+    TEXT("points", "FILE", points, "read single elements; each line of FILE is one index"),
+    { "block", "N", "write the decoded bytes of block N", OPT_INDEX, offsetof(opts, block), NULL },
+    { "chunk", "N", "write the decoded bytes of the array's chunk N", OPT_INDEX,
+      offsetof(opts, chunk), NULL },
+    FLAG("stored", stored, "with --block or --chunk: write the bytes as stored"),
+    FLAG("mask", mask, "print the mask; 1 means missing"),
+    FLAG("column-major", column_major, "reverse the dimensions, as column-major files store them"),
+    FLAG("all", all, "print everything on a terminal too, not only the edges"),
+    FLAG("follow", follow, "keep printing rows as they are appended, until interrupted"),
+    FLAG("sidecar", sidecar,
+         "keep decoder checkpoints beside the file, for faster windows into compressed blocks"),
+    FLAG("check", check, "compare each block with its stored checksum before its data are used"),
+    FLAG("no-check", no_check, "also read blocks that do not match their checksum"),
+    { "rtol", "X", "relative tolerance: |a - b| <= ATOL + X * |b| (default 0)", OPT_NUMBER,
       offsetof(opts, rtol), NULL },
-    { "atol", "X", "numbers are equal within X (default 0: exactly)", OPT_NUMBER,
-      offsetof(opts, atol), NULL },
-    TEXT("ignore", "PATH", ignore,
-         "this node or array is not compared; `*` is any text in a step, `**` any text; several "
-         "times"),
-    FLAG("ignore-tags", ignore_tags, "tags are not compared"),
-    FLAG("bookkeeping", bookkeeping,
-         "compare also what tells how each file came about (asdf_library, history)"),
-    { "most", "N", "print at most N differences, and count the others (default 1000)", OPT_SIZE,
-      offsetof(opts, most), NULL },
-    FLAG("deep", deep, "decode every chunk and read every array too"),
-    TEXT("format", "NAME", format,
-         "the output's format, as --version lists them (default: by its name)"),
-    TEXT("codec", "NAME[:LEVEL]", codec, "how data are compressed"),
-    { "encode", "CHAIN",
-      "ASDF 0.1: data go through this encoding chain: '[[tile, {shape: [32, 32]}], zlib]'",
-      OPT_FORMAT, 0, NULL },
-    { "chunks=", "A,B,...", "the shape of chunks, where the format has such", OPT_FORMAT, 0, NULL },
-    { "blocks=", "A,B,...", "the shape of the blocks in a chunk (Blosc2)", OPT_FORMAT, 0, NULL },
-    { "filter", "F,G,...", "filters before the codec, where the format has such", OPT_FORMAT, 0,
+    { "atol", "X", "absolute tolerance (default 0: exact)", OPT_NUMBER, offsetof(opts, atol),
       NULL },
-    { "sparse", NULL, "Blosc2: a folder with a file for each chunk", OPT_FORMAT, 0, NULL },
-    { "option", "KEY=VALUE", "what only the format that is written has:", OPT_FORMAT, 0, NULL },
-    TEXT("path", "PATH", path, "this array only"),
-    WORD("byteorder", "ORDER", byteorder, "little big", "little or big"),
-    FLAG("accept-loss", accept_loss,
-         "go on where the output cannot hold all of the input (fractions are cut off, what is out "
-         "of "
-         "range becomes the nearest value), or a chain is lossy"),
-    FLAG("new", new_array, "INPUT becomes a new array, where PATH names nothing yet"),
-    FLAG("insert", insert, "INPUT's rows come before the one that SLICE names"),
-    FLAG("by-position", by_position, "fields of records go by their order, not by their names"),
+    TEXT("ignore", "PATH", ignore,
+         "do not compare this node or array; repeatable; '*' matches within a step, '**' anything"),
+    FLAG("ignore-tags", ignore_tags, "do not compare tags"),
+    FLAG("bookkeeping", bookkeeping, "also compare how each file was made (asdf_library, history)"),
+    { "most", "N", "print at most N differences and count the rest (default 1000)", OPT_SIZE,
+      offsetof(opts, limit), NULL },
+    FLAG("deep", deep, "also decode every chunk and read every array"),
+    TEXT("format", "NAME", format,
+         "output format, see 'cippus --version' (default: from the name of OUT)"),
+    TEXT("codec", "NAME[:LEVEL]", codec, "compress the data with this codec"),
+    { "encode", "CHAIN", "ASDF 0.1: encoding chain, as '[[tile, {shape: [32, 32]}], zlib]'",
+      OPT_FORMAT, 0, NULL },
+    { "chunks=", "A,B,...", "shape of the chunks", OPT_FORMAT, 0, NULL },
+    { "blocks=", "A,B,...", "shape of the blocks in a chunk (Blosc2)", OPT_FORMAT, 0, NULL },
+    { "filter", "F,G,...", "apply these filters before the codec", OPT_FORMAT, 0, NULL },
+    { "sparse", NULL, "Blosc2: write a folder with one file per chunk", OPT_FORMAT, 0, NULL },
+    { "option", "KEY=VALUE", "set what only one format has:", OPT_FORMAT, 0, NULL },
+    { "option=", "KEY=VALUE",
+      "set what only the format of FILE has; see 'cippus help convert --all'", OPT_FORMAT, 0,
+      NULL },
+    TEXT("path", "PATH", path, "use only this array"),
+    WORD("byteorder", "ORDER", byteorder, "little big", "byte order of raw input: little or big"),
+    WORD("byteorder=", "ORDER", byteorder, "little big", "byte order of OUT: little or big"),
+    FLAG("accept-loss", accept_loss, "accept what cannot be kept exactly; each loss is reported"),
+    FLAG("new", new_array, "add INPUT as a new array at PATH"),
+    FLAG("insert", insert, "insert INPUT's rows before the row that SLICE names"),
+    FLAG("by-position", by_position, "match the fields of records by position, not by name"),
     FLAG("overwrite", overwrite, "replace an existing output, in one step"),
     WORD("level", "LEVEL", level, "power process",
-         "what a change survives: power (loss of power, default) or process (its death)"),
-    { "tree-slack", "N", "bytes of room kept behind the tree (0: none)", OPT_INDEX,
+         "survive a power failure (power, default) or only a killed process (process)"),
+    { "tree-slack", "N", "reserve N bytes after the metadata tree (0: none)", OPT_INDEX,
       offsetof(opts, tree_slack), NULL },
-    { "align", "N", "stored data start at a multiple of this", OPT_SIZE, offsetof(opts, align),
+    { "align", "N", "start stored data at multiples of N bytes", OPT_SIZE, offsetof(opts, align),
       NULL },
     WORD("md5", "WHICH", md5, "current legacy none",
-         "checksums: current (of stored bytes), legacy (of decoded), none"),
+         "block checksums: current (of stored bytes), legacy (of decoded bytes) or none"),
     TEXT("checksum", "KIND", checksum,
-         "of stored data: a kind that the format has (bloscpack: crc32, sha256, ...), or none"),
+         "checksum of stored data (bloscpack, BLZ: crc32, sha256, ...), or none"),
     TEXT("fill", "VALUE", fill,
-         "this number for all elements: convert makes a new array of --dtype and --shape (or "
-         "uninit: "
-         "nobody has set them), repair those that are lost"),
-    { "offset", "N", "the file begins at byte N of FILE, as one that was appended to another does",
-      OPT_SIZE, offsetof(opts, offset), NULL },
-    FLAG("at-end", at_end,
-         "OUT goes behind the last byte of the file that is there; says at which"),
-    FLAG(
-        "in-order", in_order,
-        "Blosc2 without an index: chunks are in the order of the file (true if all were appended)"),
-    FLAG("apply", apply, "complete the update that was cut off"),
-    FLAG("discard", discard, "throw the update away: the file as it was before"),
-    FLAG("dry-run", dry_run, "print what would be done and change nothing"),
-    { "wait", "SECONDS", "how long another writer, or readers in the way, are waited for (0)",
-      OPT_COUNT, offsetof(opts, wait), NULL },
-    FLAG("break-links", break_links, "replace a file that has other names (hard links) too"),
-    FLAG("string", string, "VALUE is a string as it is, not YAML"),
-    TEXT("standard", "X.Y.Z", standard,
-         "the version of the ASDF standard (default 1.6.0), or 0.1.0"),
-    FLAG("bare", bare, "the files beside hold nothing but their data"),
-    TEXT("name", "NAME", name, "of several inputs: what an array is called; once for each"),
-    FLAG("inline", inlined, "arrays as values in the tree"),
-    { "inline=", "SIZE",
-      "values that no bytes of the file are (in a tree's text, of other codecs) are written out up "
-      "to this size (64K)",
+         "make a new array of --dtype and --shape with this value (or uninit)"),
+    TEXT("fill=", "VALUE", fill, "give lost elements this value"),
+    { "offset", "N", "start at byte N of FILE (a file embedded in another)", OPT_SIZE,
+      offsetof(opts, offset), NULL },
+    FLAG("at-end", at_end, "append OUT to the file of that name; report at which byte"),
+    FLAG("in-order", in_order, "Blosc2 without an index: take the chunks in file order"),
+    FLAG("apply", apply, "complete the interrupted update"),
+    FLAG("discard", discard, "undo the interrupted update"),
+    FLAG("dry-run", dry_run, "show what would change; change nothing"),
+    { "wait", "SECONDS", "wait this long for other writers and readers (default 0)", OPT_COUNT,
+      offsetof(opts, wait), NULL },
+    FLAG("break-links", break_links, "replace the file even if it has other names (hard links)"),
+    FLAG("string", string, "take VALUE as a string, not as YAML"),
+    TEXT("standard", "X.Y.Z", standard, "version of the ASDF standard (default 1.6.0), or 0.1.0"),
+    FLAG("bare", bare, "write only the data into the files beside OUT, without headers"),
+    TEXT("name", "NAME", name, "name of the array in OUT; once per input"),
+    FLAG("inline", inlined, "store arrays as values in the metadata tree"),
+    { "inline=", "SIZE", "embed values that are not plain bytes in FILE, up to SIZE (default 64K)",
       OPT_SIZE, offsetof(opts, inline_nbytes), NULL },
     WORD("format=", "KIND", refs_format, "json parquet",
-         "json (default), or parquet: OUT is a folder of tables that are read as they are needed"),
-    TEXT("url", "URL", url, "where FILE is found by those who read OUT (default: its full path)"),
-    FLAG("resolve-refs", resolve_refs, "arrays that are references become arrays"),
-    TEXT("history", "TEXT", history, "a history entry that says what was done"),
-    WORD("from", "KIND", from, "raw csv",
-         "INPUT is raw or csv (default: by its name, else by its bytes)"),
-    TEXT("shape", "SHAPE", shape, "of raw input: '100,3', one length may be '*'"),
-    FLAG("header", header, "csv: the first line names the columns, even where it has numbers"),
-    FLAG("no-header", no_header, "csv: the first line is data, even without numbers"),
-    TEXT("sep", "C", sep,
-         "csv: what separates cells, such as ';', tab, or blanks (runs of them); default: as the "
-         "lines show"),
-    FLAG("unescape", unescape, "csv: \\xNN, \\uNNNN, \\UNNNNNNNN as `cat --to csv` writes them"),
+         "json (default), or parquet: OUT is a folder of tables"),
+    TEXT("url", "URL", url, "where readers of OUT find FILE (default: its full path)"),
+    FLAG("resolve-refs", resolve_refs, "store arrays that are references as arrays"),
+    TEXT("history", "TEXT", history, "add this entry to the file's history"),
+    WORD("from", "KIND", from, "raw csv", "kind of input: raw or csv (default: detected)"),
+    TEXT("shape", "SHAPE", shape, "shape of raw input, as 100,3; one length may be '*'"),
+    FLAG("header", header, "csv: the first line names the columns"),
+    FLAG("no-header", no_header, "csv: the first line is data"),
+    TEXT("sep", "C", sep, "csv: separator, as ';', tab or blanks (default: detected)"),
+    FLAG("unescape", unescape, "csv: undo the escapes that 'cat --to csv' writes (\\xNN, \\uNNNN)"),
     { NULL, NULL, NULL, OPT_FLAG, 0, NULL },
 };
 
-static const char common[] =
+const char opts_common[] =
     "threads max-memory max-elements no-progress allow-external shards force";
 
 static bool has_word(const char *list, const char *word)
@@ -168,9 +158,9 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static bool takes(const command *c, const char *name)
+bool opts_takes(const command *c, const char *name)
 {
-    return has_word(c->takes, name) || has_word(common, name);
+    return has_word(c->takes, name) || has_word(opts_common, name);
 }
 
 bool parse_size(const char *text, uint64_t *out)
@@ -285,7 +275,7 @@ static int wrong_word(const command *c, const opt_row *row, const char *found)
  */
 static int add_option(const command *c, const opt_row *row, const char *text, opts *o)
 {
-    if (strcmp(row->name, "option") == 0) {
+    if (strncmp(row->name, "option", strlen("option")) == 0) {
         if (strchr(text, '=') == NULL)
             return wrong(c, "expected KEY=VALUE after --option, found ", text);
         o->format_options[o->noption++] = text;
@@ -381,7 +371,7 @@ static int unknown_option(const command *c, const char *arg, size_t len)
              arg + strspn(arg, "-"));
     suggestion s = { .wanted = wanted };
     for (const opt_row *r = opt_rows; r->name != NULL; r++)
-        if (takes(c, r->name)) {
+        if (opts_takes(c, r->name)) {
             snprintf(name, sizeof name, "%.*s", name_len(r), r->name);
             suggest_offer(&s, name);
         }
@@ -392,7 +382,7 @@ static int unknown_option(const command *c, const char *arg, size_t len)
 static const opt_row *find_row(const command *c, const char *name, size_t len)
 {
     for (const opt_row *r = opt_rows; r->name != NULL; r++)
-        if ((size_t)name_len(r) == len && memcmp(r->name, name, len) == 0 && takes(c, r->name))
+        if ((size_t)name_len(r) == len && memcmp(r->name, name, len) == 0 && opts_takes(c, r->name))
             return r;
     return NULL;
 }
@@ -408,6 +398,10 @@ static int take_option(const command *c, int argc, char **argv, int *i, opts *o)
         return 0;
     }
     const opt_row *row = find_row(c, name, len);
+    if (row == NULL && strcmp(name, "all") == 0) { /* of --help */
+        o->all = true;
+        return 0;
+    }
     if (row == NULL)
         return unknown_option(c, argv[*i], len);
     if (row->arg == NULL && text != NULL)
@@ -460,7 +454,8 @@ int opts_parse(const command *c, int argc, char **argv, opts *o)
             only_pos = true;
         } else if (!only_pos && strcmp(argv[i], "-h") == 0) {
             o->help = true;
-        } else if (!only_pos && strcmp(argv[i], "-r") == 0 && takes(c, "recursive")) {
+        } else if (!only_pos && (strcmp(argv[i], "-r") == 0 || strcmp(argv[i], "-R") == 0) &&
+                   opts_takes(c, "recursive")) {
             o->recursive = true;
         } else if (!only_pos && strncmp(argv[i], "--", 2) == 0) {
             int rc = take_option(c, argc, argv, &i, o);
@@ -475,6 +470,8 @@ int opts_parse(const command *c, int argc, char **argv, opts *o)
     }
     if (o->help)
         return 0;
+    if (o->all && !opts_takes(c, "all"))
+        return unknown_option(c, "--all", strlen("all"));
     if (o->npos < c->min)
         return wrong(c, "expected ", c->args);
     if (c->max >= 0 && o->npos > c->max)
@@ -498,38 +495,4 @@ int opts_level(const opts *o)
 {
     return o->level != NULL && strcmp(o->level, "process") == 0 ? CIP_LEVEL_PROCESS
                                                                 : CIP_LEVEL_POWER;
-}
-
-static void help_of_formats(void)
-{
-    const char *format, *key, *help, *caps;
-    for (size_t i = 0; (format = cip_format_at(i, NULL, &caps)) != NULL; i++)
-        for (size_t k = 0; strcmp(caps, "write") != 0 && /* a kind of the last one */
-                           (key = cip_format_option_at(format, k, &help)) != NULL;
-             k++)
-            printf("%28s%s: %s=..., %s\n", "", format, key, help);
-}
-
-static void help_rows(const command *c, const char *list, bool shared)
-{
-    for (const opt_row *r = opt_rows; r->name != NULL; r++) {
-        if (!has_word(list, r->name) || (shared && has_word(c->takes, r->name)))
-            continue;
-        int n = printf("  --%.*s%s%s", name_len(r), r->name, r->arg != NULL ? " " : "",
-                       r->arg != NULL ? r->arg : "");
-        printf("%*s%s\n", n < 26 ? 26 - n : 1, "", r->help);
-        if (strcmp(r->name, "option") == 0)
-            help_of_formats();
-    }
-}
-
-void opts_help(const command *c)
-{
-    printf("usage: cippus %s [OPTIONS] %s\n\n%s\n", c->name, c->args, c->help);
-    if (c->takes[0] != '\0') {
-        puts("\noptions:");
-        help_rows(c, c->takes, false);
-    }
-    puts("\nwith every command:");
-    help_rows(c, common, true);
 }

@@ -19,7 +19,7 @@ typedef struct opts {
     size_t nshard;
     unsigned threads;
     uint64_t max_memory, max_elements;
-    bool blocks, chunks, yaml;                     /* info */
+    bool blocks, chunks, query;                    /* info */
     bool recursive;                                /* ls */
     uint32_t depth;                                /* tree */
     const char *find, *type, *value;               /* tree */
@@ -57,7 +57,7 @@ typedef struct opts {
     const char **ignores;                          /* diff: every --ignore, in order */
     size_t nignore;                                /* diff */
     bool ignore_tags, bookkeeping;                 /* diff */
-    uint64_t most;                                 /* diff */
+    uint64_t limit;                                /* diff */
     bool bare;                                     /* explode */
     uint32_t wait;                                 /* updates: seconds */
     const char *history;                           /* updates */
@@ -91,18 +91,24 @@ typedef struct opt_row {
 extern const opt_row opt_rows[];
 
 typedef struct command {
+    const char *group; /* of this command and the next ones in the overview; NULL: as before */
     const char *name;
     const char *args; /* "FILE [PATH] [SLICE]" */
-    const char *help; /* one line */
     int (*run)(const opts *o);
-    int min, max;      /* how many positional arguments; max -1: any number */
-    const char *takes; /* names of its options, space-separated */
+    int min, max;         /* how many positional arguments; max -1: any number */
+    const char *help;     /* one line */
+    const char *more;     /* lines below it in the command's own help, or NULL */
+    const char *examples; /* shell lines */
+    const char *takes;    /* names of its options, space-separated; those behind a "|" are shown by
+                             --help --all only */
 } command;
 
 /* Parses argv[1..] for the command. 0, or the exit status after having said what is wrong. o->pos
  * points into a block that the caller frees. */
 int opts_parse(const command *c, int argc, char **argv, opts *o);
-void opts_help(const command *c);
+/* Names of the options of every command, and whether one is the command's. */
+extern const char opts_common[];
+bool opts_takes(const command *c, const char *name);
 /* --tree-slack as the library takes it: -1 for none, 0 for the default. */
 int64_t opts_tree_slack(const opts *o);
 /* --md5 or --checksum as the library's checksum: NULL when not given. */

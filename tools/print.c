@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* Decodes one UTF-8 sequence of at most n bytes; 0 when it is none. */
@@ -281,6 +282,14 @@ void print_told(const char *name, const char *kind, const cip_finding *f)
     }
     print_words(stderr, f->text);
     putc('\n', stderr);
+}
+
+int terminal_width(void)
+{
+    enum { NARROWEST = 20 };
+    struct winsize w;
+    const int width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+    return width == 0 ? 80 : width < NARROWEST ? NARROWEST : width;
 }
 
 int write_stdout(void *user, const void *bytes, size_t n)

@@ -36,6 +36,9 @@ void print_told(const char *name, const char *kind, const cip_finding *f);
 /* "warning", "damage", ...: a finding's severity in words, and in JSON. */
 const char *severity_name(cip_severity s);
 
+/* Columns of the terminal that standard output is; 80 where it is none. */
+int terminal_width(void);
+
 /* A cip_write_fn over stdout. */
 int write_stdout(void *user, const void *bytes, size_t n);
 /* Flushes stdout; EXIT_FAILED with a complaint when that fails, otherwise rc. */

@@ -118,7 +118,7 @@ def test_recover_and_repair(cippus, tmp_path):
 
 
 def test_every_command_with_json_is_tried(cippus):
-    verbs = re.findall(r"^  ([a-z]+) ", cippus.run("--help").decode(), re.M)
+    verbs = re.findall(r"^  ([a-z-]+) ", cippus.run("--help").decode(), re.M)
     assert {v for v in verbs if "--json" in cippus.run(v, "--help").decode()} == set(PLANS) | OTHERS
 
 

@@ -3,12 +3,12 @@
 # lists come from the command itself.
 
 _cippus_options() {
-    cippus "$1" --help 2>/dev/null | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p'
+    cippus "$1" --help --all 2>/dev/null | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p'
 }
 
 # Whether a value follows the option $2 of the command $1.
 _cippus_takes_value() {
-    cippus "$1" --help 2>/dev/null | grep -q -- "^  $2 [^ ]"
+    cippus "$1" --help --all 2>/dev/null | grep -q -- "^  $2 [^ ]"
 }
 
 # "KEY=" of --option: of the format that --format names, else of all.
@@ -17,7 +17,7 @@ _cippus_keys() {
     for ((i = 2; i < COMP_CWORD; i++)); do
         [ "${COMP_WORDS[i]}" != --format ] || format=${COMP_WORDS[i + 1]}
     done
-    cippus "$1" --help 2>/dev/null | sed -n "s/^ *$format: \([a-z_]*=\)\.\.\..*/\1/p"
+    cippus "$1" --help --all 2>/dev/null | sed -n "s/^ *$format: \([a-z_]*=\)\.\.\..*/\1/p"
 }
 
 # Names of formats or codecs, as --version lists them.
@@ -86,7 +86,7 @@ _cippus_paths() {
 _cippus() {
     local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} before=${COMP_WORDS[COMP_CWORD - 1]} file values
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(cippus --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p') --help --version" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "$(cippus --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p') help --help --version" -- "$word")
         return
     fi
     if [ "$COMP_CWORD" -gt 2 ] && values=$(_cippus_values "$command" "$before"); then

@@ -1,7 +1,7 @@
 # what only one format has: --option, of which --encode is a short form
 exec 2>&1
 cippus cat --to npy "$SAMPLES/night.asdf" counts >counts.npy
-cippus convert --help | grep -A1 -e --option
+cippus convert --help --all | grep -A2 -e --option
 cippus convert --encode '[zlib]' counts.npy a.asdf
 cippus convert --option 'encode=[zlib]' counts.npy b.asdf
 cippus convert --option='encode=[zlib, zlib]' --encode '[zlib]' counts.npy c.asdf

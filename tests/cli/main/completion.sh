@@ -15,8 +15,8 @@ echo "# every verb"
 bash <<'EOF'
 . "$ROOT/tools/completion/cippus.bash"
 offer() { COMP_WORDS=(cippus "$@"); COMP_CWORD=$#; COMPREPLY=(); _cippus; echo "${COMPREPLY[@]}"; }
-offer "" | tr ' ' '\n' | grep -v '^--' >offered
-cippus --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | diff - offered && echo all
+offer "" | tr ' ' '\n' | grep -vE "^(--.*|help)$" >offered
+cippus --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' | diff - offered && echo all
 for verb in $(cat offered); do
     [ -n "$(offer "$verb" --n)" ] || echo "no options of $verb"
 done
