@@ -2,12 +2,14 @@
  * cippus convert: from any format that is read to any that is written. */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "commands.h"
 #include "convert_filled.h"
 #include "convert_several.h"
 #include "input.h"
 #include "print.h"
+#include "suggest.h"
 
 typedef struct talk {
     progress *bar;
@@ -87,6 +89,48 @@ static cip_status convert(const opts *o, int kind, const cip_convert_options *c,
     cip_file_close(f);
     *rc = EXIT_FINE;
     return st;
+}
+
+/* The nearest of the codecs that a refusal lists: "expected the codec A, B or none, found C". */
+static void suggest_codec(const char *codec, cip_err *err)
+{
+    static const char *const known_as[][2] = { { "gzip", "zlib" },
+                                               { "deflate", "zlib" },
+                                               { "zstandard", "zstd" },
+                                               { "bzip2", "bzp2" },
+                                               { "bz2", "bzp2" } };
+    static const char before[] = "expected the codec ";
+    char list[sizeof err->text], wanted[32], *rest = NULL;
+    const char *name = NULL;
+    if (codec == NULL || err->code != CIP_ERR_UNSUPPORTED ||
+        strncmp(err->text, before, strlen(before)) != 0)
+        return;
+    snprintf(wanted, sizeof wanted, "%.*s", (int)strcspn(codec, ":"), codec);
+    for (size_t i = 0; i < sizeof known_as / sizeof *known_as; i++)
+        if (strcasecmp(known_as[i][0], wanted) == 0)
+            snprintf(wanted, sizeof wanted, "%s", known_as[i][1]);
+    snprintf(list, sizeof list, "%s", err->text + strlen(before));
+    suggestion s = { .wanted = wanted };
+    for (char *w = strtok_r(list, ", ", &rest); w != NULL && strcmp(w, "found") != 0;
+         w = strtok_r(NULL, ", ", &rest))
+        if (strcmp(w, wanted) == 0)
+            name = w;
+        else if (strcmp(w, "or") != 0)
+            suggest_offer(&s, w);
+    if (name == NULL)
+        name = suggest_found(&s);
+    const size_t n = strlen(err->text);
+    if (name != NULL)
+        snprintf(err->text + n, sizeof err->text - n, "; did you mean '%s'?", name);
+}
+
+/* Whether the output's format refused an option. */
+static bool is_of_output(const opts *o, const cip_err *err)
+{
+    return err->code == CIP_ERR_UNSUPPORTED &&
+           ((o->codec != NULL && (strncmp(err->text, "expected the codec", 18) == 0 ||
+                                  strncmp(err->text, "expected no codec", 17) == 0)) ||
+            (o->noption != 0 && strstr(err->text, " has no option '") != NULL));
 }
 
 /* What the options say of the output. */
@@ -188,12 +232,14 @@ int cmd_convert(const opts *o)
     if (rc != EXIT_FINE)
         return rc;
     json_end(&t);
-    if (strcmp(err.part, "output") == 0)
+    suggest_codec(o->codec, &err);
+    if (strcmp(err.part, "output") == 0 || is_of_output(o, &err))
         return complain(o->pos[1], &err);
     if (st == CIP_OK)
         say_place(&t, o->pos[1]);
     if (st == CIP_OK)
         return EXIT_FINE;
+    suggest_path_in(o->pos[0], o, o->path, true, &err);
     rc = input_complain(o->pos[0], &err);
     if (st == CIP_ERR_CHECKSUM)
         fputs("cippus: hint: --no-check converts data that do not match their checksum\n", stderr);

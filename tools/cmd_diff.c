@@ -109,10 +109,11 @@ static int compare(const opts *o, const cip_file *a, const cip_file *b)
     print_end(&p, n > p.n ? n : p.n);
     if (st == CIP_OK)
         return n == 0 ? EXIT_FINE : EXIT_FINDINGS;
-    if (strcmp(err.part, "second file") != 0)
-        return complain(o->pos[0], &err);
-    err.part[0] = '\0';
-    return complain(o->pos[1], &err);
+    const bool second = strcmp(err.part, "second file") == 0;
+    if (second)
+        err.part[0] = '\0';
+    suggest_path(second ? b : a, second && d.path_b != NULL ? d.path_b : d.path_a, false, &err);
+    return complain(o->pos[second], &err);
 }
 
 int cmd_diff(const opts *o)

@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "print.h"
+#include "suggest.h"
 
 typedef cip_status verb(const char *in, const char *out, const cip_explode_options *opts,
                         cip_err *err);
@@ -35,6 +36,8 @@ static int run(const opts *o, verb *fn)
     cip_status st = fn(o->pos[0], o->pos[1], &x, &err);
     if (st == CIP_OK)
         return EXIT_FINE;
+    if (o->npath == 1)
+        suggest_path_in(o->pos[0], o, o->paths[0], true, &err);
     return complain(strcmp(err.part, "output") == 0 ? o->pos[1] : o->pos[0], &err);
 }
 

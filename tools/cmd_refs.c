@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "print.h"
 #include "refs_parquet.h"
+#include "suggest.h"
 
 enum { INLINE_NBYTES = 64 << 10 };
 
@@ -102,6 +103,12 @@ static cip_refs_options options_of(const opts *o, const char *url, const char *m
     };
 }
 
+static int refused(const opts *o, const cip_file *f, cip_err *err)
+{
+    suggest_path(f, o->path != NULL ? o->path : "", true, err);
+    return complain(o->pos[0], err);
+}
+
 static int write_json(const opts *o, const cip_file *f, const cip_refs_options *how)
 {
     char *text = NULL;
@@ -115,7 +122,7 @@ static int write_json(const opts *o, const cip_file *f, const cip_refs_options *
     if (fclose(memory) != 0)
         rc = failed(o->pos[0], "references");
     else if (st != CIP_OK)
-        rc = complain(o->pos[0], &err);
+        rc = refused(o, f, &err);
     else if (o->npos == 1 || strcmp(o->pos[1], "-") == 0)
         rc = write_stdout(NULL, text, n) == 0 ? EXIT_FINE : EXIT_FAILED;
     else
@@ -132,7 +139,7 @@ static int write_parquet(const opts *o, const cip_file *f, const cip_refs_option
         rc = failed(o->pos[1], "cannot be written");
     else if (cip_refs_write(f, how, drop, NULL, &err) != CIP_OK) {
         errno = t->why;
-        rc = t->why != 0 ? failed(o->pos[1], "cannot be written") : complain(o->pos[0], &err);
+        rc = t->why != 0 ? failed(o->pos[1], "cannot be written") : refused(o, f, &err);
     } else if (refs_parquet_finish(t->parquet, o->pos[1], o->overwrite) != 0)
         rc = failed(o->pos[1], "cannot be written");
     refs_parquet_close(t->parquet);

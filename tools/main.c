@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cippus/change.h"
@@ -168,15 +169,73 @@ static int run(const command *c, int argc, char **argv)
     return rc;
 }
 
-/* Whoever typed `get` did not mean `set`. */
-static bool changes_files(const char *name)
+/* Words that people know from other programs. */
+static const char *const synonyms[][2] = { { "view", "cat" },
+                                           { "dump", "cat" },
+                                           { "show", "cat" },
+                                           { "head", "cat" },
+                                           { "tail", "cat" },
+                                           { "print", "cat" },
+                                           { "read", "cat" },
+                                           { "get", "cat" },
+                                           { "extract", "cat" },
+                                           { "slice", "cat" },
+                                           { "less", "cat" },
+                                           { "check", "verify" },
+                                           { "validate", "verify" },
+                                           { "test", "verify" },
+                                           { "fsck", "verify" },
+                                           { "export", "convert" },
+                                           { "compress", "convert" },
+                                           { "decompress", "convert" },
+                                           { "copy", "convert" },
+                                           { "cp", "convert" },
+                                           { "transform", "convert" },
+                                           { "translate", "convert" },
+                                           { "save", "convert" },
+                                           { "create", "convert" },
+                                           { "new", "convert" },
+                                           { "merge", "convert" },
+                                           { "pack", "convert" },
+                                           { "list", "ls" },
+                                           { "dir", "ls" },
+                                           { "arrays", "ls" },
+                                           { "header", "tree" },
+                                           { "meta", "tree" },
+                                           { "metadata", "tree" },
+                                           { "yaml", "tree" },
+                                           { "keys", "tree" },
+                                           { "find", "tree" },
+                                           { "search", "tree" },
+                                           { "grep", "tree" },
+                                           { "file", "info" },
+                                           { "describe", "info" },
+                                           { "stats", "stat" },
+                                           { "summary", "stat" },
+                                           { "compare", "diff" },
+                                           { "cmp", "diff" },
+                                           { "fix", "repair" },
+                                           { "salvage", "repair" },
+                                           { "remove", "rm" },
+                                           { "delete", "rm" },
+                                           { "del", "rm" },
+                                           { "rename", "mv" },
+                                           { "move", "mv" },
+                                           { "write", "put" },
+                                           { "assign", "put" },
+                                           { "add", "append" },
+                                           { "extend", "append" },
+                                           { "reshape", "resize" },
+                                           { "compact", "defrag" },
+                                           { "vacuum", "defrag" },
+                                           { "kerchunk", "refs" },
+                                           { "zarr", "refs" },
+                                           { NULL, NULL } };
+
+/* A writing command is no slip of what begins with another letter. */
+static bool changes_files(const command *c)
 {
-    static const char *const list[] = { "append", "defrag",  "edit",   "freeze", "mv",
-                                        "put",    "recover", "resize", "rm",     "set" };
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (strcmp(list[i], name) == 0)
-            return true;
-    return false;
+    return opts_takes(c, "dry-run") || c->run == cmd_recover;
 }
 
 static int unknown(const char *name)
@@ -190,8 +249,13 @@ static int unknown(const char *name)
     fputs("cippus: unknown command '", stderr);
     print_escaped(stderr, name);
     putc('\'', stderr);
+    for (size_t i = 0; synonyms[i][0] != NULL; i++)
+        if (strcasecmp(synonyms[i][0], name) == 0) {
+            fprintf(stderr, "; did you mean '%s'?\n", synonyms[i][1]);
+            return EXIT_USAGE;
+        }
     for (const command *c = commands; c->name != NULL; c++)
-        if (c->name[0] == name[0] || !changes_files(c->name))
+        if (c->name[0] == name[0] || !changes_files(c))
             suggest_offer(&s, c->name);
     if (!suggest_print(&s, ""))
         fputs("; see 'cippus --help'\n", stderr);

@@ -212,11 +212,27 @@ static bool says_itself(const cip_err *err)
            (err->code == CIP_ERR_CHECKSUM && strstr(err->text, " mismatch in ") != NULL);
 }
 
+/* The name of an output that does not tell its format: "'x' does not tell the format". */
+static bool complain_name(const cip_err *err)
+{
+    const char *end = strstr(err->text, "' does not tell the format");
+    if (err->code != CIP_ERR_ARG || end == NULL || err->text[0] != '\'')
+        return false;
+    char name[sizeof err->text];
+    snprintf(name, sizeof name, "%.*s", (int)(end - err->text), err->text);
+    fputs("cippus: cannot tell the output format from ", stderr);
+    print_escaped(stderr, name);
+    fputs("'; use --format NAME (asdf, b2nd, npy, ...)\n", stderr);
+    return true;
+}
+
 int complain(const char *file, const cip_err *err)
 {
     flush_stdout();
     if (err->code == CIP_ERR_CANCELLED && stdout_errno != 0)
         return EXIT_FAILED; /* we stopped it ourselves; finish_stdout says why */
+    if (complain_name(err))
+        return EXIT_USAGE;
     fputs("cippus: ", stderr);
     print_escaped(stderr, file);
     if (err->code == CIP_ERR_EXISTS && strcmp(err->text, "the output exists") == 0) {

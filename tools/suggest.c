@@ -157,9 +157,9 @@ static void offer_array(suggestion *s, const cip_array *a)
 
 void suggest_path(const cip_file *f, const char *path, bool arrays, cip_err *err)
 {
-    suggestion s = { .wanted = path[0] == '/' ? path + 1 : path };
-    if (f == NULL || err->code != CIP_ERR_NOT_FOUND)
+    if (f == NULL || path == NULL || err->code != CIP_ERR_NOT_FOUND)
         return;
+    suggestion s = { .wanted = path[0] == '/' ? path + 1 : path };
     for (size_t i = 0; i < cip_file_narray(f); i++)
         offer_array(&s, cip_file_array(f, i));
     if (!arrays)
@@ -167,4 +167,15 @@ void suggest_path(const cip_file *f, const char *path, bool arrays, cip_err *err
     const size_t n = strlen(err->text);
     if (suggest_found(&s) != NULL)
         snprintf(err->text + n, sizeof err->text - n, "; did you mean '%s'?", s.name);
+}
+
+void suggest_path_in(const char *file, const opts *o, const char *path, bool arrays, cip_err *err)
+{
+    cip_limits limits;
+    const cip_open_options open = open_options(o, &limits);
+    cip_file *f;
+    if (err->code != CIP_ERR_NOT_FOUND || cip_open(file, &open, &f, NULL) != CIP_OK)
+        return;
+    suggest_path(f, path, arrays, err);
+    cip_file_close(f);
 }

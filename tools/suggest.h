@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cippus/cippus.h"
+#include "opts.h"
 
 /* Start with { .wanted = NAME }. */
 typedef struct suggestion {
@@ -31,5 +32,8 @@ bool suggest_print(const suggestion *s, const char *prefix);
  * nodes; where `arrays`, only arrays and fields of records are proposed. Leaves any other error as
  * it is. */
 void suggest_path(const cip_file *f, const char *path, bool arrays, cip_err *err);
+/* The same of a file that the library opened by itself, or whose update failed: it is opened once
+ * more. */
+void suggest_path_in(const char *file, const opts *o, const char *path, bool arrays, cip_err *err);
 
 #endif

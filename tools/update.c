@@ -129,20 +129,6 @@ static cip_status print_plan(const opts *o, cip_change *edit, const char *line, 
     return st;
 }
 
-/* "did you mean" for the node that FILE PATH name: what an update sees is not for reading, so the
- * file is opened once more. */
-static void suggest_node(const opts *o, cip_err *err)
-{
-    cip_limits limits;
-    const cip_open_options open = open_options(o, &limits);
-    cip_file *f;
-    if (err->code != CIP_ERR_NOT_FOUND || err->part[0] != '\0' || o->npos < 2)
-        return;
-    if (cip_open(o->pos[0], &open, &f, NULL) == CIP_OK)
-        suggest_path(f, o->pos[1], false, err);
-    cip_file_close(f);
-}
-
 /* `line`: in front of the plan; `within`: of an object of JSON that is closed here. */
 static int finish(const opts *o, cip_change *edit, cip_status st, cip_err *err, const char *line,
                   bool within)
@@ -152,7 +138,7 @@ static int finish(const opts *o, cip_change *edit, cip_status st, cip_err *err, 
         puts("}");
     if (st != CIP_OK) {
         cip_change_abort(&edit);
-        suggest_node(o, err);
+        suggest_path_in(o->pos[0], o, o->npos > 1 ? o->pos[1] : NULL, false, err);
         return complain(o->pos[0], err);
     }
     if (o->dry_run) {

@@ -7,6 +7,10 @@ echo '# commands'
 for name in lss verfiy CAT conv xyz get apend; do
     try "$name"
 done
+echo '# words of other programs'
+for name in view dump show head check export compress Get list delete write; do
+    try "$name"
+done
 echo '# options'
 try ls --jsn x.asdf
 try ls -json x.asdf
@@ -37,6 +41,21 @@ try resize x.asdf imge 3,3
 try append x.asdf cuonts x.asdf --path counts
 try rm missing.asdf imge
 cmp x.asdf "$SAMPLES/night.asdf"
+echo '# of new files, and of the file that lacks the path'
+try convert --path imge x.asdf y.npy
+try convert --path stars/flx x.asdf y.npy
+try convert --path image x.asdf y.b2nd --codec gzip
+try convert --path image x.asdf y.b2nd --codec zstandard:3
+try convert --path image x.asdf y.b2nd --codec zlb
+try convert --path image x.asdf y.b2nd --option chnks=3
+try convert x.asdf y.foo
+try convert x.asdf x.asdf y
+try explode x.asdf o.asdf --path imge
+try refs x.asdf --path imge
+cp x.asdf b.asdf
+try diff --path imge x.asdf b.asdf
+try diff --path imge --path image x.asdf b.asdf
+try diff --path image --path imge x.asdf b.asdf
 echo '# a name that is there'
 cp -r "$SAMPLES/prices.bcolz" p.bcolz
 rm p.bcolz/close/data/__1.blp
