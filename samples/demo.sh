@@ -35,7 +35,7 @@ show ls samples/prices.bcolz samples/wells.blz
 show cat samples/prices.bcolz . '[:3]'
 show cat samples/wells.blz site/y '[:5]'
 show cat samples/complex.ra '[0]'
-show info --yaml samples/complex.ra
+show info --query samples/complex.ra
 show stat samples/night.asdf
 show stat samples/roman.asdf roman/data '[10:20]'
 show verify --deep samples/night.asdf samples/roman.asdf samples/stream.asdf samples/complex.ra samples/phantom.ra samples/cube.b2nd \

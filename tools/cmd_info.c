@@ -215,7 +215,7 @@ int cmd_info(const opts *o)
     int rc = EXIT_FINE;
     bool any = false;
     if (o->query && (o->json || o->blocks || o->chunks)) {
-        fputs("cippus: --yaml goes alone; see 'cippus info --help'\n", stderr);
+        fputs("cippus: --query goes alone; see 'cippus info --help'\n", stderr);
         return EXIT_USAGE;
     }
     if ((o->blocks && o->chunks) || (o->path != NULL && !o->chunks)) {

@@ -23,7 +23,7 @@ static const command commands[] = {
       "Show a file's format, version, writer, size and codecs", NULL,
       "cippus info night.asdf\n"
       "cippus info --chunks cube.b2nd",
-      "blocks chunks path json | yaml offset" },
+      "blocks chunks path json | query offset" },
     { NULL, "tree", "FILE... [PATH]", cmd_tree, 1, -1, "Show the metadata tree, or search it",
       "Each array is shown on one line.",
       "cippus tree night.asdf exposure\n"
@@ -53,7 +53,7 @@ static const command commands[] = {
       "Prints one line for each difference; exit status 1 if there is any.",
       "cippus diff old.asdf new.asdf\n"
       "cippus diff night.asdf copy.b2nd --path image --rtol 1e-6",
-      "path rtol atol ignore ignore-tags bookkeeping most json | check" },
+      "path rtol atol ignore ignore-tags bookkeeping limit json | check" },
     { "Write new files", "convert", "IN... OUT", cmd_convert, 1, -1,
       "Convert between formats; several inputs can go into one file",
       "Every loss is reported, and refused without --accept-loss.\nWith --fill: make a new array.",
@@ -61,69 +61,73 @@ static const command commands[] = {
       "cippus convert a.npy b.npy both.asdf",
       "path format codec chunks= filter name overwrite accept-loss fill json | option "
       "blocks= sparse encode inline resolve-refs standard byteorder= checksum md5 align "
-      "tree-slack level at-end check no-check offset from dtype= shape header no-header sep "
+      "tree-slack durability at-end check no-check offset from dtype= shape header no-header sep "
       "unescape" },
     { NULL, "repair", "IN OUT", cmd_repair, 2, 2,
       "Copy what is readable of a damaged file; report what is lost", "IN is never changed.",
       "cippus repair broken.asdf copy.asdf\n"
       "cippus repair broken.b2nd copy.b2nd --fill nan",
-      "fill= in-order format overwrite accept-loss json | no-check level offset" },
+      "fill= in-order format overwrite accept-loss json | no-check durability offset" },
     { NULL, "explode", "FILE OUT", cmd_explode, 2, 2,
       "Move the data of arrays into files beside OUT", "The data stay as they are stored.",
       "cippus explode night.asdf split/night.asdf\n"
       "cippus explode night.asdf out.asdf --path image",
-      "path bare overwrite accept-loss | tree-slack align level" },
+      "path bare overwrite accept-loss | tree-slack align durability" },
     { NULL, "implode", "FILE OUT", cmd_implode, 2, 2,
       "Bring data of other files back into one file", NULL,
       "cippus implode split/night.asdf night.asdf",
-      "overwrite accept-loss | tree-slack align level" },
-    { NULL, "refs", "FILE [OUT]", cmd_refs, 1, 2,
+      "overwrite accept-loss | tree-slack align durability" },
+    { NULL, "zarr-refs", "FILE [OUT]", cmd_zarr_refs, 1, 2,
       "Write references to the chunks of a file, for readers of Zarr",
       "The references are kerchunk's; the data stay in FILE.",
-      "cippus refs night.asdf night.json\n"
-      "cippus refs cube.b2nd cube.parq --format parquet",
+      "cippus zarr-refs night.asdf night.json\n"
+      "cippus zarr-refs cube.b2nd cube.parq --format parquet",
       "path url format= inline= overwrite" },
     { "Change a file in place", "set", "FILE PATH VALUE", cmd_set, 3, 3,
       "Set a value of the metadata tree; VALUE is YAML", NULL,
       "cippus set night.asdf exposure/time 107.5\n"
       "cippus set night.asdf observer '{name: Ada}' --history 'named'",
-      "string dry-run history json | level wait tree-slack break-links" },
+      "string dry-run history json | durability wait tree-slack break-links" },
     { NULL, "rm", "FILE PATH [SLICE]", cmd_rm, 2, 3,
       "Remove a node or an array, or rows of an array", NULL,
       "cippus rm night.asdf exposure/note\n"
       "cippus rm rows.npy . '[100:200]'",
-      "dry-run history json | encode option= accept-loss level wait tree-slack md5 break-links" },
+      "dry-run history json | encode option= accept-loss durability wait tree-slack md5 "
+      "break-links" },
     { NULL, "mv", "FILE OLD NEW", cmd_mv, 3, 3, "Rename a node or an array", NULL,
       "cippus mv night.asdf image sky/image",
-      "dry-run history json | level wait tree-slack break-links" },
+      "dry-run history json | durability wait tree-slack break-links" },
     { NULL, "put", "FILE [PATH] [SLICE] INPUT", cmd_put, 2, 4,
       "Replace elements, insert rows, or add an array",
       "INPUT is a file, raw bytes, a number, or '-' for standard input.",
       "cippus put night.asdf image '[0:3]' rows.npy\n"
       "cippus put --new night.asdf flat flat.npy --codec lz4",
       "new insert codec path accept-loss by-position dry-run history json | inline encode "
-      "option from dtype= shape byteorder header no-header sep unescape level wait tree-slack md5 "
+      "option from dtype= shape byteorder header no-header sep unescape durability wait tree-slack "
+      "md5 "
       "break-links" },
     { NULL, "append", "FILE [PATH] INPUT", cmd_append, 2, 3, "Add rows to the end of an array",
       "INPUT is a file, raw bytes, or '-' for standard input.",
       "cippus append log.asdf rows.npy\n"
       "sensor | cippus append log.asdf - --from raw",
       "path from accept-loss by-position dry-run history json | encode option= dtype= shape "
-      "byteorder header no-header sep unescape level wait tree-slack md5 break-links" },
+      "byteorder header no-header sep unescape durability wait tree-slack md5 break-links" },
     { NULL, "resize", "FILE [PATH] SHAPE", cmd_resize, 2, 3, "Change an array's shape",
       "New elements are zero (BLZ: the default of the array).",
       "cippus resize rows.npy 100,3\n"
       "cippus resize night.asdf image 64,64 --dry-run",
-      "dry-run accept-loss history json | encode option= level wait tree-slack md5 break-links" },
+      "dry-run accept-loss history json | encode option= durability wait tree-slack md5 "
+      "break-links" },
     { NULL, "edit", "FILE", cmd_edit, 1, 1, "Edit the metadata tree in $VISUAL or $EDITOR",
       "The text is checked before it is written back.", "cippus edit night.asdf",
-      "dry-run history json | level wait tree-slack break-links" },
+      "dry-run history json | durability wait tree-slack break-links" },
     { NULL, "defrag", "FILE", cmd_defrag, 1, 1, "Remove holes and unused data from a file",
       "Each is listed.", "cippus defrag night.asdf --dry-run",
-      "dry-run accept-loss history json | level wait tree-slack break-links" },
-    { NULL, "freeze", "FILE", cmd_freeze, 1, 1,
+      "dry-run accept-loss history json | durability wait tree-slack break-links" },
+    { NULL, "finish", "FILE", cmd_finish, 1, 1,
       "Turn a streamed block into one of known size, with an index", NULL,
-      "cippus freeze stream.asdf", "dry-run history json | level wait tree-slack md5 break-links" },
+      "cippus finish stream.asdf",
+      "dry-run history json | durability wait tree-slack md5 break-links" },
     { NULL, "recover", "FILE|FOLDER", cmd_recover, 1, 1,
       "Show what an interrupted update left behind; finish or undo it", NULL,
       "cippus recover night.asdf\n"
@@ -228,8 +232,8 @@ static const char *const synonyms[][2] = { { "view", "cat" },
                                            { "reshape", "resize" },
                                            { "compact", "defrag" },
                                            { "vacuum", "defrag" },
-                                           { "kerchunk", "refs" },
-                                           { "zarr", "refs" },
+                                           { "kerchunk", "zarr-refs" },
+                                           { "zarr", "zarr-refs" },
                                            { NULL, NULL } };
 
 /* A writing command is no slip of what begins with another letter. */
@@ -286,6 +290,18 @@ static const command *find_command(const char *name)
     return NULL;
 }
 
+/* Names of versions before 0.4, which still work. */
+static const command *find_renamed(const char *name)
+{
+    static const char *const renamed[][2] = { { "freeze", "finish" }, { "refs", "zarr-refs" } };
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (strcmp(renamed[i][0], name) == 0) {
+            note_renamed("", name, renamed[i][1]);
+            return find_command(renamed[i][1]);
+        }
+    return NULL;
+}
+
 /* `help [COMMAND]`, as `COMMAND --help` and `--help`. */
 static int help(int argc, char **argv)
 {
@@ -295,6 +311,8 @@ static int help(int argc, char **argv)
         return finish_stdout(EXIT_FINE);
     }
     const command *c = find_command(argv[2]);
+    if (c == NULL)
+        c = find_renamed(argv[2]);
     if (c == NULL)
         return unknown(argv[2]);
     argv[2] = option;
@@ -322,6 +340,8 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return help(argc, argv);
     const command *c = find_command(name);
+    if (c == NULL)
+        c = find_renamed(name);
     if (c != NULL)
         return run(c, argc - 1, argv + 1);
     if (argc > 1 && is_file(name))

@@ -40,7 +40,7 @@ const opt_row opt_rows[] = {
     FLAG("recursive", recursive, "include the files in subfolders (short: -R)"),
     FLAG("blocks", blocks, "show the table of blocks"),
     FLAG("chunks", chunks, "show every chunk: where it is stored and what it holds"),
-    FLAG("yaml", query, "print what the format's own tools print (RawArray's query)"),
+    FLAG("query", query, "print what the format's own tools print (RawArray's query)"),
     { "depth", "N", "show only N levels", OPT_COUNT, offsetof(opts, depth), NULL },
     TEXT("find", "KEY", find, "find nodes whose key matches this extended regular expression"),
     TEXT(
@@ -75,7 +75,7 @@ const opt_row opt_rows[] = {
          "do not compare this node or array; repeatable; '*' matches within a step, '**' anything"),
     FLAG("ignore-tags", ignore_tags, "do not compare tags"),
     FLAG("bookkeeping", bookkeeping, "also compare how each file was made (asdf_library, history)"),
-    { "most", "N", "print at most N differences and count the rest (default 1000)", OPT_SIZE,
+    { "limit", "N", "print at most N differences and count the rest (default 1000)", OPT_SIZE,
       offsetof(opts, limit), NULL },
     FLAG("deep", deep, "also decode every chunk and read every array"),
     TEXT("format", "NAME", format,
@@ -99,7 +99,7 @@ const opt_row opt_rows[] = {
     FLAG("insert", insert, "insert INPUT's rows before the row that SLICE names"),
     FLAG("by-position", by_position, "match the fields of records by position, not by name"),
     FLAG("overwrite", overwrite, "replace an existing output, in one step"),
-    WORD("level", "LEVEL", level, "power process",
+    WORD("durability", "LEVEL", level, "power process",
          "survive a power failure (power, default) or only a killed process (process)"),
     { "tree-slack", "N", "reserve N bytes after the metadata tree (0: none)", OPT_INDEX,
       offsetof(opts, tree_slack), NULL },
@@ -379,8 +379,26 @@ static int unknown_option(const command *c, const char *arg, size_t len)
     return suggest_print(&s, "--") ? EXIT_USAGE : end_wrong(c);
 }
 
+void note_renamed(const char *dashes, const char *before, const char *now)
+{
+    fprintf(stderr, "cippus: note: %s%s is now called %s%s\n", dashes, before, dashes, now);
+}
+
+/* Names of versions before 0.4, which still work. */
+static const char *const renamed[][2] = { { "level", "durability" },
+                                          { "most", "limit" },
+                                          { "yaml", "query" } };
+
 static const opt_row *find_row(const command *c, const char *name, size_t len)
 {
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (strlen(renamed[i][0]) == len && memcmp(renamed[i][0], name, len) == 0 &&
+            opts_takes(c, renamed[i][1])) {
+            note_renamed("--", renamed[i][0], renamed[i][1]);
+            name = renamed[i][1];
+            len = strlen(name);
+            break;
+        }
     for (const opt_row *r = opt_rows; r->name != NULL; r++)
         if ((size_t)name_len(r) == len && memcmp(r->name, name, len) == 0 && opts_takes(c, r->name))
             return r;

@@ -109,11 +109,13 @@ int opts_parse(const command *c, int argc, char **argv, opts *o);
 /* Names of the options of every command, and whether one is the command's. */
 extern const char opts_common[];
 bool opts_takes(const command *c, const char *name);
+/* Tells whoever used the old name of a command or an option the new one. */
+void note_renamed(const char *dashes, const char *before, const char *now);
 /* --tree-slack as the library takes it: -1 for none, 0 for the default. */
 int64_t opts_tree_slack(const opts *o);
 /* --md5 or --checksum as the library's checksum: NULL when not given. */
 const char *opts_checksum(const opts *o);
-/* --level as the library's. */
+/* --durability as the library's. */
 int opts_level(const opts *o);
 /* "64M", "2GiB", "1000": bytes. */
 bool parse_size(const char *text, uint64_t *out);

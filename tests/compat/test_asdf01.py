@@ -54,7 +54,7 @@ def draw(rng, dtype, shape):
 
 def written(cippus, array, folder, *words):
     np.save(folder / "in.npy", array)
-    cippus.run("convert", "--level", "process", *words, "--overwrite", folder / "in.npy", folder / "out.asdf")
+    cippus.run("convert", "--durability", "process", *words, "--overwrite", folder / "in.npy", folder / "out.asdf")
     return asdf01.File(folder / "out.asdf")
 
 
@@ -161,8 +161,8 @@ def test_updates_go_through_the_blocks_own_chain(cippus, rng, tmp_path, chain):
     data, rows = draw(rng, "<f8", (20, 13)), draw(rng, "<f8", (4, 13))
     written(cippus, data, tmp_path, "--encode", chain, "--accept-loss")
     rows.tofile(tmp_path / "rows.raw")
-    cippus.run("put", "--level", "process", "--accept-loss", tmp_path / "out.asdf", "data", "[3:7]", tmp_path / "rows.raw")
-    cippus.run("append", "--level", "process", "--accept-loss", tmp_path / "out.asdf", "data", tmp_path / "rows.raw")
+    cippus.run("put", "--durability", "process", "--accept-loss", tmp_path / "out.asdf", "data", "[3:7]", tmp_path / "rows.raw")
+    cippus.run("append", "--durability", "process", "--accept-loss", tmp_path / "out.asdf", "data", tmp_path / "rows.raw")
     file, want = asdf01.File(tmp_path / "out.asdf"), np.concatenate([data[:3], rows, data[7:], rows])
     assert [n for n, _ in asdf01.chain_of(file.blocks[0]["payload"])[0]] == [n if isinstance(n, str) else n[0] for n in
                                                                            yaml.safe_load(chain)]
@@ -189,8 +189,8 @@ def test_files_of_each_layout_keep_it_through_updates(cippus, tmp_path):
         if isinstance(before.tree.get("data"), dict) and isinstance(before.tree["data"].get("source"), str) or values.ndim != 1:
             continue
         values.astype(values.dtype.newbyteorder("<")).tofile(tmp_path / "rows.raw")
-        cippus.run("set", "--level", "process", file, "note", "x" * 5000)
-        cippus.run("append", "--level", "process", file, a["path"].strip("/"), tmp_path / "rows.raw")
+        cippus.run("set", "--durability", "process", file, "note", "x" * 5000)
+        cippus.run("append", "--durability", "process", file, a["path"].strip("/"), tmp_path / "rows.raw")
         after = asdf01.File(file)
         assert {b["layout"] for b in after.blocks} == {b["layout"] for b in before.blocks}
         np.testing.assert_array_equal(after.array(a["path"]), np.concatenate([values, values]))

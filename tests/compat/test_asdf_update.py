@@ -275,7 +275,7 @@ def test_rows_of_a_stream_while_it_grows(cippus, rng, tmp_path):
             with open(m.file, "ab") as f:
                 f.write(b"torn")
     reader.close()
-    cippus.run("freeze", m.file)
+    cippus.run("finish", m.file)
     m.tree, m.arrays = {}, {"s": rows, "a": np.arange(5)}
     m.check()
     cippus.run("append", m.file, "s", m.save(rows[:2]))

@@ -33,11 +33,11 @@ def change(cippus, rng, tmp_path, path, a, dflt=None):
     if kind == 0:
         rows = rows_of(rng, a, int(rng.integers(1, 60)))
         np.save(new, rows)
-        cippus.run("append", "--level", "process", path, new)
+        cippus.run("append", "--durability", "process", path, new)
         return np.concatenate([a, rows]).astype(a.dtype)
     if kind == 1:
         n = int(rng.integers(0, 2 * len(a) + 3))
-        cippus.run("resize", "--level", "process", path, ",".join(map(str, (n, *a.shape[1:]))))
+        cippus.run("resize", "--durability", "process", path, ",".join(map(str, (n, *a.shape[1:]))))
         b = np.zeros((n, *a.shape[1:]), a.dtype) if dflt is None else np.full((n, *a.shape[1:]), dflt, a.dtype)
         b[:min(n, len(a))] = a[:n]
         return b
@@ -46,16 +46,16 @@ def change(cippus, rng, tmp_path, path, a, dflt=None):
         start = int(rng.integers(0, len(a) + 1)) // each * each
         n = int(rng.integers(0, 60)) // each * each
         if kind == 3:
-            cippus.run("rm", "--level", "process", path, ".", f"[{start}:{start + n}]")
+            cippus.run("rm", "--durability", "process", path, ".", f"[{start}:{start + n}]")
             return np.delete(a, slice(start, start + n), 0)
         rows = rows_of(rng, a, n)
         np.save(new, rows)
-        cippus.run("put", "--insert", "--level", "process", path, ".", f"[{start}:{start}]", new)
+        cippus.run("put", "--insert", "--durability", "process", path, ".", f"[{start}:{start}]", new)
         return np.concatenate([a[:start], rows, a[start:]]).astype(a.dtype)
     lo, hi = sorted(int(x) for x in rng.integers(0, len(a) + 1, 2))
     rows, a = rows_of(rng, a, hi - lo), a.copy()
     np.save(new, rows)
-    cippus.run("put", "--level", "process", path, ".", f"[{lo}:{hi}]", new)
+    cippus.run("put", "--durability", "process", path, ".", f"[{lo}:{hi}]", new)
     a[lo:hi] = rows
     return a
 
@@ -144,7 +144,7 @@ def test_columns_come(cippus, rng, tmp_path, n, is_blz):
         plan = cippus.run("put", "--new", "--dry-run", path, name, new).decode()
         assert plan == f"journal: {3 + -(-n // 7)} files are made, 1 replaced, 0 removed\n"
         assert not (path / name).exists()
-        cippus.run("put", "--new", "--level", "process", path, name, new, *options)
+        cippus.run("put", "--new", "--durability", "process", path, name, new, *options)
         bc.check(path / name, columns[name], new=True)
         assert json.loads((path / name / "meta/storage").read_text())["chunklen"] == (4 if i % 4 == 2 else 7)
     roots = json.loads((path / "__rootdirs__").read_text())

@@ -92,7 +92,7 @@ def test_rows_that_cippus_appends(cippus, tmp_path, locking):
     follower = Follower(cippus, path, tmp_path / "out")
     for i in range(1, 16):
         np.save(new, np.full((1, COLUMNS), i))
-        cippus.run("append", "--wait", "20", "--level", "process", path, new)
+        cippus.run("append", "--wait", "20", "--durability", "process", path, new)
     got = follower.until(16)
     assert (got == np.arange(16)[:, None]).all()
 

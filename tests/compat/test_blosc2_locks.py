@@ -192,7 +192,7 @@ def test_python_reads_nothing_torn_while_we_write(cippus, tmp_path, how):
     frame(path)
     reader = python(READER, path, 25, how)
     for value in range(1, 26):
-        put = [cippus.path, "put", "--wait", "20", "--level", "process", path, ".", "[0:60]", rows_file(tmp_path, ROWS, value)]
+        put = [cippus.path, "put", "--wait", "20", "--durability", "process", path, ".", "[0:60]", rows_file(tmp_path, ROWS, value)]
         for _ in range(200):
             done = subprocess.run(put, capture_output=True)
             if done.returncode == 0:
@@ -221,7 +221,7 @@ def test_two_writers_lose_nothing(cippus, tmp_path):
     for i in range(n):
         new = rows_file(tmp_path, 1, i + 1)
         for _ in range(100):
-            done = subprocess.run([cippus.path, "append", "--wait", "20", "--level", "process", str(path), str(new)],
+            done = subprocess.run([cippus.path, "append", "--wait", "20", "--durability", "process", str(path), str(new)],
                                   capture_output=True)
             if done.returncode == 0:
                 break

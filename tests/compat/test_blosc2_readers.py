@@ -46,8 +46,8 @@ def test_a_long_convert_goes_on_while_cippus_writes(cippus, tmp_path, made):
         reader, changes = long_read(cippus, path), 0
         time.sleep(0.05)
         while reader.poll() is None:
-            cippus.run("append", "--level", "process", path, new)
-            cippus.run("put", "--level", "process", path, ".", f"[0:{EDGE}]", rows)
+            cippus.run("append", "--durability", "process", path, new)
+            cippus.run("put", "--durability", "process", path, ".", f"[0:{EDGE}]", rows)
             changes += 1
         assert reader.returncode == 0, reader.stderr.read().decode()
         print(changes, "times two changes while it was read")

@@ -81,7 +81,7 @@ def test_full_disk(cippus, tmp_path, killed):
     size, before = path.stat().st_size, path.read_bytes()
     fails = 0
     for n in range(0, size + 3000, 1 if FULL else 97):
-        p = subprocess.run([cippus.path, "append", path, tmp_path / "rows.npy", "--level", "process"], preexec_fn=limited(n), capture_output=True)
+        p = subprocess.run([cippus.path, "append", path, tmp_path / "rows.npy", "--durability", "process"], preexec_fn=limited(n), capture_output=True)
         if p.returncode == 0:
             break
         fails += 1

@@ -287,7 +287,7 @@ class Commands:
         return "ok"
 
     def call(self, *words):
-        done = subprocess.run([self.cippus.path, *map(str, words), *(["--level", "process"] if words[0] not in ("verify", "cat") else [])],
+        done = subprocess.run([self.cippus.path, *map(str, words), *(["--durability", "process"] if words[0] not in ("verify", "cat") else [])],
                               cwd=self.folder, capture_output=True)
         assert done.returncode == 0, (words, done.stderr.decode())
         return done.stdout

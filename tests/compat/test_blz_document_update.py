@@ -251,7 +251,7 @@ def test_fields_come(tmp_path, name, form):
     for field in ("c", "d/e \u00e9"):
         values = ARRAYS[name]
         np.save(tmp_path / "new.npy", values)
-        run("put", "--new", "--level", "process", root, field.replace("/", "~1"), tmp_path / "new.npy")
+        run("put", "--new", "--durability", "process", root, field.replace("/", "~1"), tmp_path / "new.npy")
         a = with_field(a, field, values)
         same(root, a)
     storage = json.loads((root / "meta/storage").read_text())

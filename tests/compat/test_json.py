@@ -92,7 +92,7 @@ PLANS = {
     "put": "night.asdf counts [0] 3",
     "append": "tide.blp tide.blp",
     "resize": "cube.b2nd 6,24,31",
-    "freeze": "stream.asdf",
+    "finish": "stream.asdf",
     "edit": "night.asdf",
     "defrag": "night.asdf",
 }

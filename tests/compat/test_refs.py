@@ -30,7 +30,7 @@ def compare(cippus, file, group, names):
 @pytest.mark.parametrize("name", PLAIN)
 def test_json_and_parquet_read_as_the_file_does(cippus, tmp_path, name):
     for form in ("json", "parquet"):
-        cippus.run("refs", "--format", form, SAMPLES / name, tmp_path / form, status=PLAIN[name])
+        cippus.run("zarr-refs", "--format", form, SAMPLES / name, tmp_path / form, status=PLAIN[name])
     found = json.loads((tmp_path / "json").read_text())
     names = [key.removesuffix("/.zarray") for key in found["refs"] if key.endswith("/.zarray")]
     meta = json.loads((tmp_path / "parquet" / ".zmetadata").read_text())["metadata"]
@@ -44,7 +44,7 @@ def test_references_of_several_records(cippus, tmp_path):
     values = np.arange(25000, dtype="<i4")
     np.save(tmp_path / "a.npy", values)
     cippus.run("convert", tmp_path / "a.npy", tmp_path / "a.blp", "--option", "chunk_size=4", "--codec", "lz4")
-    cippus.run("refs", "--format", "parquet", tmp_path / "a.blp", tmp_path / "out")
+    cippus.run("zarr-refs", "--format", "parquet", tmp_path / "a.blp", tmp_path / "out")
     assert sorted(p.name for p in (tmp_path / "out" / "data").iterdir()) == [f"refs.{i}.parq" for i in range(3)]
     group = group_of(LazyReferenceMapper(str(tmp_path / "out"), engine="pyarrow"))
     assert np.array_equal(group["data"][9990:10010], values[9990:10010])
@@ -55,7 +55,7 @@ def test_references_of_several_records(cippus, tmp_path):
 def test_tables_of_any_length(cippus, tmp_path, n):
     np.save(tmp_path / "a.npy", np.arange(n))
     cippus.run("convert", tmp_path / "a.npy", tmp_path / "a.blp", "--option", "chunk_size=8", "--codec", "lz4")
-    cippus.run("refs", "--format", "parquet", "--url", "u", tmp_path / "a.blp", tmp_path / "out")
+    cippus.run("zarr-refs", "--format", "parquet", "--url", "u", tmp_path / "a.blp", tmp_path / "out")
     found = pyarrow.parquet.ParquetFile(tmp_path / "out" / "data" / "refs.0.parq")
     columns = [found.metadata.row_group(0).column(k) for k in range(4)]
     assert all(set(c.encodings) == {"PLAIN", "RLE"} and c.num_values == n for c in columns)
@@ -65,7 +65,7 @@ def test_tables_of_any_length(cippus, tmp_path, n):
 
 def test_a_folder_of_references_is_there_as_a_whole_or_not(cippus, tmp_path):
     def refs(*words, status=0):
-        cippus.run("refs", "--format", "parquet", *words, status=status)
+        cippus.run("zarr-refs", "--format", "parquet", *words, status=status)
 
     refs(SAMPLES / "roman.asdf", status=2)
     refs(SAMPLES / "roman.asdf", tmp_path / "none" / "out", status=3)

@@ -34,7 +34,7 @@ OWN = threading.local()
 
 
 def run(command, verb, *words):
-    done = subprocess.run([command, verb, "--level", "process", *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    done = subprocess.run([command, verb, "--durability", "process", *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=120)
     return done.returncode, done.stderr.decode("utf-8", "replace")[-300:]
 
@@ -106,7 +106,7 @@ def of_hostile(command, entry, folder, turn):
     zeros.write_bytes(bytes(4096))
     node = "attributes/cippus_test" if entry["format"].startswith("blz") else "cippus_test"
     for i, words in enumerate([["set", "FILE", node, "1"], ["rm", "FILE", path or "a"], ["put", "FILE", path, "[0:1]", zeros],
-                               ["append", "FILE", path, zeros], ["resize", "FILE", path, "3"], ["freeze", "FILE"], ["defrag", "FILE"]]):
+                               ["append", "FILE", path, zeros], ["resize", "FILE", path, "3"], ["finish", "FILE"], ["defrag", "FILE"]]):
         if not effort.FULL and (i + turn + effort.SEED) % 7 > 1:
             continue
         if source.is_dir():
@@ -121,7 +121,7 @@ def of_hostile(command, entry, folder, turn):
             return f"{words[0]} left {sorted(set(os.listdir(file.parent)) - set(names))}", n
         if status != 0 and state(file) != old:
             return f"{words[0]} was refused and changed the file", n
-        if status == 0 and words[0] in ("set", "freeze", "defrag"):
+        if status == 0 and words[0] in ("set", "finish", "defrag"):
             before = subprocess.run([command, "cat", "--to", "raw", source, *([path] if path else [])], capture_output=True)
             after = subprocess.run([command, "cat", "--to", "raw", file, *([path] if path else [])], capture_output=True)
             if before.returncode == 0 and (after.returncode, after.stdout) != (0, before.stdout):

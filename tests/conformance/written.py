@@ -100,7 +100,7 @@ def run_commands(command, top, folder, steps, threads):
             os.link(folder / words[0], folder / words[1])
             continue
         stdin = next((pathlib.Path(w[1:]).read_bytes() for w in words if w[0] == "<"), b"")
-        argv = [command, verb, "--threads", str(threads), "--level", "process", *(w for w in words if w[0] != "<")]
+        argv = [command, verb, "--threads", str(threads), "--durability", "process", *(w for w in words if w[0] != "<")]
         done = subprocess.run(argv, input=stdin, capture_output=True, cwd=folder, env=environment, timeout=300)
         if done.stdout and words[-1] == "-":
             (folder / "stdout").write_bytes(done.stdout)

@@ -38,7 +38,7 @@ UPDATES = {
     "set-slack": [["set", "--tree-slack", "50", "--string", "a.asdf", "k", "word " * 1500]], "set-dry": [["set", "--dry-run", "a.asdf", "k", "1"]],
     "set-history": [["set", "--history", "why", "a.asdf", "k", "1"], ["set", "--history", "again", "a.asdf", "k", "2"]],
     "set-array": [["set", "--force", "a.asdf", "data", "1"]], "rm": [["set", "a.asdf", "k", "1"], ["rm", "a.asdf", "k"]], "rm-array": [["rm", "a.asdf", "data"]],
-    "rm-defrag": [["rm", "a.asdf", "data"], ["defrag", "a.asdf"]], "defrag": [["defrag", "a.asdf"]], "freeze": [["freeze", "a.asdf"]],
+    "rm-defrag": [["rm", "a.asdf", "data"], ["defrag", "a.asdf"]], "defrag": [["defrag", "a.asdf"]], "freeze": [["finish", "a.asdf"]],
     "put": [["put", "a.asdf", "data", "@f4le-6x5"]], "put-slice": [["put", "a.asdf", "data", "[1:3, ::2]", "@f4le-2x3"]],
     "put-cast": [["put", "a.asdf", "data", "[0]", "@i2be-5"]], "put-inexact": [["put", "a.asdf", "data", "[:4, :3]", "@f8le-4x3"]],
     "put-loss": [["put", "--accept-loss", "a.asdf", "data", "[:4, :3]", "@f8le-4x3"]], "put-raw": [["put", "a.asdf", "data", "+rows.raw"]],

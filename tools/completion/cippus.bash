@@ -62,7 +62,7 @@ _cippus_values() {
     --format) _cippus_names formats ;;
     --codec) _cippus_codecs ;;
     --byteorder) echo little big ;;
-    --level) echo power process ;;
+    --durability) echo power process ;;
     --md5) echo current legacy none ;;
     --type) echo null bool int float string timestamp binary seq map array ;;
     --dtype | --as) echo bool8 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 ;;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Codecs for numcodecs and Zarr: Blosc chunks of both generations, and what references of `cippus refs` need beside
+"""Codecs for numcodecs and Zarr: Blosc chunks of both generations, and what references of `cippus zarr-refs` need beside
 numcodecs' own codecs. Both packages find them by their names once cippus is installed."""
 from __future__ import annotations
 

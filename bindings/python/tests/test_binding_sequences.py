@@ -677,7 +677,7 @@ class Sequence:
         count = int(self.rng.integers(0, 4 if insert else x.shape[axis] - at + 1))
         words = ["put", "--insert"] if insert else ["rm"]
         where = "[" + ":, " * axis + (f"{at}:{at}" if insert else f"{at}:{at + count}") + "]"
-        words += ["--level", "process", self.name, path if self.has["tree"] else ".", where]
+        words += ["--durability", "process", self.name, path if self.has["tree"] else ".", where]
         if insert:
             more = values(self.rng, (*x.shape[:axis], count, *x.shape[axis + 1 :]), x.dtype)
             np.save(self.name.parent / "more.npy", more)

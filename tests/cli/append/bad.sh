@@ -14,6 +14,6 @@ try append x.asdf two.csv
 try append x.asdf missing.raw
 try append x.asdf empty.raw
 try append missing.asdf torn.raw
-try append x.asdf empty.raw --level none
+try append x.asdf empty.raw --durability none
 cmp x.asdf "$SAMPLES/stream.asdf"
 ls

@@ -3,6 +3,6 @@
 cp "$SAMPLES/stream.asdf" x.asdf
 head -c 60000000 /dev/zero | (
     ulimit -v 400000
-    cippus append x.asdf - --from raw --max-memory 20M --level process --threads 1
+    cippus append x.asdf - --from raw --max-memory 20M --durability process --threads 1
 )
 cippus ls x.asdf

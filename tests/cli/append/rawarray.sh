@@ -18,7 +18,7 @@ try() {
 }
 try set x.ra a 1
 try rm x.ra a
-try freeze x.ra
+try finish x.ra
 try edit x.ra
 try append x.ra row.npy --history 'a row'
 try append x.ra row.npy --md5 current

@@ -2,7 +2,7 @@ cp "$SAMPLES/stream.asdf" x.asdf
 cippus cat x.asdf '[0:3]' --to raw >rows.raw
 cippus append x.asdf rows.raw
 cat rows.raw rows.raw | cippus append x.asdf events - --from raw
-cippus append x.asdf events - --from raw --level process <rows.raw
+cippus append x.asdf events - --from raw --durability process <rows.raw
 cippus cat x.asdf '[0:2]' --to npy >rows.npy
 cippus append x.asdf rows.npy
 cippus ls x.asdf

@@ -13,6 +13,6 @@ cp x.asdf y.asdf
 cippus append x.asdf row.raw
 cippus cat x.asdf '[-1:]'
 test "$(cippus cat x.asdf | wc -l)" = $((rows + 1))
-cippus freeze y.asdf
+cippus finish y.asdf
 cippus cat y.asdf | cmp - want
 cippus verify --deep y.asdf

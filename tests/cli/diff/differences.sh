@@ -14,7 +14,7 @@ try a.asdf b.asdf
 try a.asdf b.asdf --rtol 1e-2 --ignore image --ignore 'instrument/*'
 try a.asdf b.asdf --path instrument
 try a.asdf b.asdf --path counts --path image
-try a.asdf b.asdf --most 1
+try a.asdf b.asdf --limit 1
 try a.asdf b.asdf --bookkeeping --path history
 echo "# two formats"
 for x in b2nd ra npy blp blz; do

@@ -7,5 +7,5 @@ cp a.asdf b.asdf
 cippus put b.asdf spectrum '[3]' nan
 cippus set b.asdf exposure/time 107.6
 try a.asdf b.asdf
-try --most 1 a.asdf b.asdf
+try --limit 1 a.asdf b.asdf
 try a.asdf a.asdf

@@ -1,1 +1,1 @@
-cippus info --yaml "$SAMPLES/night.asdf" 2>&1 | sed "s|$SAMPLES/||"
+cippus info --query "$SAMPLES/night.asdf" 2>&1 | sed "s|$SAMPLES/||"

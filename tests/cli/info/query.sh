@@ -1,1 +1,1 @@
-cippus info --yaml "$SAMPLES/complex.ra"
+cippus info --query "$SAMPLES/complex.ra"

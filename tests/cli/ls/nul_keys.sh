@@ -15,7 +15,7 @@ END
 cippus ls x.asdf
 for path in a '?1' 'm/?2/k'; do cippus cat x.asdf "$path"; done
 for path in 'm/?0' m/x 'm/?3' 'm/"?3"'; do cippus tree x.asdf "$path"; done
-cippus refs x.asdf 2>&1 | grep '/0"'
+cippus zarr-refs x.asdf 2>&1 | grep '/0"'
 cippus put x.asdf '?1' 0:1 9
 cippus set x.asdf 'm/?0' 7
 cippus set x.asdf 'm/?2/z' 8

@@ -27,7 +27,7 @@ offer convert a.npy b.x --codec zs
 offer convert a.npy b.x --codec b
 offer convert a.npy b.x --codec m
 offer cat night.asdf --dtype float
-offer set night.asdf exposure/time 5 --level ""
+offer set night.asdf exposure/time 5 --durability ""
 offer convert night.asdf b.ra --path st
 offer cat --points ni
 echo "# paths, behind options too"

@@ -51,7 +51,7 @@ try convert --path image x.asdf y.b2nd --option chnks=3
 try convert x.asdf y.foo
 try convert x.asdf x.asdf y
 try explode x.asdf o.asdf --path imge
-try refs x.asdf --path imge
+try zarr-refs x.asdf --path imge
 cp x.asdf b.asdf
 try diff --path imge x.asdf b.asdf
 try diff --path imge --path image x.asdf b.asdf

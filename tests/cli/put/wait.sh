@@ -6,7 +6,7 @@ zeros 800 >x.raw
 cippus convert x.raw x.ra --dtype int64 --shape 100
 for i in 0 1 2 3; do
     for k in 0 1 2 3 4; do
-        cippus put x.ra "[$((25 * i + 5 * k)):$((25 * i + 5 * k + 5))]" "$((i + 1))" --wait 100 --level process || touch lost
+        cippus put x.ra "[$((25 * i + 5 * k)):$((25 * i + 5 * k + 5))]" "$((i + 1))" --wait 100 --durability process || touch lost
     done &
 done
 wait

@@ -11,7 +11,7 @@ try set x.asdf exposure/time/x 1
 try set x.asdf exposure/frames/7 1
 try set x.asdf image/shape 1
 try set x.asdf '' 1
-try set x.asdf a 1 --level sometimes
+try set x.asdf a 1 --durability sometimes
 try set x.asdf a 1 --md5 none
 try set missing.asdf a 1
 try set x.npy a 1

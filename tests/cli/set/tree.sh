@@ -14,7 +14,7 @@ exposure:
 END
 cp x.asdf before.asdf
 cippus set x.asdf observer 'Ann B.'
-cippus set x.asdf observer 5 --string --level process
+cippus set x.asdf observer 5 --string --durability process
 cippus set x.asdf exposure/time 1.5e3
 cippus set x.asdf exposure/frames/- '{extra: true}'
 cippus set x.asdf exposure/filter/name F158

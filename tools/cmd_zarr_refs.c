@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cippus refs: where the chunks of a file's arrays lie, for readers of Zarr. */
+ * cippus zarr-refs: where the chunks of a file's arrays lie, for readers of Zarr. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,14 +158,15 @@ static int write_refs(const opts *o, const cip_file *f, const char *url, telling
 }
 
 /* 0, 1 where arrays are left out, or another exit status. */
-int cmd_refs(const opts *o)
+int cmd_zarr_refs(const opts *o)
 {
     refs_parquet p;
     const bool parquet = o->refs_format != NULL && strcmp(o->refs_format, "parquet") == 0;
     telling t = { .file = o->pos[0], .parquet = parquet ? &p : NULL };
     struct stat st;
     if (parquet && (o->npos == 1 || strcmp(o->pos[1], "-") == 0)) {
-        fputs("cippus: refs: Parquet is a folder: OUT is missing; see 'cippus refs --help'\n",
+        fputs("cippus: zarr-refs: Parquet is a folder: OUT is missing; see 'cippus zarr-refs "
+              "--help'\n",
               stderr);
         return EXIT_USAGE;
     }
@@ -181,7 +182,7 @@ int cmd_refs(const opts *o)
     }
     int rc = EXIT_FAILED;
     if (o->url == NULL && absolute == NULL)
-        fputs("cippus: refs needs a file, or --url for what was read\n", stderr);
+        fputs("cippus: zarr-refs needs a file, or --url for what was read\n", stderr);
     else
         rc = write_refs(o, f, o->url != NULL ? o->url : absolute, &t);
     print_warnings(o->pos[0], f, 0);

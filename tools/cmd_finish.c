@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cippus freeze: a streamed block becomes one of a known size. */
+ * cippus finish: a streamed block becomes one of a known size. */
 #include "commands.h"
 #include "update.h"
 
-int cmd_freeze(const opts *o)
+int cmd_finish(const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
     cip_change *edit;
