@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cippus ls: a line for each array, on terminals as a table with a header; of files, or with
  * --recursive of all that lies in folders. */
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "print.h"
+#include "folders.h"
 
 typedef struct lister {
     const opts *o;
-    bool any; /* in JSON: an array was printed before, of any file */
+    bool any;     /* in JSON: an array was printed before, of any file */
+    bool several; /* each file is named */
     int rc;
 } lister;
 
@@ -22,7 +22,11 @@ typedef struct lister {
 typedef struct listed {
     const cip_array *array;
     cip_array_storage s;
-    const char *name; /* of the column that it is, or NULL */
+    const char *name;                               /* of the column that it is, or NULL */
+    uint64_t decoded;                               /* bytes of its elements */
+    uint64_t missing;                               /* chunks whose files are not there */
+    cip_err err;                                    /* why it cannot be read; .code OK: it can */
+    char codec[sizeof((cip_chunk_info *)0)->codec]; /* of data in another file */
 } listed;
 
 /* What a table calls the column whose data are the array: "table/columns/3/data" has a name beside
@@ -39,11 +43,62 @@ static const char *name_of_column(const cip_file *f, const cip_array *a)
     return name;
 }
 
-static listed look_at(const cip_file *f, const cip_array *a)
+/* Data in another file: what is stored there, or that it is not there. */
+static void look_outside(listed *l)
 {
-    listed l = { .array = a, .s = { .size = sizeof l.s }, .name = name_of_column(f, a) };
-    cip_array_get_storage(a, &l.s, NULL);
-    return l;
+    cip_chunk_info c = { .size = sizeof c };
+    uint64_t n = 0;
+    if (cip_chunk_count(l->array, &n, &l->err) != CIP_OK || n != 1 ||
+        cip_chunk_at(l->array, 0, &c, &l->err) != CIP_OK)
+        return;
+    l->s.stored_nbytes = c.stored_nbytes;
+    snprintf(l->codec, sizeof l->codec, "%s", c.codec);
+    l->s.codec = l->codec;
+}
+
+/* Chunks in files of their own that are not there. Of a great many the first ones are looked at. */
+static void count_missing(listed *l)
+{
+    enum { MOST = 10000 };
+    cip_chunk_info c = { .size = sizeof c };
+    uint64_t n = 0;
+    if (cip_chunk_count(l->array, &n, NULL) != CIP_OK)
+        return;
+    for (uint64_t i = 0; i < n && i < MOST; i += c.run) {
+        if (cip_chunk_at(l->array, i, &c, NULL) != CIP_OK)
+            c.run = 1;
+        else if (c.member[0] == '\0' && c.state == CIP_CHUNK_DATA)
+            return; /* they lie in this file */
+        else if (c.member[0] != '\0' && c.state == CIP_CHUNK_MISSING)
+            l->missing += c.run;
+    }
+}
+
+static void look_at(const cip_file *f, const cip_array *a, listed *l)
+{
+    *l = (listed){
+        .array = a, .s = { .size = sizeof l->s }, .name = name_of_column(f, a), .err = CIP_ERR_INIT
+    };
+    cip_array_get_storage(a, &l->s, NULL);
+    if (cip_array_state(a, &l->err) == CIP_OK && l->s.kind != NULL &&
+        strcmp(l->s.kind, "external") == 0)
+        look_outside(l);
+    else if (l->err.code == CIP_OK && l->s.chunk != NULL)
+        count_missing(l);
+    cip_read_shape(a, NULL, NULL, NULL, &l->decoded, NULL);
+}
+
+/* Files that the array needs are not there. */
+static bool lacks_files(const listed *l)
+{
+    return l->missing != 0 || (l->err.code == CIP_ERR_NOT_FOUND && l->s.kind != NULL &&
+                               strcmp(l->s.kind, "external") == 0);
+}
+
+/* How many times smaller than its elements what is stored is; 0: nothing is, or it is not known. */
+static double ratio_of(const listed *l)
+{
+    return l->s.stored_nbytes != 0 ? (double)l->decoded / (double)l->s.stored_nbytes : 0;
 }
 
 static void cell_path(FILE *f, const listed *l)
@@ -88,24 +143,56 @@ static void cell_codec(FILE *f, const listed *l)
 
 static void cell_bytes(FILE *f, const listed *l)
 {
-    cip_err err = CIP_ERR_INIT;
-    fprintf(f, "%" PRIu64 "%s", l->s.stored_nbytes, l->s.masked ? " masked" : "");
-    if (cip_array_state(l->array, &err) == CIP_OK)
-        return;
-    fprintf(f, " (%s: ", cip_status_name((cip_status)err.code));
-    print_words(f, err.text);
-    putc(')', f);
+    fprintf(f, "%" PRIu64, l->s.stored_nbytes);
 }
 
-enum { NCELL = 7, WIDEST = 60 };
+static void cell_ratio(FILE *f, const listed *l)
+{
+    const double ratio = ratio_of(l);
+    if (ratio != 0)
+        fprintf(f, "%.*f", ratio < 100 ? 2 : 0, ratio);
+    else
+        putc('-', f);
+}
+
+/* What is out of the ordinary. */
+static void cell_notes(FILE *f, const listed *l)
+{
+    const char *between = l->s.masked ? "; " : "";
+    fputs(l->s.masked ? "masked" : "", f);
+    if (l->err.code != CIP_OK) {
+        fprintf(f, "%s%s: ", between, cip_status_name((cip_status)l->err.code));
+        print_words(f, l->err.text);
+    }
+    if (l->missing != 0)
+        fprintf(f, "%s%" PRIu64 " chunk%s missing", between, l->missing,
+                l->missing == 1 ? "" : "s");
+}
+
+/* All that a line for programs has behind the codec. */
+static void cell_rest(FILE *f, const listed *l)
+{
+    fprintf(f, "%" PRIu64 "%s", l->s.stored_nbytes, l->s.masked ? " masked" : "");
+    if (l->err.code != CIP_OK) {
+        fprintf(f, " (%s: ", cip_status_name((cip_status)l->err.code));
+        print_words(f, l->err.text);
+        putc(')', f);
+    }
+    if (l->missing != 0)
+        fprintf(f, " (%" PRIu64 " chunk%s missing)", l->missing, l->missing == 1 ? "" : "s");
+}
+
+enum { PATH, DTYPE, SHAPE, CHUNKS, STORAGE, CODEC, STORED, RATIO, NOTES, NCELL };
 
 static const struct cell {
     const char *head;
     void (*print)(FILE *f, const listed *l);
 } cells[NCELL] = {
-    { "path", cell_path },          { "dtype", cell_dtype },     { "shape", cell_shape },
-    { "chunks", cell_chunks },      { "storage", cell_storage }, { "codec", cell_codec },
-    { "stored bytes", cell_bytes },
+    [PATH] = { "path", cell_path },          [DTYPE] = { "dtype", cell_dtype },
+    [SHAPE] = { "shape", cell_shape },       [CHUNKS] = { "chunks", cell_chunks },
+    [STORAGE] = { "storage", cell_storage }, [CODEC] = { "codec", cell_codec },
+    [STORED] = { "stored", cell_bytes },     [RATIO] = { "ratio", cell_ratio },
+    [NOTES] = { "notes", cell_notes },
 };
 
 /* Letters that a terminal shows; all of them are taken to be one column wide. */
@@ -117,11 +204,19 @@ static int width_of(const char *text)
     return n;
 }
 
-/* In a column of that width, with so many blanks between it and the next one. */
-static void pad(const char *text, int width, int gap)
+/* In a column of that width; what is longer ends in "...". */
+static void pad(const char *text, int width)
 {
     const int n = width_of(text);
-    printf("%s%*s", text, (n < width ? width - n : 0) + gap, "");
+    int left = n > width ? width - 3 : n;
+    size_t end = 0;
+    for (; text[end] != '\0'; end++) {
+        left -= ((unsigned char)text[end] & 0xc0) != 0x80;
+        if (left < 0)
+            break;
+    }
+    printf("%.*s%*s", (int)end, text, n < width ? width - n : 0, "");
+    fputs(n > width ? "..." : "", stdout);
 }
 
 /* The text of a cell, which is the caller's; "" without memory. */
@@ -142,10 +237,60 @@ static void widen(const listed *l, int ncell, int *width)
     for (int i = 0; i < ncell; i++) {
         char *text = cell_text(l, i);
         const int n = text != NULL ? width_of(text) : 0;
-        if (n > width[i] && n < WIDEST)
+        if (n > width[i])
             width[i] = n;
         free(text);
     }
+}
+
+/* Narrows the types, then the notes, until the table fits; then leaves columns out. */
+static void fit(int *width)
+{
+    static const int least[NCELL] = { [DTYPE] = 16, [NOTES] = 24 };
+    static const int order[] = { DTYPE, NOTES, STORAGE, CHUNKS, CODEC, RATIO };
+    int over = -2 - terminal_width();
+    for (int i = 0; i < NCELL; i++)
+        over += width[i] != 0 ? width[i] + 2 : 0;
+    for (size_t i = 0; i < sizeof order / sizeof *order && over > 0; i++) {
+        int *w = &width[order[i]];
+        const int most = *w - least[order[i]],
+                  less = least[order[i]] == 0 || over > most ? most : over;
+        if (less > 0) {
+            *w -= less;
+            over -= less + (*w == 0 ? 2 : 0);
+        }
+    }
+}
+
+/* https://no-color.org */
+static bool has_colour(void)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return (no == NULL || no[0] == '\0') && term != NULL && strcmp(term, "dumb") != 0 &&
+           isatty(STDOUT_FILENO);
+}
+
+static void print_in(const char *colour, const char *text, int width)
+{
+    const bool coloured = colour != NULL && has_colour();
+    fputs(coloured ? colour : "", stdout);
+    pad(text, width);
+    fputs(coloured ? "\x1b[0m" : "", stdout);
+}
+
+static const char bold[] = "\x1b[1m", red[] = "\x1b[31m";
+
+/* One cell of the table: numbers end at the right, and nothing follows the last one. */
+static void print_cell(int i, const char *text, const char *colour, const int *width)
+{
+    const int n = width_of(text);
+    if (width[i] == 0 || (i == NOTES && n == 0))
+        return;
+    if (i == STORED || i == RATIO)
+        printf("  %*s", n < width[i] ? width[i] - n : 0, "");
+    else
+        fputs(i == 0 ? "" : "  ", stdout);
+    print_in(colour, text, i < STORED || n > width[i] ? width[i] : n);
 }
 
 /* For people: columns under each other. */
@@ -153,34 +298,59 @@ static void print_row(const listed *l, const int *width)
 {
     for (int i = 0; i < NCELL; i++) {
         char *text = cell_text(l, i);
-        if (i + 1 < NCELL)
-            pad(text != NULL ? text : "", width[i], 2);
-        else
-            fputs(text != NULL ? text : "", stdout);
+        print_cell(i, text != NULL ? text : "",
+                   i == NOTES && l->err.code + l->missing != 0 ? red : NULL, width);
         free(text);
     }
+    putchar('\n');
+}
+
+static void print_head(const int *width)
+{
+    for (int i = 0; i < NCELL; i++)
+        print_cell(i, cells[i].head, bold, width);
     putchar('\n');
 }
 
 /* For programs: the first column alone is padded, and what there is not is left out. */
 static void print_line(const listed *l, const int *width)
 {
-    for (int i = 0; i < NCELL; i++) {
+    for (int i = 0; i < STORED; i++) {
         char *text = cell_text(l, i);
         if (text != NULL && text[0] != '\0') {
             fputs(i == 0 ? "" : cells[i].print == cell_chunks ? " chunks " : " ", stdout);
-            pad(text, i == 0 ? width[0] : 0, 0);
+            pad(text, i == 0 ? width[0] : width_of(text));
         }
         free(text);
     }
+    putchar(' ');
+    cell_rest(stdout, l);
+    putchar('\n');
+}
+
+static void print_tsv(const char *file, const listed *l)
+{
+    print_escaped(stdout, file);
+    putchar('\t');
+    print_escaped(stdout, cip_array_path(l->array)[0] != '\0' ? cip_array_path(l->array) : ".");
+    putchar('\t');
+    print_escaped(stdout, l->name != NULL ? l->name : "");
+    for (int i = DTYPE; i < STORED; i++) {
+        putchar('\t');
+        if (i != CHUNKS || l->s.chunk != NULL)
+            cells[i].print(stdout, l);
+    }
+    printf("\t%" PRIu64 "\t%" PRIu64 "\t", l->s.stored_nbytes, l->decoded);
+    cell_ratio(stdout, l);
+    putchar('\t');
+    cell_notes(stdout, l);
     putchar('\n');
 }
 
 static void print_json(const char *file, const listed *l, bool first)
 {
     const cip_array *a = l->array;
-    cip_err err = CIP_ERR_INIT;
-    cip_status st = cip_array_state(a, &err);
+    const cip_status st = (cip_status)l->err.code;
     fputs(first ? "{\"file\": " : ",\n {\"file\": ", stdout);
     print_json_string(stdout, file);
     fputs(", \"path\": ", stdout);
@@ -202,127 +372,101 @@ static void print_json(const char *file, const listed *l, bool first)
     print_json_string(stdout, l->s.kind != NULL ? l->s.kind : "");
     fputs(", \"codec\": ", stdout);
     print_json_string(stdout, l->s.codec != NULL ? l->s.codec : "");
-    printf(", \"stored_nbytes\": %" PRIu64 ", \"block\": %" PRId64 ", \"masked\": %s, \"state\": ",
-           l->s.stored_nbytes, l->s.block, l->s.masked ? "true" : "false");
+    printf(", \"stored_nbytes\": %" PRIu64 ", \"decoded_nbytes\": %" PRIu64 ", \"ratio\": ",
+           l->s.stored_nbytes, l->decoded);
+    if (ratio_of(l) != 0)
+        printf("%.4g", ratio_of(l));
+    else
+        fputs("null", stdout);
+    printf(", \"block\": %" PRId64 ", \"masked\": %s, \"state\": ", l->s.block,
+           l->s.masked ? "true" : "false");
     print_json_string(stdout, cip_status_name(st));
     if (st != CIP_OK) {
         fputs(", \"why\": ", stdout);
-        print_json_string(stdout, err.text);
+        print_json_string(stdout, l->err.text);
     }
+    if (l->missing != 0)
+        printf(", \"missing_chunks\": %" PRIu64, l->missing);
     putchar('}');
 }
 
 /* --- one file -------------------------------------------------------------------------------- */
 
-typedef void row_fn(const listed *l, const int *width);
-
-static void print_rows(const cip_file *f, bool table)
+static void print_rows(lister *ls, const cip_file *f, bool table)
 {
-    row_fn *print = table ? print_row : print_line;
     int width[NCELL] = { 1 };
-    for (int i = 0; table && i < NCELL; i++)
+    for (int i = 0; table && i < NOTES; i++)
         width[i] = width_of(cells[i].head);
     for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; pass == 1 && table && i < NCELL; i++)
-            if (i + 1 < NCELL)
-                pad(cells[i].head, width[i], 2);
-            else
-                puts(cells[i].head);
+        if (pass == 1 && table) {
+            fit(width);
+            print_head(width);
+        }
         size_t at = 0;
         for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL;) {
-            const listed l = look_at(f, a);
+            listed l;
+            look_at(f, a, &l);
             if (pass == 0)
                 widen(&l, table ? NCELL : 1, width);
             else
-                print(&l, width);
+                (table ? print_row : print_line)(&l, width);
+            if (lacks_files(&l) && ls->rc == EXIT_FINE)
+                ls->rc = EXIT_FINDINGS;
         }
     }
 }
 
-static void list(lister *ls, const char *path, const cip_file *f, bool several)
+/* As JSON or tsv. */
+static void print_records(lister *ls, const char *path, const cip_file *f)
 {
-    if (ls->o->json) {
-        size_t at = 0;
-        for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL;) {
-            const listed l = look_at(f, a);
+    size_t at = 0;
+    for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL;) {
+        listed l;
+        look_at(f, a, &l);
+        if (ls->o->json)
             print_json(path, &l, !ls->any);
-            ls->any = true;
-        }
+        else
+            print_tsv(path, &l);
+        ls->any = true;
+        if (lacks_files(&l) && ls->rc == EXIT_FINE)
+            ls->rc = EXIT_FINDINGS;
+    }
+}
+
+/* A walk_fn. */
+static void list(void *user, const char *path, const cip_file *f, const cip_err *err)
+{
+    lister *ls = user;
+    if (f == NULL) {
+        complain(path, err);
+        ls->rc = EXIT_FAILED;
+        return;
+    }
+    if (ls->o->json || ls->o->tsv) {
+        print_records(ls, path, f);
     } else {
-        if (several) {
+        if (ls->several) {
             print_escaped(stdout, path);
             puts(":");
         }
-        print_rows(f, isatty(STDOUT_FILENO) && cip_file_narray(f) != 0);
+        print_rows(ls, f, isatty(STDOUT_FILENO) && cip_file_narray(f) != 0);
     }
     print_warnings(path, f, 0);
-}
-
-static void list_file(lister *ls, const char *path)
-{
-    cip_file *f = open_file(path, ls->o);
-    if (f == NULL)
-        ls->rc = EXIT_FAILED;
-    else
-        list(ls, path, f, ls->o->npos > 1);
-    cip_file_close(f);
-}
-
-/* --- folders --------------------------------------------------------------------------------- */
-
-static int is_shown(const struct dirent *e)
-{
-    return e->d_name[0] != '.';
-}
-
-/* What is of no known format is passed over, and a folder that is none is looked into; links are
- * not followed. */
-static void list_below(lister *ls, const char *path, int depth)
-{
-    enum { DEEPEST = 100 };
-    struct stat st;
-    struct dirent **entry = NULL;
-    cip_limits limits;
-    const cip_open_options open = open_options(ls->o, &limits);
-    cip_err err = CIP_ERR_INIT;
-    cip_file *f;
-    if ((depth == 0 ? stat : lstat)(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return;
-    cip_status known = cip_open(path, &open, &f, &err);
-    if (known == CIP_OK)
-        list(ls, path, f, true);
-    cip_file_close(f);
-    if (known == CIP_OK || known == CIP_ERR_FORMAT)
-        return;
-    if (known != CIP_ERR_UNSUPPORTED || !S_ISDIR(st.st_mode)) {
-        complain(path, &err);
-        ls->rc = EXIT_FAILED;
-        return;
-    }
-    const int n = depth < DEEPEST ? scandir(path, &entry, is_shown, alphasort) : 0;
-    for (int i = 0; i < n; i++) {
-        const size_t len = strlen(path) + strlen(entry[i]->d_name) + 2;
-        char *below = malloc(len);
-        if (below != NULL) {
-            snprintf(below, len, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/",
-                     entry[i]->d_name);
-            list_below(ls, below, depth + 1);
-        }
-        free(below);
-        free(entry[i]);
-    }
-    free(entry);
 }
 
 int cmd_ls(const opts *o)
 {
     lister ls = { .o = o, .rc = EXIT_FINE };
     fputs(o->json ? "[" : "", stdout);
-    for (int i = 0; i < o->npos; i++)
-        if (o->recursive)
-            list_below(&ls, o->pos[i], 0);
-        else
-            list_file(&ls, o->pos[i]);
+    if (o->tsv && !o->json)
+        puts(
+            "file\tpath\tname\tdtype\tshape\tchunk\tstorage\tcodec\tstored_nbytes\tdecoded_nbytes\t"
+            "ratio\tnotes");
+    for (int i = 0; i < o->npos; i++) {
+        ls.several = o->npos > 1 || o->recursive || is_plain_folder(o, o->pos[i]);
+        const int rc = walk_files(o, o->pos[i], list, &ls);
+        ls.rc = rc > ls.rc ? rc : ls.rc;
+    }
     fputs(o->json ? "]\n" : "", stdout);
     return finish_stdout(ls.rc);
 }

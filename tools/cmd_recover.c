@@ -128,7 +128,7 @@ static int recover_folder(const opts *o)
 }
 
 /* A folder that has no update of its own to be recovered. */
-static bool is_plain_folder(const char *path)
+static bool has_no_update(const char *path)
 {
     struct stat st;
     cip_recover_info info = { .size = sizeof info };
@@ -145,7 +145,7 @@ int cmd_recover(const opts *o)
         fputs("cippus: --apply and --discard exclude each other\n", stderr);
         return EXIT_USAGE;
     }
-    if (is_plain_folder(path))
+    if (has_no_update(path))
         return recover_folder(o);
     int what = o->apply ? CIP_RECOVER_APPLY : o->discard ? CIP_RECOVER_DISCARD : CIP_RECOVER_LOOK;
     if (cip_recover(path, what, &info, &err) != CIP_OK)

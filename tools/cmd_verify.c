@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "findings.h"
 #include "print.h"
+#include "folders.h"
 
 static int verify_one(const char *path, const opts *o, bool *any)
 {
@@ -20,22 +21,40 @@ static int verify_one(const char *path, const opts *o, bool *any)
     hide_progress(o->bar);
     if (st != CIP_OK)
         return complain(path, &err);
-    if (u.nbad == 0 && !o->json) {
+    if (u.nbad == 0 && !o->json && !o->quiet) {
         print_escaped(stdout, path);
         puts(": ok");
     }
     return u.nbad == 0 ? EXIT_FINE : EXIT_FINDINGS;
 }
 
+typedef struct verifier {
+    const opts *o;
+    bool any;
+    int rc;
+} verifier;
+
+/* A walk_fn: what cannot be opened is reported by verifying it. */
+static void verify_file(void *user, const char *path, const cip_file *f, const cip_err *err)
+{
+    verifier *v = user;
+    (void)f;
+    (void)err;
+    const int one = verify_one(path, v->o, &v->any);
+    v->rc = one > v->rc ? one : v->rc;
+}
+
 int cmd_verify(const opts *o)
 {
-    int rc = EXIT_FINE;
-    bool any = false;
+    verifier v = { .o = o, .rc = EXIT_FINE };
     fputs(o->json ? "[" : "", stdout);
-    for (int i = 0; i < o->npos; i++) {
-        int one = verify_one(o->pos[i], o, &any);
-        rc = one > rc ? one : rc;
-    }
+    for (int i = 0; i < o->npos; i++)
+        if (o->recursive || is_plain_folder(o, o->pos[i])) {
+            const int none = walk_files(o, o->pos[i], verify_file, &v);
+            v.rc = none > v.rc ? none : v.rc;
+        } else {
+            verify_file(&v, o->pos[i], NULL, NULL);
+        }
     fputs(o->json ? "]\n" : "", stdout);
-    return finish_stdout(rc);
+    return finish_stdout(v.rc);
 }

@@ -14,11 +14,12 @@
 #include "suggest.h"
 
 static const command commands[] = {
-    { "Look at files", "ls", "FILE...", cmd_ls, 1, -1,
-      "List the arrays of a file: path, dtype, shape, storage, codec", NULL,
+    { "Look at files", "ls", "FILE|FOLDER...", cmd_ls, 1, -1,
+      "List the arrays of a file: path, dtype, shape, storage, codec",
+      "Of a folder, those of all files of known formats in it.",
       "cippus ls night.asdf\n"
       "cippus ls -R archive",
-      "recursive json | offset" },
+      "recursive tsv json | offset" },
     { NULL, "info", "FILE...", cmd_info, 1, -1,
       "Show a file's format, version, writer, size and codecs", NULL,
       "cippus info night.asdf\n"
@@ -43,12 +44,13 @@ static const command commands[] = {
       "cippus stat night.asdf image '[:16, :16]'",
       "json check | dtype column-major sidecar offset from shape byteorder header no-header "
       "sep unescape" },
-    { "Check and compare", "verify", "FILE...", cmd_verify, 1, -1,
+    { "Check and compare", "verify", "FILE|FOLDER...", cmd_verify, 1, -1,
       "Check structure, index and every stored checksum",
+      "Of a folder, all files of known formats in it.\n"
       "Prints one line for each finding; exit status 1 if there is any.",
       "cippus verify night.asdf\n"
-      "cippus verify --deep archive/*.asdf",
-      "deep json | sidecar offset" },
+      "cippus verify --deep -R archive",
+      "deep recursive quiet json | sidecar offset" },
     { NULL, "diff", "A B", cmd_diff, 2, 2, "Compare metadata and data of two files, of any formats",
       "Prints one line for each difference; exit status 1 if there is any.",
       "cippus diff old.asdf new.asdf\n"

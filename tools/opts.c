@@ -38,6 +38,8 @@ const opt_row opt_rows[] = {
     TEXT("shards", "DIR:DIR", shards, "search these folders too for superchunks of a BLZ array"),
     FLAG("force", force, "accept unknown versions and flags; mv, set: replace what is there"),
     FLAG("recursive", recursive, "include the files in subfolders (short: -R)"),
+    FLAG("tsv", tsv, "print a table with tabs, with a header line"),
+    FLAG("quiet", quiet, "print findings only (short: -q)"),
     FLAG("blocks", blocks, "show the table of blocks"),
     FLAG("chunks", chunks, "show every chunk: where it is stored and what it holds"),
     FLAG("query", query, "print what the format's own tools print (RawArray's query)"),
@@ -475,6 +477,8 @@ int opts_parse(const command *c, int argc, char **argv, opts *o)
         } else if (!only_pos && (strcmp(argv[i], "-r") == 0 || strcmp(argv[i], "-R") == 0) &&
                    opts_takes(c, "recursive")) {
             o->recursive = true;
+        } else if (!only_pos && strcmp(argv[i], "-q") == 0 && opts_takes(c, "quiet")) {
+            o->quiet = true;
         } else if (!only_pos && strncmp(argv[i], "--", 2) == 0) {
             int rc = take_option(c, argc, argv, &i, o);
             if (rc != 0)

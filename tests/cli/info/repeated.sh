@@ -12,4 +12,4 @@ far: !core/ndarray-1.0.0 {source: far.asdf, shape: [2], datatype: int8, byteorde
 EOF
 cippus info x.asdf | grep comment
 cippus info --json x.asdf
-cippus ls x.asdf
+cippus ls x.asdf || echo "exit $?"
