@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "listed.h"
 #include "print.h"
 
 /* Bytes of all arrays as they are decoded; the one without a path beside others is made of them. */
@@ -18,6 +19,67 @@ static uint64_t decoded_nbytes(const cip_file *f)
             sum += n;
     }
     return sum;
+}
+
+enum { MOST_ARRAYS = 100 }; /* that are printed as text */
+
+/* "array: image float32 [128, 160] lz4, ratio 1.4". */
+static void print_arrays(const cip_file *f)
+{
+    size_t n = 0, at = 0;
+    for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL; n++) {
+        listed l;
+        if (n >= MOST_ARRAYS)
+            continue;
+        listed_look(f, a, &l);
+        fputs("array: ", stdout);
+        listed_print_path(stdout, &l);
+        putchar(' ');
+        print_escaped(stdout, cip_dtype_name(cip_array_dtype(a)));
+        putchar(' ');
+        print_shape(stdout, cip_array_shape(a), cip_array_ndim(a));
+        if (l.s.chunk != NULL) {
+            fputs(" chunks ", stdout);
+            print_shape(stdout, l.s.chunk, cip_array_ndim(a));
+        }
+        if (l.s.codec != NULL && l.s.codec[0] != '\0') {
+            putchar(' ');
+            print_escaped(stdout, l.s.codec);
+        }
+        if (listed_ratio(&l) != 0)
+            printf(", ratio %.*f", listed_ratio(&l) < 100 ? 2 : 0, listed_ratio(&l));
+        if (l.err.code != CIP_OK)
+            printf(" (%s)", cip_status_name((cip_status)l.err.code));
+        if (l.missing != 0)
+            printf(" (%" PRIu64 " chunk%s missing)", l.missing, l.missing == 1 ? "" : "s");
+        putchar('\n');
+    }
+    if (n > MOST_ARRAYS)
+        printf("more arrays: %zu (cippus ls lists them)\n", n - MOST_ARRAYS);
+}
+
+static void print_arrays_json(const cip_file *f)
+{
+    size_t at = 0;
+    bool any = false;
+    for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL; any = true) {
+        listed l;
+        listed_look(f, a, &l);
+        fputs(any ? ", {\"path\": " : "{\"path\": ", stdout);
+        print_json_string(stdout, cip_array_path(a));
+        fputs(", \"dtype\": ", stdout);
+        print_json_string(stdout, cip_dtype_name(cip_array_dtype(a)));
+        fputs(", \"shape\": ", stdout);
+        print_shape(stdout, cip_array_shape(a), cip_array_ndim(a));
+        if (l.s.chunk != NULL) {
+            fputs(", \"chunk\": ", stdout);
+            print_shape(stdout, l.s.chunk, cip_array_ndim(a));
+        }
+        fputs(", \"codec\": ", stdout);
+        print_json_string(stdout, l.s.codec != NULL ? l.s.codec : "");
+        listed_print_sizes_json(&l);
+        putchar('}');
+    }
 }
 
 static void print_facts(const cip_file *f, const char *path)
@@ -47,6 +109,7 @@ static void print_facts(const cip_file *f, const char *path)
         print_escaped(stdout, value);
         putchar('\n');
     }
+    print_arrays(f);
 }
 
 static bool is_named_before(const cip_file *f, size_t i, const char *key)
@@ -106,7 +169,9 @@ static void print_facts_json(const cip_file *f, const char *path)
         fputs(": ", stdout);
         print_values_json(f, i, key);
     }
-    fputs("}}", stdout);
+    fputs("}, \"array_list\": [", stdout);
+    print_arrays_json(f);
+    fputs("]}", stdout);
 }
 
 void print_checksum(const uint8_t *value, size_t n)

@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "print.h"
 #include "folders.h"
+#include "listed.h"
+#include "print.h"
 
 typedef struct lister {
     const opts *o;
@@ -18,99 +19,6 @@ typedef struct lister {
 } lister;
 
 /* --- one array ------------------------------------------------------------------------------- */
-
-typedef struct listed {
-    const cip_array *array;
-    cip_array_storage s;
-    const char *name;                               /* of the column that it is, or NULL */
-    uint64_t decoded;                               /* bytes of its elements */
-    uint64_t missing;                               /* chunks whose files are not there */
-    cip_err err;                                    /* why it cannot be read; .code OK: it can */
-    char codec[sizeof((cip_chunk_info *)0)->codec]; /* of data in another file */
-} listed;
-
-/* What a table calls the column whose data are the array: "table/columns/3/data" has a name beside
- * it. */
-static const char *name_of_column(const cip_file *f, const cip_array *a)
-{
-    const char *slash = strrchr(cip_array_path(a), '/'), *name = NULL;
-    if (slash == NULL || strcmp(slash, "/data") != 0)
-        return NULL;
-    char *above = strndup(cip_array_path(a), (size_t)(slash - cip_array_path(a)));
-    if (above != NULL)
-        cip_tree_get_string(cip_tree_get(cip_file_tree(f), above, NULL), "name", &name, NULL);
-    free(above);
-    return name;
-}
-
-/* Data in another file: what is stored there, or that it is not there. */
-static void look_outside(listed *l)
-{
-    cip_chunk_info c = { .size = sizeof c };
-    uint64_t n = 0;
-    if (cip_chunk_count(l->array, &n, &l->err) != CIP_OK || n != 1 ||
-        cip_chunk_at(l->array, 0, &c, &l->err) != CIP_OK)
-        return;
-    l->s.stored_nbytes = c.stored_nbytes;
-    snprintf(l->codec, sizeof l->codec, "%s", c.codec);
-    l->s.codec = l->codec;
-}
-
-/* Chunks in files of their own that are not there. Of a great many the first ones are looked at. */
-static void count_missing(listed *l)
-{
-    enum { MOST = 10000 };
-    cip_chunk_info c = { .size = sizeof c };
-    uint64_t n = 0;
-    if (cip_chunk_count(l->array, &n, NULL) != CIP_OK)
-        return;
-    for (uint64_t i = 0; i < n && i < MOST; i += c.run) {
-        if (cip_chunk_at(l->array, i, &c, NULL) != CIP_OK)
-            c.run = 1;
-        else if (c.member[0] == '\0' && c.state == CIP_CHUNK_DATA)
-            return; /* they lie in this file */
-        else if (c.member[0] != '\0' && c.state == CIP_CHUNK_MISSING)
-            l->missing += c.run;
-    }
-}
-
-static void look_at(const cip_file *f, const cip_array *a, listed *l)
-{
-    *l = (listed){
-        .array = a, .s = { .size = sizeof l->s }, .name = name_of_column(f, a), .err = CIP_ERR_INIT
-    };
-    cip_array_get_storage(a, &l->s, NULL);
-    if (cip_array_state(a, &l->err) == CIP_OK && l->s.kind != NULL &&
-        strcmp(l->s.kind, "external") == 0)
-        look_outside(l);
-    else if (l->err.code == CIP_OK && l->s.chunk != NULL)
-        count_missing(l);
-    cip_read_shape(a, NULL, NULL, NULL, &l->decoded, NULL);
-}
-
-/* Files that the array needs are not there. */
-static bool lacks_files(const listed *l)
-{
-    return l->missing != 0 || (l->err.code == CIP_ERR_NOT_FOUND && l->s.kind != NULL &&
-                               strcmp(l->s.kind, "external") == 0);
-}
-
-/* How many times smaller than its elements what is stored is; 0: nothing is, or it is not known. */
-static double ratio_of(const listed *l)
-{
-    return l->s.stored_nbytes != 0 ? (double)l->decoded / (double)l->s.stored_nbytes : 0;
-}
-
-static void cell_path(FILE *f, const listed *l)
-{
-    const char *path = cip_array_path(l->array);
-    print_escaped(f, path[0] != '\0' ? path : ".");
-    if (l->name != NULL) {
-        fputs(" (", f);
-        print_escaped(f, l->name);
-        putc(')', f);
-    }
-}
 
 static void cell_dtype(FILE *f, const listed *l)
 {
@@ -148,7 +56,7 @@ static void cell_bytes(FILE *f, const listed *l)
 
 static void cell_ratio(FILE *f, const listed *l)
 {
-    const double ratio = ratio_of(l);
+    const double ratio = listed_ratio(l);
     if (ratio != 0)
         fprintf(f, "%.*f", ratio < 100 ? 2 : 0, ratio);
     else
@@ -188,7 +96,7 @@ static const struct cell {
     const char *head;
     void (*print)(FILE *f, const listed *l);
 } cells[NCELL] = {
-    [PATH] = { "path", cell_path },          [DTYPE] = { "dtype", cell_dtype },
+    [PATH] = { "path", listed_print_path },  [DTYPE] = { "dtype", cell_dtype },
     [SHAPE] = { "shape", cell_shape },       [CHUNKS] = { "chunks", cell_chunks },
     [STORAGE] = { "storage", cell_storage }, [CODEC] = { "codec", cell_codec },
     [STORED] = { "stored", cell_bytes },     [RATIO] = { "ratio", cell_ratio },
@@ -372,12 +280,7 @@ static void print_json(const char *file, const listed *l, bool first)
     print_json_string(stdout, l->s.kind != NULL ? l->s.kind : "");
     fputs(", \"codec\": ", stdout);
     print_json_string(stdout, l->s.codec != NULL ? l->s.codec : "");
-    printf(", \"stored_nbytes\": %" PRIu64 ", \"decoded_nbytes\": %" PRIu64 ", \"ratio\": ",
-           l->s.stored_nbytes, l->decoded);
-    if (ratio_of(l) != 0)
-        printf("%.4g", ratio_of(l));
-    else
-        fputs("null", stdout);
+    listed_print_sizes_json(l);
     printf(", \"block\": %" PRId64 ", \"masked\": %s, \"state\": ", l->s.block,
            l->s.masked ? "true" : "false");
     print_json_string(stdout, cip_status_name(st));
@@ -405,12 +308,12 @@ static void print_rows(lister *ls, const cip_file *f, bool table)
         size_t at = 0;
         for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL;) {
             listed l;
-            look_at(f, a, &l);
+            listed_look(f, a, &l);
             if (pass == 0)
                 widen(&l, table ? NCELL : 1, width);
             else
                 (table ? print_row : print_line)(&l, width);
-            if (lacks_files(&l) && ls->rc == EXIT_FINE)
+            if (listed_lacks_files(&l) && ls->rc == EXIT_FINE)
                 ls->rc = EXIT_FINDINGS;
         }
     }
@@ -422,13 +325,13 @@ static void print_records(lister *ls, const char *path, const cip_file *f)
     size_t at = 0;
     for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL;) {
         listed l;
-        look_at(f, a, &l);
+        listed_look(f, a, &l);
         if (ls->o->json)
             print_json(path, &l, !ls->any);
         else
             print_tsv(path, &l);
         ls->any = true;
-        if (lacks_files(&l) && ls->rc == EXIT_FINE)
+        if (listed_lacks_files(&l) && ls->rc == EXIT_FINE)
             ls->rc = EXIT_FINDINGS;
     }
 }

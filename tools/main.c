@@ -21,7 +21,7 @@ static const command commands[] = {
       "cippus ls -R archive",
       "recursive tsv json | offset" },
     { NULL, "info", "FILE...", cmd_info, 1, -1,
-      "Show a file's format, version, writer, size and codecs", NULL,
+      "Show a file's format, version, writer, size, codecs and arrays", NULL,
       "cippus info night.asdf\n"
       "cippus info --chunks cube.b2nd",
       "blocks chunks path json | query offset" },

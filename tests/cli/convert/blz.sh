@@ -2,7 +2,7 @@
 exec 2>&1
 python3 -c "import struct,sys; sys.stdout.buffer.write(struct.pack('<3000i', *range(3000)))" | cippus convert - a.npy --from raw --dtype int32 --shape 1000,3
 for kind in bcolz blz-dir; do
-    cippus convert a.npy "$kind.out" --format "$kind" && cippus info "$kind.out" | tail -n 4 && cat "$kind.out/meta/storage" && find "$kind.out" | sort
+    cippus convert a.npy "$kind.out" --format "$kind" && cippus info "$kind.out" | tail -n 5 && cat "$kind.out/meta/storage" && find "$kind.out" | sort
     cippus verify --deep "$kind.out" && cippus convert "$kind.out" b.npy --overwrite && cmp a.npy b.npy
 done
 cippus convert a.npy c.bcolz --codec zstd:9 --option chunklen=300 --option filter=bitshuffle && cat c.bcolz/meta/storage && ls c.bcolz/data && cippus verify --deep c.bcolz

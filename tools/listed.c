@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the command tells of one array. */
+#include "listed.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+
+/* What a table calls the column whose data are the array: "table/columns/3/data" has a name beside
+ * it. */
+static const char *name_of_column(const cip_file *f, const cip_array *a)
+{
+    const char *slash = strrchr(cip_array_path(a), '/'), *name = NULL;
+    if (slash == NULL || strcmp(slash, "/data") != 0)
+        return NULL;
+    char *above = strndup(cip_array_path(a), (size_t)(slash - cip_array_path(a)));
+    if (above != NULL)
+        cip_tree_get_string(cip_tree_get(cip_file_tree(f), above, NULL), "name", &name, NULL);
+    free(above);
+    return name;
+}
+
+/* Data in another file: what is stored there, or that it is not there. */
+static void look_outside(listed *l)
+{
+    cip_chunk_info c = { .size = sizeof c };
+    uint64_t n = 0;
+    if (cip_chunk_count(l->array, &n, &l->err) != CIP_OK || n != 1 ||
+        cip_chunk_at(l->array, 0, &c, &l->err) != CIP_OK)
+        return;
+    l->s.stored_nbytes = c.stored_nbytes;
+    snprintf(l->codec, sizeof l->codec, "%s", c.codec);
+    l->s.codec = l->codec;
+}
+
+/* Chunks in files of their own that are not there. Of a great many the first ones are looked at. */
+static void count_missing(listed *l)
+{
+    enum { MOST = 10000 };
+    cip_chunk_info c = { .size = sizeof c };
+    uint64_t n = 0;
+    if (cip_chunk_count(l->array, &n, NULL) != CIP_OK)
+        return;
+    for (uint64_t i = 0; i < n && i < MOST; i += c.run) {
+        if (cip_chunk_at(l->array, i, &c, NULL) != CIP_OK)
+            c.run = 1;
+        else if (c.member[0] == '\0' && c.state == CIP_CHUNK_DATA)
+            return; /* they lie in this file */
+        else if (c.member[0] != '\0' && c.state == CIP_CHUNK_MISSING)
+            l->missing += c.run;
+    }
+}
+
+void listed_look(const cip_file *f, const cip_array *a, listed *l)
+{
+    *l = (listed){
+        .array = a, .s = { .size = sizeof l->s }, .name = name_of_column(f, a), .err = CIP_ERR_INIT
+    };
+    cip_array_get_storage(a, &l->s, NULL);
+    if (cip_array_state(a, &l->err) == CIP_OK && l->s.kind != NULL &&
+        strcmp(l->s.kind, "external") == 0)
+        look_outside(l);
+    else if (l->err.code == CIP_OK && l->s.chunk != NULL)
+        count_missing(l);
+    cip_read_shape(a, NULL, NULL, NULL, &l->decoded, NULL);
+}
+
+bool listed_lacks_files(const listed *l)
+{
+    return l->missing != 0 || (l->err.code == CIP_ERR_NOT_FOUND && l->s.kind != NULL &&
+                               strcmp(l->s.kind, "external") == 0);
+}
+
+double listed_ratio(const listed *l)
+{
+    return l->s.stored_nbytes != 0 ? (double)l->decoded / (double)l->s.stored_nbytes : 0;
+}
+
+void listed_print_path(FILE *f, const listed *l)
+{
+    const char *path = cip_array_path(l->array);
+    print_escaped(f, path[0] != '\0' ? path : ".");
+    if (l->name != NULL) {
+        fputs(" (", f);
+        print_escaped(f, l->name);
+        putc(')', f);
+    }
+}
+
+void listed_print_sizes_json(const listed *l)
+{
+    printf(", \"stored_nbytes\": %" PRIu64 ", \"decoded_nbytes\": %" PRIu64 ", \"ratio\": ",
+           l->s.stored_nbytes, l->decoded);
+    if (listed_ratio(l) != 0)
+        printf("%.4g", listed_ratio(l));
+    else
+        fputs("null", stdout);
+}

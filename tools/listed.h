@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What `ls` and `info` tell of one array. */
+#ifndef CIPPUS_TOOLS_LISTED_H
+#define CIPPUS_TOOLS_LISTED_H
+
+#include <stdio.h>
+
+#include "cippus/cippus.h"
+
+typedef struct listed {
+    const cip_array *array;
+    cip_array_storage s;
+    const char *name;                               /* of the column that it is, or NULL */
+    uint64_t decoded;                               /* bytes of its elements */
+    uint64_t missing;                               /* chunks whose files are not there */
+    cip_err err;                                    /* why it cannot be read; .code OK: it can */
+    char codec[sizeof((cip_chunk_info *)0)->codec]; /* of data in another file */
+} listed;
+
+/* Looks at the array, and whether the files are there that its data lie in. */
+void listed_look(const cip_file *f, const cip_array *a, listed *l);
+/* Files that the array needs are not there. */
+bool listed_lacks_files(const listed *l);
+/* How many times smaller than its elements what is stored is; 0: nothing is, or it is not known. */
+double listed_ratio(const listed *l);
+/* "." for none; behind that of a table's column its name. */
+void listed_print_path(FILE *f, const listed *l);
+/* The keys stored_nbytes, decoded_nbytes and ratio, to stdout. */
+void listed_print_sizes_json(const listed *l);
+
+#endif
