@@ -66,6 +66,9 @@ int cat_failed(const target *t, const opts *o, cip_err *err);
  * by the path that the second word is: what was a PATH without such files stays one. EXIT_FINE, or
  * the exit status after a complaint. */
 int files_or_path(const opts *o, int max, bool *files);
+/* Whether the path names something in the first file; one that cannot be opened has nothing. *rc:
+ * EXIT_FINE, or the exit status where that was told already. */
+bool is_path(const opts *o, const char *path, int *rc);
 /* The type that `option` names, to be freed; NULL with *rc where it is none, after a complaint, and
  * where `text` is NULL. */
 cip_dtype *dtype_option(const char *option, const char *text, int *rc);

@@ -10,6 +10,7 @@
 #include "cippus/change.h"
 #include "commands.h"
 #include "help.h"
+#include "joined.h"
 #include "print.h"
 #include "suggest.h"
 
@@ -166,10 +167,13 @@ static int run(const command *c, int argc, char **argv)
     int rc = opts_parse(c, argc, argv, &o);
     bar.off = o.no_progress;
     o.bar = &bar;
-    if (rc == 0 && o.help)
+    if (rc == 0 && o.help) {
         help_command(c, &o);
-    else if (rc == 0)
-        rc = c->run(&o);
+    } else if (rc == 0) {
+        rc = split_joined(c, &o);
+        rc = rc == 0 ? opts_check_count(c, &o) : rc;
+        rc = rc == 0 ? c->run(&o) : rc;
+    }
     hide_progress(&bar);
     free(o.pos);
     return rc;

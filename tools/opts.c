@@ -303,6 +303,30 @@ static int add_shards(const char *text, opts *o)
     return 0;
 }
 
+/* Names that people know from extensions and other programs: those of formats, and numpy's of
+ * types. Any other text is itself. */
+static const char *known_as(const opt_row *row, const char *text)
+{
+    static const char *const names[][3] = {
+        { "format", "b2nd", "blosc2" },      { "format", "b2", "blosc2" },
+        { "format", "ra", "rawarray" },      { "format", "blp", "bloscpack" },
+        { "format", "numpy", "npy" },        { "dtype", "float", "float64" },
+        { "dtype", "double", "float64" },    { "dtype", "single", "float32" },
+        { "dtype", "half", "float16" },      { "dtype", "int", "int64" },
+        { "dtype", "uint", "uint64" },       { "dtype", "short", "int16" },
+        { "dtype", "ushort", "uint16" },     { "dtype", "byte", "int8" },
+        { "dtype", "ubyte", "uint8" },       { "dtype", "bool", "bool8" },
+        { "dtype", "complex", "complex128" }
+    };
+    const char *kind = row->at == offsetof(opts, format) ? "format"
+                       : row->at == offsetof(opts, dtype) || row->at == offsetof(opts, as) ? "dtype"
+                                                                                           : "";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(kind, names[i][0]) == 0 && strcmp(text, names[i][1]) == 0)
+            return names[i][2];
+    return text;
+}
+
 /* One that --version lists, or 2 after a complaint with the nearest. */
 static int check_format(const command *c, const opt_row *row, const char *text)
 {
@@ -332,6 +356,7 @@ static int set_value(const command *c, const opt_row *row, const char *text, opt
 {
     char *at = (char *)o + row->at;
     uint64_t n = 0;
+    text = row->kind == OPT_TEXT ? known_as(row, text) : text;
     if (row->kind == OPT_FORMAT)
         return add_option(c, row, text, o);
     if (row->at == offsetof(opts, shards))
@@ -439,10 +464,11 @@ static int take_option(const command *c, int argc, char **argv, int *i, opts *o)
 
 enum { LONGEST_KEY = 32 };
 
-/* One block for all lists, each as long as argv, and for texts that are put together of its. */
+/* One block for all lists, each as long as argv with two words more (split_joined), and for texts
+ * that are put together of its. */
 static bool make_room(int argc, char **argv, opts *o)
 {
-    const size_t n = (size_t)argc + 1;
+    const size_t n = (size_t)argc + 3;
     size_t nbytes = 0, nshard = n;
     for (int i = 0; i < argc; i++) {
         nbytes += strlen(argv[i]) + LONGEST_KEY;
@@ -490,10 +516,12 @@ int opts_parse(const command *c, int argc, char **argv, opts *o)
             o->pos[o->npos++] = argv[i];
         }
     }
-    if (o->help)
-        return 0;
-    if (o->all && !opts_takes(c, "all"))
-        return unknown_option(c, "--all", strlen("all"));
+    return o->all && !o->help && !opts_takes(c, "all") ? unknown_option(c, "--all", strlen("all"))
+                                                       : 0;
+}
+
+int opts_check_count(const command *c, const opts *o)
+{
     if (o->npos < c->min)
         return wrong(c, "expected ", c->args);
     if (c->max >= 0 && o->npos > c->max)

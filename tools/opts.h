@@ -106,6 +106,8 @@ typedef struct command {
 /* Parses argv[1..] for the command. 0, or the exit status after having said what is wrong. o->pos
  * points into a block that the caller frees. */
 int opts_parse(const command *c, int argc, char **argv, opts *o);
+/* Whether there are as many words beside the options as the command takes; the same. */
+int opts_check_count(const command *c, const opts *o);
 /* Names of the options of every command, and whether one is the command's. */
 extern const char opts_common[];
 bool opts_takes(const command *c, const char *name);

@@ -46,30 +46,35 @@ static bool are_files(const opts *o)
     return strcmp(o->pos[0], "-") != 0 && strcmp(o->pos[1], ".") != 0;
 }
 
-/* Whether the path names something in the first file; a file that cannot be opened has nothing. */
-static bool is_path(const opts *o, const char *path)
+bool is_path(const opts *o, const char *path, int *rc)
 {
     cip_limits limits;
     const cip_open_options open = open_options(o, &limits);
     const char *field;
     cip_file *f = NULL;
-    int rc;
     const int kind = input_kind_of(o, o->pos[0]);
+    *rc = kind < 0 ? EXIT_USAGE : EXIT_FINE;
     if (kind == INPUT_KNOWN)
         (void)cip_open(o->pos[0], &open, &f, NULL);
     else if (kind >= 0)
-        f = input_open(o->pos[0], o, &rc);
-    const bool there = f != NULL && (cip_find_field(f, path, &field, NULL) != NULL ||
-                                     cip_tree_get(cip_file_tree(f), path, NULL) != NULL);
+        f = input_open(o->pos[0], o, rc);
+    *rc = f != NULL ? EXIT_FINE : *rc;
+    const cip_array *a = f != NULL ? cip_find_field(f, path, &field, NULL) : NULL;
+    const cip_read_args args = { .size = sizeof args, .field = a != NULL ? field : NULL };
+    const bool there =
+        f != NULL && ((a != NULL && (field[0] == '\0' ||
+                                     cip_read_shape(a, &args, NULL, NULL, NULL, NULL) == CIP_OK)) ||
+                      cip_tree_get(cip_file_tree(f), path, NULL) != NULL);
     cip_file_close(f);
     return there;
 }
 
 int files_or_path(const opts *o, int max, bool *files)
 {
-    *files = o->npos > 1 && are_files(o) && !is_path(o, o->pos[1]);
-    if (*files || o->npos <= max)
-        return EXIT_FINE;
+    int rc = EXIT_FINE;
+    *files = o->npos > 1 && are_files(o) && !is_path(o, o->pos[1], &rc);
+    if (rc != EXIT_FINE || *files || o->npos <= max)
+        return rc;
     fputs("cippus: one argument too many: ", stderr);
     print_escaped(stderr, o->pos[max]);
     putc('\n', stderr);
@@ -88,6 +93,14 @@ void note_unchecked(const char *name, const cip_file *f, const cip_array *a)
     bool block = b != NULL && b->checksum[0] != '\0';
     if (!block && (cip_chunk_at(a, 0, &c, NULL) != CIP_OK || c.checksum[0] == '\0'))
         print_told(name, "note: ", &none);
+}
+
+/* An index alone is taken for a path, as that of a list's item. */
+static void suggest_index(const char *path, cip_err *err)
+{
+    const size_t n = strlen(err->text), digits = strspn(path + (path[0] == '-'), "0123456789");
+    if (err->code == CIP_ERR_NOT_FOUND && digits != 0 && path[digits + (path[0] == '-')] == '\0')
+        snprintf(err->text + n, sizeof err->text - n, "; '[%s]' is an index", path);
 }
 
 int target_open(const opts *o, bool quiet, target *t)
@@ -115,6 +128,7 @@ int target_in(const opts *o, bool quiet, cip_file *file, target *t)
     t->args.field = field;
     if (t->array == NULL) {
         suggest_path(t->file, path, true, &err);
+        suggest_index(path, &err);
         rc = complain(o->pos[0], &err);
     } else if (o->check) {
         note_unchecked(o->pos[0], t->file, t->array);

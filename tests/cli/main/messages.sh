@@ -30,5 +30,5 @@ exits set y.asdf exposure/time '{a: '
 try cat y.asdf image '[0, :3]' --dtype float
 try cat y.asdf image '[0, :3]' --dtype flaot32
 try cat y.asdf image '[0, :3]' --dtype complex
-exits cat y.asdf image '[0, :3]' --dtype float
+exits cat y.asdf image '[0, :3]' --dtype flaot32
 try set y.asdf instrument/gain 1.9 --dry-run

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * FILE/PATH[SLICE] in one word. */
+#include "joined.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "folders.h"
+
+/* Puts a word in front of o->pos[at]; opts_parse left room for two. */
+static void insert(opts *o, int at, const char *word)
+{
+    memmove(o->pos + at + 1, o->pos + at, (size_t)(o->npos - at) * sizeof *o->pos);
+    o->pos[at] = word;
+    o->npos++;
+}
+
+/* The first n letters of a word in o->text, which has room for each word once more. */
+static const char *part(opts *o, const char *word, size_t n)
+{
+    char *text = o->text;
+    memcpy(text, word, n);
+    text[n] = '\0';
+    o->text += n + 1;
+    return text;
+}
+
+/* Where "[...]" at the end of a word begins; 0: it has none, or is nothing else. */
+static size_t bracket_of(const char *word)
+{
+    const size_t n = strlen(word);
+    const char *open = strchr(word, '[');
+    return n != 0 && word[n - 1] == ']' && open != NULL ? (size_t)(open - word) : 0;
+}
+
+/* Whether the first n letters name a file, or a folder that is an array store. */
+static bool is_file(const opts *o, const char *word, size_t n)
+{
+    struct stat st;
+    char name[4096];
+    if (n == 0 || n >= sizeof name)
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)n, word);
+    return stat(name, &st) == 0 && (!S_ISDIR(st.st_mode) || !is_plain_folder(o, name));
+}
+
+/* FILE[SLICE], FILE/PATH, FILE/PATH[SLICE]. */
+static void split_file(opts *o, bool slices)
+{
+    const char *word = o->pos[0];
+    if (access(word, F_OK) == 0 || strcmp(word, "-") == 0)
+        return;
+    const size_t bracket = slices ? bracket_of(word) : 0;
+    size_t n = bracket != 0 ? bracket : strlen(word);
+    if (bracket != 0 && is_file(o, word, n)) {
+        insert(o, 1, word + n);
+        o->pos[0] = part(o, word, n);
+        return;
+    }
+    for (; n > 0; n--)
+        if (word[n] == '/' && word[n + 1] != '\0' && is_file(o, word, n)) {
+            insert(o, 1, word + n + 1);
+            o->pos[0] = part(o, word, n);
+            return;
+        }
+}
+
+/* "0:3", "::2, 5", "...": nothing else it could be but a strange name. */
+static bool looks_like_slice(const char *word)
+{
+    return word[strspn(word, "0123456789:,.- ")] == '\0' &&
+           (strpbrk(word, ":,") != NULL || strcmp(word, "...") == 0);
+}
+
+/* PATH[SLICE], or a slice without brackets, behind the file; `last`: of the words that may be one.
+ */
+static int split_path(opts *o, int last)
+{
+    const char *word = last >= 1 ? o->pos[1] : "";
+    const size_t bracket = bracket_of(word);
+    const bool bare = looks_like_slice(word);
+    int rc = EXIT_FINE;
+    if ((bracket == 0 && !bare) || last > 1 || strcmp(o->pos[0], "-") == 0 ||
+        access(word, F_OK) == 0 || is_path(o, word, &rc) || rc != EXIT_FINE)
+        return rc;
+    if (bare) {
+        char *text = o->text;
+        o->text += sprintf(text, "[%s]", word) + 1;
+        o->pos[1] = text;
+    } else {
+        insert(o, 2, word + bracket);
+        o->pos[1] = part(o, word, bracket);
+    }
+    return rc;
+}
+
+int split_joined(const command *c, opts *o)
+{
+    const bool slices = strstr(c->args, "SLICE") != NULL;
+    const int after = strstr(c->args, "INPUT") != NULL; /* words behind them */
+    if (o->npos == 0 || (strstr(c->args, "PATH") == NULL && c->run != cmd_mv))
+        return EXIT_FINE;
+    split_file(o, slices);
+    return slices ? split_path(o, o->npos - 1 - after) : EXIT_FINE;
+}
