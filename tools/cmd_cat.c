@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "input.h"
+#include "printed.h"
 #include "print.h"
 #include "suggest.h"
 
@@ -134,6 +135,8 @@ static int check_options(const opts *o)
         return conflict("--points", "anything but --to text or raw");
     if (o->follow && (o->block >= 0 || o->points != NULL || o->column_major))
         return conflict("--follow", "--block, --points or --column-major");
+    if (o->follow && o->out != NULL)
+        return conflict("--follow", "-o");
     if (o->follow && strcmp(o->pos[0], "-") == 0)
         return conflict("--follow", "standard input");
     if (o->follow && !text && strcmp(o->to, "raw") != 0 && strcmp(o->to, "csv") != 0)
@@ -157,24 +160,20 @@ static int cat_array(target *t, const opts *o)
         print_warnings(o->pos[0], t->file, t->nwarning);
         return rc;
     }
-    cip_status st =
-        cip_export(t->array, &t->args, o->to != NULL ? o->to : "text", write_stdout, NULL, &err);
+    const cip_status st = export_stdout(t->array, &t->args, o->to != NULL ? o->to : "text", &err);
     hide_progress(o->bar);
     print_warnings(o->pos[0], t->file, t->nwarning); /* what the output could not hold */
     return st == CIP_OK ? EXIT_FINE : cat_failed(t, o, &err);
 }
 
-int cmd_cat(const opts *o)
+static int cat(const opts *o)
 {
     target t;
-    int rc = check_options(o);
-    if (rc != 0)
-        return rc;
     if (o->block >= 0)
         return cat_block(o);
     if (o->follow)
         return cat_follow(o);
-    rc = target_open(o, false, &t);
+    int rc = target_open(o, false, &t);
     if (rc != EXIT_FINE)
         return rc;
     if (o->chunk >= 0)
@@ -185,4 +184,22 @@ int cmd_cat(const opts *o)
         rc = o->points != NULL ? cat_points(&t, o) : cat_array(&t, o);
     target_close(&t);
     return finish_stdout(rc);
+}
+
+int cmd_cat(const opts *o)
+{
+    opts named = *o; /* what the output's name tells */
+    const char *out = o->out != NULL ? o->out : "-";
+    if (o->to == NULL && o->block < 0 && o->chunk < 0)
+        named.to = output_kind(out);
+    int rc = check_options(&named);
+    if (rc != 0)
+        return rc;
+    const bool binary =
+        o->block >= 0 || o->chunk >= 0 ||
+        (named.to != NULL && (strcmp(named.to, "raw") == 0 || strcmp(named.to, "npy") == 0));
+    if (refuse_terminal(binary && strcmp(out, "-") == 0))
+        return EXIT_USAGE;
+    rc = output_begin(o, out);
+    return rc == EXIT_FINE ? output_end(o, out, cat(&named)) : rc;
 }

@@ -7,7 +7,9 @@
 #include "commands.h"
 #include "convert_filled.h"
 #include "convert_several.h"
+#include "convert_text.h"
 #include "input.h"
+#include "printed.h"
 #include "print.h"
 #include "suggest.h"
 
@@ -201,6 +203,10 @@ int cmd_convert(const opts *o)
     cip_convert_options c = { .size = sizeof c };
     int rc = EXIT_FINE;
     fill(o, &c);
+    if ((o->fill != NULL || o->npos > 2) && convert_text_kind(o) != NULL) {
+        fputs("cippus: csv, tsv and json hold one array: one input, no --fill\n", stderr);
+        return EXIT_USAGE;
+    }
     if (o->fill != NULL || o->npos > 2)
         return by_calls(o, &c);
     if (o->npos < 2) {
@@ -211,10 +217,13 @@ int cmd_convert(const opts *o)
         fputs("cippus: --name goes with several inputs\n", stderr);
         return EXIT_USAGE;
     }
+    const char *text = convert_text_kind(o);
     if (o->json && strcmp(o->pos[1], "-") == 0) {
         fputs("cippus: --json and the output would both be standard output\n", stderr);
         return EXIT_USAGE;
     }
+    if (refuse_terminal(text == NULL && strcmp(o->pos[1], "-") == 0))
+        return EXIT_USAGE;
     c.on_loss = on_loss;
     c.progress = on_progress;
     c.user = &t;
@@ -226,6 +235,11 @@ int cmd_convert(const opts *o)
     if (kind != INPUT_RAW && o->dtype != NULL) {
         fputs("cippus: --dtype goes with raw input; see 'cippus convert --help'\n", stderr);
         return EXIT_USAGE;
+    }
+    if (text != NULL) {
+        rc = convert_text(o, text, on_loss, &t);
+        json_end(&t);
+        return rc;
     }
     cip_status st = convert(o, kind, &c, &rc, &err);
     hide_progress(o->bar);

@@ -118,21 +118,20 @@ static int look(void *user, const char *path, const cip_node *node, uint32_t dep
     return 2;
 }
 
-static void tell_rest(several *t, const cip_file *f, const char *input)
+bool tell_left_out(const cip_file *f, const char *input, cip_finding_fn *tell, void *user)
 {
     search s = { .f = f };
-    if (cip_tree_visit(f, NULL, look, &s, NULL) != CIP_OK) { /* or there is too much to look at */
-        char text[300];
-        snprintf(text, sizeof text, "metadata beside the arrays are left out (the first: %s)",
-                 s.first);
-        const cip_finding found = { .severity = CIP_WARN,
-                                    .code = CIP_ERR_UNSUPPORTED,
-                                    .offset = CIP_NO_OFFSET,
-                                    .part = input,
-                                    .text = text };
-        t->nloss++;
-        (void)t->tell(t->user, &found);
-    }
+    char text[300];
+    if (cip_tree_visit(f, NULL, look, &s, NULL) == CIP_OK)
+        return false; /* else there is some, or too much to look at */
+    snprintf(text, sizeof text, "metadata beside the arrays are left out (the first: %s)", s.first);
+    const cip_finding found = { .severity = CIP_WARN,
+                                .code = CIP_ERR_UNSUPPORTED,
+                                .offset = CIP_NO_OFFSET,
+                                .part = input,
+                                .text = text };
+    (void)tell(user, &found);
+    return true;
 }
 
 /* --- the work --------------------------------------------------------------------------------- */
@@ -149,7 +148,7 @@ static int put_arrays(several *s, int input, const cip_file *f)
         fputs(": expected arrays, found none\n", stderr);
         return EXIT_FAILED;
     }
-    tell_rest(s, f, file);
+    s->nloss += tell_left_out(f, file, s->tell, s->user);
     for (size_t i = 0; i < cip_file_narray(f); i++) {
         const cip_array *a = cip_file_array(f, i);
         char *name = name_of(s, input, f, a);

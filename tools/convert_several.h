@@ -9,4 +9,8 @@
  * findings. The exit status, complaints made. */
 int convert_several(const opts *o, const cip_change_options *how, cip_finding_fn *tell, void *user);
 
+/* Tells that the file has metadata beside its arrays, which the output will not have; false: it has
+ * none. */
+bool tell_left_out(const cip_file *f, const char *input, cip_finding_fn *tell, void *user);
+
 #endif

@@ -38,12 +38,13 @@ static bool is_known(const opts *o, const char *path)
 
 static int kind_of(const opts *o, const char *path)
 {
+    const bool csv = ends_with(path, ".csv") || ends_with(path, ".tsv");
     if (o->from != NULL)
         return strcmp(o->from, "raw") == 0 ? INPUT_RAW : INPUT_CSV;
-    if (o->shape != NULL && !ends_with(path, ".csv"))
+    if (o->shape != NULL && !csv)
         return INPUT_RAW;
     bool raw = ends_with(path, ".raw") || ends_with(path, ".bin") || ends_with(path, ".dat");
-    if ((!raw && !ends_with(path, ".csv")) || is_known(o, path))
+    if ((!raw && !csv) || is_known(o, path))
         return INPUT_KNOWN;
     return raw ? INPUT_RAW : INPUT_CSV;
 }

@@ -10,8 +10,8 @@
 
 typedef enum input_kind { INPUT_KNOWN, INPUT_RAW, INPUT_CSV } input_kind;
 
-/* By --from, else raw where --shape is given, else by the name (.raw .bin .dat, .csv) of what is in
- * no known format. -1 after saying which option does not go with it. */
+/* By --from, else raw where --shape is given, else by the name (.raw .bin .dat, .csv .tsv) of what
+ * is in no known format. -1 after saying which option does not go with it. */
 int input_kind_of(const opts *o, const char *path);
 
 /* The same for data that go into an array: --dtype and --byteorder say what raw bytes are, and go

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "help.h"
 #include "joined.h"
+#include "printed.h"
 #include "print.h"
 #include "suggest.h"
 
@@ -35,8 +36,9 @@ static const command commands[] = {
       "Print array data, or write them as csv, JSON, npy or raw bytes",
       "On a terminal only the edges of an array are printed.",
       "cippus cat night.asdf image '[0:3, 10:14]'\n"
-      "cippus cat night.asdf stars --to csv > stars.csv",
-      "to all dtype accept-loss follow points mask check | as block chunk stored column-major "
+      "cippus cat night.asdf stars -o stars.csv",
+      "to output overwrite all dtype accept-loss follow points mask check | as block chunk stored "
+      "column-major "
       "sidecar offset from shape byteorder header no-header sep unescape" },
     { NULL, "stat", "FILE... [PATH] [SLICE]", cmd_stat, 1, -1,
       "Show minimum, maximum, mean, and counts of NaN, zero, masked",
@@ -276,6 +278,7 @@ static int unknown(const char *name)
 static void on_end(int signal_number)
 {
     cip_remove_unfinished();
+    output_remove_unfinished();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }

@@ -51,7 +51,8 @@ const opt_row opt_rows[] = {
         "or a part of a tag"),
     TEXT("value", "TEXT", value,
          "find scalars whose text matches this extended regular expression"),
-    TEXT("to", "KIND", to, "output as text (default), raw, npy, csv or json"),
+    TEXT("to", "KIND", to, "output as text (default), csv, tsv, json, npy or raw"),
+    TEXT("output", "FILE", out, "write to FILE, as its name tells (.csv, .npy, ...) (short: -o)"),
     TEXT("dtype", "T", dtype,
          "convert values to this type; of raw input: the type of its elements"),
     TEXT("dtype=", "T", dtype, "type of the elements of raw input"),
@@ -332,6 +333,8 @@ static int check_format(const command *c, const opt_row *row, const char *text)
 {
     suggestion s = { .wanted = text };
     const char *name;
+    if (strcmp(c->name, "convert") == 0 && has_word("csv tsv json", text))
+        return 0;
     for (size_t i = 0; (name = cip_format_at(i, NULL, NULL)) != NULL; i++) {
         if (strcmp(name, text) == 0)
             return 0;
@@ -505,6 +508,10 @@ int opts_parse(const command *c, int argc, char **argv, opts *o)
             o->recursive = true;
         } else if (!only_pos && strcmp(argv[i], "-q") == 0 && opts_takes(c, "quiet")) {
             o->quiet = true;
+        } else if (!only_pos && strcmp(argv[i], "-o") == 0 && opts_takes(c, "output")) {
+            if (i + 1 >= argc)
+                return wrong(c, "a value is missing after ", argv[i]);
+            o->out = argv[++i];
         } else if (!only_pos && strncmp(argv[i], "--", 2) == 0) {
             int rc = take_option(c, argc, argv, &i, o);
             if (rc != 0)

@@ -23,7 +23,7 @@ typedef struct opts {
     bool recursive, tsv, quiet;                    /* ls, verify */
     uint32_t depth;                                /* tree */
     const char *find, *type, *value;               /* tree */
-    const char *to, *dtype, *as, *points;          /* cat */
+    const char *to, *dtype, *as, *points, *out;    /* cat */
     int64_t block, chunk;                          /* cat; -1: none */
     bool stored, mask, column_major, follow, all;  /* cat, stat */
     bool deep;                                     /* verify */
