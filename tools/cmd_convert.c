@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "commands.h"
+#include "convert_concat.h"
 #include "convert_filled.h"
 #include "convert_several.h"
 #include "convert_text.h"
@@ -182,7 +183,9 @@ static int by_calls(const opts *o, const cip_convert_options *c)
                                    .at_end = o->at_end ? &at : NULL,
                                    .progress = on_bytes,
                                    .user = &t };
-    const int rc = o->fill != NULL ? convert_filled(o, &w) : convert_several(o, &w, on_loss, &t);
+    const int rc = o->fill != NULL     ? convert_filled(o, &w)
+                   : o->concat != NULL ? convert_concat(o, &w, on_loss, &t)
+                                       : convert_several(o, &w, on_loss, &t);
     hide_progress(o->bar);
     if (rc != EXIT_USAGE)
         json_end(&t);
@@ -202,12 +205,19 @@ int cmd_convert(const opts *o)
     };
     cip_convert_options c = { .size = sizeof c };
     int rc = EXIT_FINE;
+    if (o->each)
+        return convert_each(o);
     fill(o, &c);
-    if ((o->fill != NULL || o->npos > 2) && convert_text_kind(o) != NULL) {
+    if (o->fill != NULL && o->concat != NULL) {
+        fputs("cippus: --concat joins inputs, --fill has none\n", stderr);
+        return EXIT_USAGE;
+    }
+    const bool calls = o->fill != NULL || o->npos > 2 || (o->concat != NULL && o->npos == 2);
+    if (calls && convert_text_kind(o) != NULL) {
         fputs("cippus: csv, tsv and json hold one array: one input, no --fill\n", stderr);
         return EXIT_USAGE;
     }
-    if (o->fill != NULL || o->npos > 2)
+    if (calls)
         return by_calls(o, &c);
     if (o->npos < 2) {
         fputs("cippus: expected IN... OUT; see 'cippus convert --help'\n", stderr);

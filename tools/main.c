@@ -64,7 +64,7 @@ static const command commands[] = {
       "Every loss is reported, and refused without --accept-loss.\nWith --fill: make a new array.",
       "cippus convert night.asdf image.b2nd --path image --codec zstd\n"
       "cippus convert a.npy b.npy both.asdf",
-      "path format codec chunks= filter name overwrite accept-loss fill json | option "
+      "path format codec chunks= each concat overwrite accept-loss fill json | name filter option "
       "blocks= sparse encode inline resolve-refs standard byteorder= checksum md5 align "
       "tree-slack durability at-end check no-check offset from dtype= shape header no-header sep "
       "unescape" },

@@ -117,6 +117,8 @@ const opt_row opt_rows[] = {
     TEXT("fill=", "VALUE", fill, "give lost elements this value"),
     { "offset", "N", "start at byte N of FILE (a file embedded in another)", OPT_SIZE,
       offsetof(opts, offset), NULL },
+    TEXT("concat", "AXIS", concat, "join the inputs along this axis to one array"),
+    FLAG("each", each, "write each input to a file in the folder OUT (with --format)"),
     FLAG("at-end", at_end, "append OUT to the file of that name; report at which byte"),
     FLAG("in-order", in_order, "Blosc2 without an index: take the chunks in file order"),
     FLAG("apply", apply, "complete the interrupted update"),

@@ -42,7 +42,8 @@ typedef struct opts {
     int64_t inline_nbytes;                         /* refs; -1: not given */
     const char *fill;                              /* convert, repair */
     uint64_t offset;                               /* reading */
-    bool at_end;                                   /* convert */
+    bool at_end, each;                             /* convert */
+    const char *concat;                            /* convert: an axis */
     bool in_order;                                 /* repair */
     bool dry_run, break_links, string;             /* updates */
     const char *standard;                          /* convert */
