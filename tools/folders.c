@@ -69,7 +69,8 @@ static void walk_one(walk *w, const char *path, int depth)
             walk_folder(w, path, depth);
         return;
     }
-    if (known == CIP_ERR_FORMAT)
+    if (known == CIP_ERR_FORMAT &&
+        strstr(err.text, "a Git LFS pointer") == NULL) /* it is missing */
         return;
     w->n++;
     w->fn(w->user, path, f, &err);

@@ -20,6 +20,13 @@ static bool ends_with(const char *path, const char *suffix)
     return n > k && strcmp(path + n - k, suffix) == 0;
 }
 
+/* What stands where a file should be, and is none of anybody's data. */
+static bool is_placeholder(const cip_err *err)
+{
+    return err->code == CIP_ERR_FORMAT && (strstr(err->text, "a Git LFS pointer") != NULL ||
+                                           strstr(err->text, "an HTML page") != NULL);
+}
+
 /* Whether the bytes are those of a known format, whatever the name says. Of what can be read but
  * once the name decides. */
 static bool is_known(const opts *o, const char *path)
@@ -33,7 +40,8 @@ static bool is_known(const opts *o, const char *path)
     cip_err err = CIP_ERR_INIT;
     cip_status st = cip_open(path, &open, &f, &err);
     cip_file_close(f);
-    return st != CIP_ERR_FORMAT && st != CIP_ERR_NOT_FOUND && st != CIP_ERR_IO;
+    return (st != CIP_ERR_FORMAT && st != CIP_ERR_NOT_FOUND && st != CIP_ERR_IO) ||
+           is_placeholder(&err);
 }
 
 static int kind_of(const opts *o, const char *path)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define UNPACK "; unpack it first"
+#define PAGE "; it may be what a server sent in place of the file"
 
 static const struct foreign {
     size_t at; /* where the mark stands */
@@ -47,6 +48,14 @@ static const struct foreign {
     { 128, "DICM", 4, "a DICOM file", "" },
     { 0, "GRIB", 4, "a GRIB file", "" },
     { 0, "SQLite format 3", 16, "an SQLite database", "" },
+    { 0, "version https://git-lfs.github.com/", 35, "a Git LFS pointer",
+      "; 'git lfs pull' fetches the file" },
+    { 0, "<!DOCTYPE html", 14, "an HTML page", PAGE },
+    { 0, "<!DOCTYPE HTML", 14, "an HTML page", PAGE },
+    { 0, "<!doctype html", 14, "an HTML page", PAGE },
+    { 0, "<html", 5, "an HTML page", PAGE },
+    { 0, "<HTML", 5, "an HTML page", PAGE },
+    { 0, "<?xml", 5, "an XML text", PAGE },
     { 0, "\x80\x02", 2, "a pickle of Python", "; numpy.save writes npy" },
     { 0, "\x80\x03", 2, "a pickle of Python", "; numpy.save writes npy" },
     { 0, "\x80\x04\x95", 3, "a pickle of Python", "; numpy.save writes npy" },

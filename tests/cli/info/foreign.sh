@@ -15,6 +15,14 @@ try a.png '\211PNG\r\n\032\n'
 try a.pkl '\200\004\225\n\0\0\0\0'
 try a.parquet 'PAR1\025\004\025\020'
 try a.txt 'one, two, three\n1, 2, 3\n'
+try lfs.asdf 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n'
+try page.asdf '<!DOCTYPE html>\n<html><body>404</body></html>\n'
+try page2.asdf '<html><body>404</body></html>\n'
+try error.b2nd '<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>'
+for name in lfs.raw lfs.csv page.dat; do # not taken for data by their names
+    cp "${name%.*}.asdf" "$name"
+    cippus cat "$name" 2>&1 || echo "exit $?"
+done
 try a.dat '\001\002\003\004\005\006\007\010\011'
 printf '' | cippus info - 2>&1 || echo "exit $?"
 cippus ls https://example.org/a.asdf 2>&1 || echo "exit $?"

@@ -24,3 +24,6 @@ cippus verify -R --json d | grep -c '"file"'
 cippus verify -R d >/dev/null || echo "exit $?"
 cippus verify d/notes.txt || echo "exit $?"
 cippus ls --quiet d || echo "exit $?"
+echo "# a file that was not fetched is no file of another kind"
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n' >nothing/far.asdf
+cippus ls nothing || echo "exit $?"
