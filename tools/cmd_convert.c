@@ -10,6 +10,7 @@
 #include "convert_several.h"
 #include "convert_text.h"
 #include "input.h"
+#include "notes.h"
 #include "printed.h"
 #include "print.h"
 #include "suggest.h"
@@ -183,10 +184,16 @@ static int by_calls(const opts *o, const cip_convert_options *c)
                                    .at_end = o->at_end ? &at : NULL,
                                    .progress = on_bytes,
                                    .user = &t };
+    uint64_t nbytes = 0;
+    for (int i = 0; i + 1 < o->npos; i++)
+        nbytes += file_nbytes(o->pos[i]);
+    note_slow_codec(o, nbytes);
     const int rc = o->fill != NULL     ? convert_filled(o, &w)
                    : o->concat != NULL ? convert_concat(o, &w, on_loss, &t)
                                        : convert_several(o, &w, on_loss, &t);
     hide_progress(o->bar);
+    if (rc == EXIT_FINE && !o->at_end)
+        note_unshrunk(o, t.file, NULL, on_loss, &t);
     if (rc != EXIT_USAGE)
         json_end(&t);
     if (rc == EXIT_FINE)
@@ -246,6 +253,7 @@ int cmd_convert(const opts *o)
         fputs("cippus: --dtype goes with raw input; see 'cippus convert --help'\n", stderr);
         return EXIT_USAGE;
     }
+    note_slow_codec(o, file_nbytes(o->pos[0]));
     if (text != NULL) {
         rc = convert_text(o, text, on_loss, &t);
         json_end(&t);
@@ -255,6 +263,8 @@ int cmd_convert(const opts *o)
     hide_progress(o->bar);
     if (rc != EXIT_FINE)
         return rc;
+    if (st == CIP_OK && !o->at_end)
+        note_unshrunk(o, o->pos[1], NULL, on_loss, &t);
     json_end(&t);
     suggest_codec(o->codec, &err);
     if (strcmp(err.part, "output") == 0 || is_of_output(o, &err))

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "input.h"
+#include "notes.h"
 #include "update.h"
 
 /* FILE [PATH] [SLICE] INPUT: a word that starts with "[" is the slice. */
@@ -89,6 +90,12 @@ static int put_bytes(const opts *o, const char *path, const char *slice, const c
     return rc;
 }
 
+static int tell_note(void *user, const cip_finding *f)
+{
+    print_told(user, "note: ", f);
+    return 0;
+}
+
 static int put_array(const opts *o, const char *path, const char *slice, const char *input)
 {
     cip_err err = CIP_ERR_INIT;
@@ -105,6 +112,7 @@ static int put_array(const opts *o, const char *path, const char *slice, const c
         return rc;
     }
     const cip_array *from = cip_find(f, o->path != NULL ? o->path : "", &err);
+    note_slow_codec(o, file_nbytes(input));
     rc = from == NULL ? complain(input, &err) : update_start(o, &edit);
     if (rc == EXIT_FINE) {
         cip_status st = o->new_array ? cip_change_put_array(edit, path, from, NULL, &how, &err)
@@ -113,6 +121,8 @@ static int put_array(const opts *o, const char *path, const char *slice, const c
             hint(st, &err);
         rc = update_finish(o, edit, st, &err);
         update_hint(o, input, &err);
+        if (rc == EXIT_FINE && o->new_array && !o->dry_run)
+            note_unshrunk(o, o->pos[0], path, tell_note, (void *)(uintptr_t)o->pos[0]);
     }
     cip_file_close(f);
     free(literal.ptr);

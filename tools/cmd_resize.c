@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cippus resize: an array given a new shape in place. */
 #include "commands.h"
+#include "notes.h"
 #include "update.h"
 
 int cmd_resize(const opts *o)
@@ -16,9 +17,10 @@ int cmd_resize(const opts *o)
         putc('\n', stderr);
         return EXIT_USAGE;
     }
+    const loss_note note = note_of_shape(o, path, ndim, shape);
     int rc = update_start(o, &edit);
     if (rc != EXIT_FINE)
         return rc;
     cip_status st = cip_change_resize(edit, path, ndim, shape, &err);
-    return update_finish(o, edit, st, &err);
+    return note_print(o, &note, update_finish(o, edit, st, &err));
 }

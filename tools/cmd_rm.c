@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "notes.h"
 #include "update.h"
 
 static cip_status rm_range(cip_change *edit, const char *path, const char *slice, cip_err *err)
@@ -29,10 +30,11 @@ int cmd_rm(const opts *o)
         fputs("cippus: --encode, --option, --md5 and --accept-loss go with a SLICE\n", stderr);
         return EXIT_USAGE;
     }
+    const loss_note note = sliced ? (loss_note){ "" } : note_of_removal(o, last);
     int rc = update_start(o, &edit);
     if (rc != EXIT_FINE)
         return rc;
     cip_status st = sliced ? rm_range(edit, o->npos > 2 ? o->pos[1] : "", last, &err)
                            : cip_change_remove(edit, last, &err);
-    return update_finish(o, edit, st, &err);
+    return note_print(o, &note, update_finish(o, edit, st, &err));
 }
