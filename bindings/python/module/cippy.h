@@ -45,14 +45,17 @@ typedef struct cippy_state {
 typedef struct cippy_call {
     PyObject *fn;
     PyObject *type, *value, *trace;
+    atomic_bool interrupted; /* it is no Exception but a Ctrl-C, or something else that ends all */
     CIPPY_MUTEX
 } cippy_call;
 
 /* The callbacks of one call of the library: its `user`. */
 typedef struct cippy_calls {
     cippy_call finding, progress;
-    unsigned long thread; /* that called */
-    int64_t looked;       /* when it looked for signals, in ns */
+    cippy_call *source[2]; /* of files that are read: an interrupt within ends the call; or NULL */
+    unsigned long thread;  /* that called */
+    int64_t looked;        /* when it looked for signals, in ns */
+    atomic_bool stopped;   /* by an exception: whatever asks afterwards is told so again */
 } cippy_calls;
 
 /* An open file. `pins` counts the owner (until close) and every use; see py_file.c. */

@@ -28,6 +28,8 @@ bool cippy_change_begin(cippy_change *c)
         wait_a_little();
     }
     c->calls.thread = PyThread_get_thread_ident();
+    atomic_store(&c->calls.stopped, false);
+    c->calls.source[0] = c->file != NULL ? &c->file->source : &c->raised;
     if (c->change != NULL)
         return true;
     atomic_flag_clear(&c->used);

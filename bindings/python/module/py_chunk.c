@@ -80,10 +80,17 @@ static PyObject *read_chunk(cippy_array *a, uint64_t i, bool stored)
     if (bytes == NULL)
         return NULL;
     char *dst = PyBytes_AsString(bytes);
-    Py_BEGIN_ALLOW_THREADS status = cip_chunk_read(a->array, i, stored, dst, (size_t)n, &got, &err);
-    Py_END_ALLOW_THREADS if (status == CIP_OK && got == n) return bytes;
-    PyObject *part = status == CIP_OK ? PyBytes_FromStringAndSize(dst, (Py_ssize_t)got)
-                                      : cippy_file_fail(a->file, status, &err);
+    cippy_calls calls = cippy_calls_of(Py_None, Py_None);
+    calls.source[0] = &a->file->source;
+    CIPPY_BEGIN_STOPPABLE(&calls)
+    status = cip_chunk_read(a->array, i, stored, dst, (size_t)n, &got, &err);
+    CIPPY_END_STOPPABLE const bool raised = cippy_calls_raised(&calls);
+    cippy_calls_clear(&calls);
+    if (!raised && status == CIP_OK && got == n)
+        return bytes;
+    PyObject *part = raised             ? NULL
+                     : status == CIP_OK ? PyBytes_FromStringAndSize(dst, (Py_ssize_t)got)
+                                        : cippy_file_fail(a->file, status, &err);
     Py_DECREF(bytes);
     return part;
 }
@@ -141,6 +148,7 @@ PyObject *cippy_file_refs(PyObject *self, PyObject *args)
         !cippy_enter(f))
         return NULL;
     text t = { .calls = cippy_calls_of(on_finding, Py_None) };
+    t.calls.source[0] = &f->source;
     o.inline_nbytes = inline_nbytes;
     o.on_finding = t.calls.finding.fn != NULL ? cippy_on_finding : NULL;
     o.user = &t.calls;

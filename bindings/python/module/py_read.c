@@ -123,6 +123,7 @@ static PyObject *read_key(cippy_array *a, const cippy_key *k, PyObject *out, boo
     Py_buffer mask_buffer;
     uint8_t *mask_bytes = NULL;
     cippy_calls calls = cippy_calls_of(Py_None, progress);
+    calls.source[0] = &a->file->source;
     if (!take_target(a, k, out, &t))
         goto done;
     if (masked && (mask_bytes = take_mask(a, k, &mask, &mask_buffer)) == NULL)
@@ -201,15 +202,19 @@ PyObject *cippy_array_points(PyObject *self, PyObject *args)
         const size_t n = each != 0 ? (size_t)coords.len / each : 0;
         const cip_dtype *native;
         cippy_change *c;
+        cippy_calls calls = cippy_calls_of(Py_None, Py_None);
+        calls.source[0] = &a->file->source;
         if (read_begin(a, &c)) {
-            Py_BEGIN_ALLOW_THREADS native = cip_array_native_dtype(a->array, &err);
+            CIPPY_BEGIN_STOPPABLE(&calls) native = cip_array_native_dtype(a->array, &err);
             if (native != NULL && (uint64_t)out.len == n * cip_dtype_itemsize(native))
                 status = cip_read_points_into(
                     a->array, n, coords.buf,
                     CIP_READ_ARGS(.dst = out.buf, .dst_nbytes = (size_t)out.len), &err);
-            Py_END_ALLOW_THREADS if (status != CIP_OK) cippy_file_fail(a->file, status, &err);
+            CIPPY_END_STOPPABLE if (!cippy_calls_raised(&calls) && status != CIP_OK)
+                cippy_file_fail(a->file, status, &err);
             read_end(c);
         }
+        cippy_calls_clear(&calls);
         cippy_leave(a->file);
     }
     PyBuffer_Release(&coords);

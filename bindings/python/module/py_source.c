@@ -6,11 +6,14 @@
 
 static void keep_exception(cippy_call *call)
 {
+    const bool interrupted = !PyErr_ExceptionMatches(PyExc_Exception);
     CIPPY_LOCK(call);
-    if (call->type == NULL)
+    if (call->type == NULL) {
         PyErr_Fetch(&call->type, &call->value, &call->trace);
-    else
+        atomic_store(&call->interrupted, interrupted);
+    } else {
         PyErr_Clear();
+    }
     CIPPY_UNLOCK(call);
 }
 
@@ -23,6 +26,7 @@ static cippy_call taken(cippy_call *call)
     was.value = call->value;
     was.trace = call->trace;
     call->type = call->value = call->trace = NULL;
+    atomic_store(&call->interrupted, false);
     CIPPY_UNLOCK(call);
     return was;
 }
@@ -290,9 +294,20 @@ cippy_calls cippy_calls_of(PyObject *finding, PyObject *progress)
     return calls;
 }
 
+/* The source that an interrupt came within, or NULL. It counts also where the library, which sees a
+ * failure, went on in another way. */
+static cippy_call *interrupted(const cippy_calls *calls)
+{
+    for (int i = 0; i < 2; i++)
+        if (calls->source[i] != NULL && atomic_load(&calls->source[i]->interrupted))
+            return calls->source[i];
+    return NULL;
+}
+
 bool cippy_calls_raised(cippy_calls *calls)
 {
-    return cippy_call_raised(&calls->finding) || cippy_call_raised(&calls->progress);
+    return cippy_call_raised(&calls->finding) || cippy_call_raised(&calls->progress) ||
+           (interrupted(calls) != NULL && cippy_call_raised(interrupted(calls)));
 }
 
 void cippy_calls_clear(cippy_calls *calls)
@@ -326,21 +341,37 @@ static bool is_time_to_look(cippy_calls *calls)
     return !begins;
 }
 
+/* A call that goes on after one thing was stopped (checks report it, and take the next) asks again.
+ */
+static int noted(cippy_calls *calls, int stop)
+{
+    if (stop)
+        atomic_store(&calls->stopped, true);
+    return stop;
+}
+
+static bool has_stopped(const cippy_calls *calls)
+{
+    return atomic_load(&((cippy_calls *)calls)->stopped) || interrupted(calls) != NULL;
+}
+
 int cippy_on_stop(void *user)
 {
     cippy_calls *calls = user;
-    if (!is_time_to_look(calls))
-        return 0;
+    if (has_stopped(calls) || !is_time_to_look(calls))
+        return has_stopped(calls);
     PyGILState_STATE gil = PyGILState_Ensure();
     const int stop = PyErr_CheckSignals() != 0 ? cippy_call_end(&calls->progress, NULL) : 0;
     PyGILState_Release(gil);
-    return stop;
+    return noted(calls, stop);
 }
 
 int cippy_on_progress(void *user, uint64_t done, uint64_t total)
 {
     cippy_calls *calls = user;
     cippy_call *call = &calls->progress;
+    if (has_stopped(calls))
+        return 1;
     const bool look = is_time_to_look(calls);
     if (call->fn == NULL && !look)
         return 0;
@@ -350,7 +381,7 @@ int cippy_on_progress(void *user, uint64_t done, uint64_t total)
         stop = cippy_call_end(call, PyObject_CallFunction(call->fn, "KK", (unsigned long long)done,
                                                           (unsigned long long)total));
     PyGILState_Release(gil);
-    return stop;
+    return noted(calls, stop);
 }
 
 PyObject *cippy_finding_tuple(const cip_finding *x)
@@ -364,12 +395,12 @@ PyObject *cippy_finding_tuple(const cip_finding *x)
 
 int cippy_on_finding(void *user, const cip_finding *finding)
 {
-    cippy_call *call = &((cippy_calls *)user)->finding;
+    cippy_calls *calls = user;
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *args = cippy_finding_tuple(finding);
-    const int stop =
-        cippy_call_end(call, args != NULL ? PyObject_CallObject(call->fn, args) : NULL);
+    const int stop = cippy_call_end(
+        &calls->finding, args != NULL ? PyObject_CallObject(calls->finding.fn, args) : NULL);
     Py_XDECREF(args);
     PyGILState_Release(gil);
-    return stop;
+    return noted(calls, stop);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Whole files: convert, verify and repair by name, diff of two that are open. */
+ * Whole files: convert and verify by name or open, repair by name, diff of two that are open. */
 #include "cippy.h"
 
 const char **cippy_texts(PyObject *tuple)
@@ -24,16 +24,40 @@ const char **cippy_texts(PyObject *tuple)
     return texts;
 }
 
-/* None, or the exception of a callback or of the status. */
-static PyObject *result_of(PyObject *module, cip_status status, const cip_err *err,
-                           cippy_calls *calls, PyObject *path)
+/* What a verb looks into: a path, or a file that is open, which it has entered. */
+typedef struct input {
+    PyObject *path; /* bytes */
+    cippy_file *file;
+} input;
+
+static bool take_input(PyObject *module, PyObject *from, input *in)
 {
-    const bool raised = cippy_calls_raised(calls);
+    *in = (input){ .path = NULL };
+    if (!PyObject_TypeCheck(from, cippy_state_of(module)->file))
+        return PyUnicode_FSConverter(from, &in->path) != 0;
+    if (!cippy_enter((cippy_file *)from))
+        return false;
+    in->file = (cippy_file *)Py_NewRef(from);
+    return true;
+}
+
+/* None, or the exception of a callback, of the source or of the status. Ends the use of `in`. */
+static PyObject *result_of(PyObject *module, cip_status status, const cip_err *err,
+                           cippy_calls *calls, input *in)
+{
+    PyObject *path = in->file != NULL ? in->file->path : in->path, *result = NULL;
+    const bool raised =
+        PyErr_Occurred() != NULL || cippy_calls_raised(calls) ||
+        (status == CIP_ERR_IO && in->file != NULL && cippy_call_raised(&in->file->source));
+    if (!raised)
+        result = status == CIP_OK ? Py_NewRef(Py_None)
+                                  : cippy_fail(cippy_state_of(module), status, err, path, true);
     cippy_calls_clear(calls);
-    if (raised)
-        return NULL;
-    return status == CIP_OK ? Py_NewRef(Py_None)
-                            : cippy_fail(cippy_state_of(module), status, err, path, true);
+    if (in->file != NULL)
+        cippy_leave(in->file);
+    Py_XDECREF((PyObject *)in->file);
+    Py_XDECREF(in->path);
+    return result;
 }
 
 PyObject *cippy_convert(PyObject *module, PyObject *args, PyObject *kwargs)
@@ -41,57 +65,63 @@ PyObject *cippy_convert(PyObject *module, PyObject *args, PyObject *kwargs)
     static char *names[] = { "source",    "target",  "format",   "path",        "codec",
                              "byteorder", "version", "checksum", "accept_loss", "overwrite",
                              "options",   "on_loss", "progress", NULL };
-    PyObject *in, *out, *texts = Py_None, *on_loss = Py_None, *progress = Py_None;
+    PyObject *from, *out, *texts = Py_None, *on_loss = Py_None, *progress = Py_None;
     cip_convert_options o = { .size = sizeof o };
     int accept_loss = 0, overwrite = 0;
     cip_err err = CIP_ERR_INIT;
     cip_status status;
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O&O&|$zzzzzzppOOO", names, PyUnicode_FSConverter, &in,
-            PyUnicode_FSConverter, &out, &o.format, &o.path, &o.codec, &o.byteorder, &o.version,
-            &o.checksum, &accept_loss, &overwrite, &texts, &on_loss, &progress))
+    input in;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO&|$zzzzzzppOOO", names, &from,
+                                     PyUnicode_FSConverter, &out, &o.format, &o.path, &o.codec,
+                                     &o.byteorder, &o.version, &o.checksum, &accept_loss,
+                                     &overwrite, &texts, &on_loss, &progress))
         return NULL;
     const char **options = cippy_texts(texts);
     PyObject *result = NULL;
-    if (!PyErr_Occurred()) {
+    if (!PyErr_Occurred() && take_input(module, from, &in)) {
         cippy_calls calls = cippy_calls_of(on_loss, progress);
-        const char *source = PyBytes_AsString(in), *target = PyBytes_AsString(out);
+        calls.source[0] = in.file != NULL ? &in.file->source : NULL;
+        const char *source = in.path != NULL ? PyBytes_AsString(in.path) : NULL,
+                   *target = PyBytes_AsString(out);
         o.accept_loss = accept_loss != 0;
         o.overwrite = overwrite != 0;
         o.format_options = options;
         o.on_loss = calls.finding.fn != NULL ? cippy_on_finding : NULL;
         o.progress = cippy_on_progress;
         o.user = &calls;
-        CIPPY_BEGIN_STOPPABLE(&calls) status = cip_convert(source, target, &o, &err);
-        CIPPY_END_STOPPABLE result = result_of(module, status, &err, &calls, in);
+        CIPPY_BEGIN_STOPPABLE(&calls)
+        status = source != NULL ? cip_convert(source, target, &o, &err)
+                                : cip_convert_file(in.file->file, target, &o, &err);
+        CIPPY_END_STOPPABLE result = result_of(module, status, &err, &calls, &in);
     }
     PyMem_Free((void *)options);
-    Py_DECREF(in);
     Py_DECREF(out);
     return result;
 }
 
 PyObject *cippy_verify(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = { "path", "deep", "on_finding", "progress", NULL };
-    PyObject *path, *on_finding = Py_None, *progress = Py_None;
+    static char *names[] = { "file", "deep", "on_finding", "progress", NULL };
+    PyObject *from, *on_finding = Py_None, *progress = Py_None;
     cip_verify_options o = { .size = sizeof o };
     int deep = 0;
     cip_err err = CIP_ERR_INIT;
     cip_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$pOO", names, PyUnicode_FSConverter, &path,
-                                     &deep, &on_finding, &progress))
+    input in;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pOO", names, &from, &deep, &on_finding,
+                                     &progress) ||
+        !take_input(module, from, &in))
         return NULL;
     cippy_calls calls = cippy_calls_of(on_finding, progress);
-    const char *name = PyBytes_AsString(path);
+    calls.source[0] = in.file != NULL ? &in.file->source : NULL;
+    const char *name = in.path != NULL ? PyBytes_AsString(in.path) : NULL;
     o.deep = deep != 0;
     o.on_finding = calls.finding.fn != NULL ? cippy_on_finding : NULL;
     o.progress = cippy_on_progress;
     o.user = &calls;
-    Py_BEGIN_ALLOW_THREADS status = cip_verify(name, &o, &err);
-    Py_END_ALLOW_THREADS PyObject *result = result_of(module, status, &err, &calls, path);
-    Py_DECREF(path);
-    return result;
+    CIPPY_BEGIN_STOPPABLE(&calls)
+    status = name != NULL ? cip_verify(name, &o, &err) : cip_verify_file(in.file->file, &o, &err);
+    CIPPY_END_STOPPABLE return result_of(module, status, &err, &calls, &in);
 }
 
 /* `fill` is an open array of one element, or None. */
@@ -99,13 +129,14 @@ PyObject *cippy_repair(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = { "source",    "target",     "format",   "fill", "accept_loss",
                              "overwrite", "on_finding", "progress", NULL };
-    PyObject *in, *out, *fill = Py_None, *on_finding = Py_None, *progress = Py_None;
+    PyObject *out, *fill = Py_None, *on_finding = Py_None, *progress = Py_None;
     cip_repair_options o = { .size = sizeof o };
     int accept_loss = 0, overwrite = 0;
     cip_err err = CIP_ERR_INIT;
     cip_status status = CIP_ERR_ARG;
+    input in = { .path = NULL };
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|$zOppOO", names, PyUnicode_FSConverter,
-                                     &in, PyUnicode_FSConverter, &out, &o.format, &fill,
+                                     &in.path, PyUnicode_FSConverter, &out, &o.format, &fill,
                                      &accept_loss, &overwrite, &on_finding, &progress))
         return NULL;
     PyObject *result = NULL;
@@ -114,18 +145,19 @@ PyObject *cippy_repair(PyObject *module, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_TypeError, "fill: expected an array of cippus");
     } else if (one == NULL || cippy_array_enter(one)) {
         cippy_calls calls = cippy_calls_of(on_finding, progress);
-        const char *source = PyBytes_AsString(in), *target = PyBytes_AsString(out);
+        const char *source = PyBytes_AsString(in.path), *target = PyBytes_AsString(out);
         o.accept_loss = accept_loss != 0;
         o.overwrite = overwrite != 0;
         o.fill = one != NULL ? one->array : NULL;
         o.on_finding = calls.finding.fn != NULL ? cippy_on_finding : NULL;
         o.progress = cippy_on_progress;
         o.user = &calls;
-        Py_BEGIN_ALLOW_THREADS status = cip_repair(source, target, &o, &err);
-        Py_END_ALLOW_THREADS if (one != NULL) cippy_leave(one->file);
-        result = result_of(module, status, &err, &calls, in);
+        CIPPY_BEGIN_STOPPABLE(&calls) status = cip_repair(source, target, &o, &err);
+        CIPPY_END_STOPPABLE if (one != NULL) cippy_leave(one->file);
+        result = result_of(module, status, &err, &calls, &in);
+        in.path = NULL;
     }
-    Py_DECREF(in);
+    Py_XDECREF(in.path);
     Py_DECREF(out);
     return result;
 }
@@ -146,25 +178,17 @@ static int on_difference(void *user, const cip_difference *x)
     return stop;
 }
 
-/* Both files are entered. */
-static PyObject *diff_files(cippy_file *a, cippy_file *b, cip_diff_options *o, cippy_calls *calls)
+/* Both files are entered. Ends the use of `a`. */
+static PyObject *diff_files(input *a, cippy_file *b, cip_diff_options *o, cippy_calls *calls)
 {
     cip_err err = CIP_ERR_INIT;
     cip_status status;
     o->on_difference = on_difference;
     o->progress = cippy_on_progress;
     o->user = calls;
-    Py_BEGIN_ALLOW_THREADS status = cip_diff(a->file, b->file, o, NULL, &err);
-    Py_END_ALLOW_THREADS if (status == CIP_ERR_IO && cippy_call_raised(&b->source))
-    {
-        cippy_calls_clear(calls);
-        return NULL;
-    }
-    if (status == CIP_ERR_IO && cippy_call_raised(&a->source)) {
-        cippy_calls_clear(calls);
-        return NULL;
-    }
-    return result_of(a->module, status, &err, calls, a->path);
+    CIPPY_BEGIN_STOPPABLE(calls) status = cip_diff(a->file->file, b->file, o, NULL, &err);
+    CIPPY_END_STOPPABLE if (status == CIP_ERR_IO) cippy_call_raised(&b->source);
+    return result_of(a->file->module, status, &err, calls, a);
 }
 
 PyObject *cippy_diff(PyObject *module, PyObject *args, PyObject *kwargs)
@@ -188,13 +212,15 @@ PyObject *cippy_diff(PyObject *module, PyObject *args, PyObject *kwargs)
     o.nignore = ignore != NULL ? (size_t)PyTuple_Size(texts) : 0;
     o.ignore_tags = ignore_tags != 0;
     o.bookkeeping = bookkeeping != 0;
-    if (cippy_enter((cippy_file *)a)) {
-        if (cippy_enter((cippy_file *)b)) {
+    if (cippy_enter((cippy_file *)b)) {
+        input in;
+        if (take_input(module, a, &in)) {
             cippy_calls calls = cippy_calls_of(tell, progress);
-            result = diff_files((cippy_file *)a, (cippy_file *)b, &o, &calls);
-            cippy_leave((cippy_file *)b);
+            calls.source[0] = &in.file->source;
+            calls.source[1] = &((cippy_file *)b)->source;
+            result = diff_files(&in, (cippy_file *)b, &o, &calls);
         }
-        cippy_leave((cippy_file *)a);
+        cippy_leave((cippy_file *)b);
     }
     PyMem_Free((void *)ignore);
     return result;

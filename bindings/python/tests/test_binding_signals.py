@@ -17,11 +17,18 @@ WORK = {
     "convert": "cippus.convert(source, out, overwrite=True, codec='zstd:9')",
     "convert to asdf": "cippus.convert(source, out, overwrite=True, codec='zstd:9')",
     "refs": "cippus.refs(source)",
+    "diff file objects": "cippus.diff(open(source, 'rb'), open(source, 'rb'))",
+    "open, and read a file object": "cippus.open(open(source, 'rb')).array.read()",
+    "points": "points.array.points(at)",
+    "read_chunk": "points.array.read_chunk(7)",
     "slabs": "slabs(out)",
 }
 PROGRAM = """
-import signal, sys, time, numpy as np, cippus
+import io, signal, sys, time, numpy as np, cippus
 source, out = sys.argv[1:3]
+with open(source, 'rb') as file:
+    data = file.read()
+points, at = cippus.open(source), np.arange(0, 40_000_000, 200)
 values = np.random.default_rng(1).integers(0, 9, 20_000_000, 'u1')
 def slabs(out):
     with cippus.create(out, overwrite=True, codec='zstd:9') as w:
