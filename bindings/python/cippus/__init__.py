@@ -4,7 +4,12 @@
     with cippus.open("night.asdf") as f:
         window = f["roman/data"][200:300, 400:500]
 """
+from __future__ import annotations
+
+from collections.abc import Callable as _Callable
+from typing import TYPE_CHECKING as _CHECKING
 from typing import Any as _Any
+from typing import Optional as _Optional
 
 import numpy as _numpy
 
@@ -32,31 +37,68 @@ from ._errors import (
     UnsupportedError,
     WrongTypeError,
 )
-from ._file import File, Finding, open
-from ._refs import refs
+from ._file import EditableFile, File, Finding, open
 from ._tree import Map, Seq, TaggedStr
 from ._verbs import Difference, convert, diff, repair, verify
+from ._words import keywords as _keywords
 from ._write import Slab, Writer, create
 
-_cippus.bind(File, Map, Seq, Array, _errors.make_error, _tree.scalar, _numpy)
+if _CHECKING:
+    from typing_extensions import Unpack as _Unpack
+
+    from ._options import OpenOptions as _OpenOptions
+
+_cippus.bind(Map, Seq, Array, _errors.make_error, _tree.scalar, _numpy)
 
 __version__ = _cippus.version
+"""The version of the package and of the library in it."""
 
 
 def formats() -> dict[str, tuple[str, str]]:
-    """The formats of this build: name -> (title, what it can do)."""
+    """The formats of this build: a dict of names with (title, what it can do)."""
     return {name: (title, caps) for name, title, caps in _cippus.formats()}
 
 
 def codecs() -> dict[str, str | None]:
-    """The codecs of this build: name -> the version of its library."""
+    """The codecs of this build: a dict of names with the version of the library, or None."""
     return {name: version for name, there, version in _cippus.codecs() if there}
 
 
-def zarr_store(file: _Any, array_path: str | None = None, *, dims: bool = True, **options: _Any) -> _Any:
-    """A read-only Zarr v3 store of a file, for `zarr.open_array(store)` and `zarr.open_group(store)`: of a path or what else
-    open() takes (with its `options`), or of an open File. `array_path`: that array alone, at the root. `dims`: axes get
-    names made of their place and length, which xarray needs. `store.refused` tells arrays that Zarr cannot hold."""
+@_keywords
+def refs(
+    file: _Any,
+    out: _Any = None,
+    *,
+    format: str = "json",
+    path: _Optional[str] = None,
+    url: _Optional[str] = None,
+    inline: int = 64 << 10,
+    on_finding: _Optional[_Callable[[Finding], _Any]] = None,
+    overwrite: bool = False,
+    record_size: int = 100_000,
+) -> dict[str, _Any]:
+    """References to the chunks of a file's arrays, as kerchunk makes them, for `fsspec.filesystem("reference", fo=refs)`.
+
+    `file`: a path, a URL, or an open File; the bytes of a file or a file object need `url`. `out`: also write them to this path,
+    with `format` "json", or as a folder with `format` "parquet" (needs pyarrow) and `record_size` references in a file.
+    `path`: this array only. `url`: where readers find the file (default: its full path). `inline`: values that do not lie in
+    the file as they are needed are copied into the references, up to this many bytes. `on_finding`: a function that is called
+    for each array that is left out. `overwrite`: replace `out` if it exists."""
+    from . import _refs
+
+    return _refs.refs(
+        file, out, format=format, path=path, url=url, inline=inline, on_finding=on_finding, overwrite=overwrite, record_size=record_size
+    )
+
+
+def zarr_store(
+    file: _Any, array_path: _Optional[str] = None, *, dims: bool = True, **options: _Unpack[_OpenOptions]
+) -> _Any:
+    """A read-only Zarr v3 store of a file, for `zarr.open_array(store)` and `zarr.open_group(store)`. Needs zarr.
+
+    `file`: a path, the bytes of a file, a file object, a URL, or an open File. `array_path`: this array only, at the root of the
+    store. `dims`: give axes names, which xarray needs. `options`: see open(). `store.refused` names the arrays that Zarr cannot
+    hold."""
     from ._zarr import ZarrStore
 
     return ZarrStore(file, array_path, dims, **options)
@@ -64,7 +106,7 @@ def zarr_store(file: _Any, array_path: str | None = None, *, dims: bool = True, 
 
 __all__ = [
     "ArgumentError", "Array", "BusyError", "CancelledError", "ChecksumError", "Chunk", "CorruptError", "Error", "ExistsError",
-    "Difference", "File", "FileMissingError", "Finding", "FormatError", "LimitError", "Map", "NotFoundError", "OutOfMemoryError",
+    "Difference", "EditableFile", "File", "FileMissingError", "Finding", "FormatError", "LimitError", "Map", "NotFoundError", "OutOfMemoryError",
     "PathMissingError", "RangeError", "ReadError", "ReadOnlyError", "Seq", "Slab", "StaleError", "TaggedStr", "TruncatedError",
     "UnsupportedError", "Writer", "WrongTypeError", "codecs", "convert", "create", "diff", "formats", "open", "repair", "verify",
     "refs", "zarr_store",

@@ -2,7 +2,6 @@
 """Arrays of a file: numpy's way of asking for them."""
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional, SupportsIndex
@@ -11,42 +10,66 @@ import numpy as np
 
 from . import _cippus, _index
 from ._attrs import Attrs
+from ._errors import PathMissingError, no_key
 from ._mask import Mask, masked, missing
 from ._progress import Progress, telling
 from ._tree import escape_field
+from ._words import keywords
 
 
 class Chunk(NamedTuple):
-    """A chunk of an array as it is stored (docs/guide/chunks.md has the words). `run` chunks from this one on are the same
-    special value; `start` and `stop` are its box; `offset` is None for bytes that do not lie in a file as they are."""
+    """How a chunk of an array is stored; docs/guide/chunks.md explains the words."""
 
     number: int
+    """the index of the chunk"""
     run: int
+    """this many chunks, from this one on, hold the same special value; 1 for data"""
     state: str
+    """ "data", or a special value: "zero", "nan", "uninit", "value", "missing" """
     start: tuple[int, ...]
+    """the first index of its box, along each axis"""
     stop: tuple[int, ...]
+    """the index after the last of its box, along each axis"""
     box_exact: bool
+    """whether the box holds the elements of this chunk and no others"""
     first: int
+    """the number of its first element, counted in C order"""
     nelem: int
+    """the number of elements; 0 where it has none of this array"""
     range_exact: bool
+    """whether elements `first` to `first + nelem - 1` are those of this chunk and no others"""
     decoded_nbytes: int
+    """the number of bytes when decoded"""
     origin: int
+    """the byte of element (0, 0, ...) in the decoded bytes, by `strides`"""
     strides: Optional[tuple[int, ...]]
+    """the strides in the decoded bytes, or None for n-d chunks"""
     padded: Optional[tuple[int, ...]]
+    """the shape with padding, of n-d chunks"""
     block: Optional[tuple[int, ...]]
+    """the shape of the blocks, of n-d chunks"""
     place: str
+    """where its bytes lie: "file", "memory", "decoded" (within other compressed data) or "none" """
     offset: Optional[int]
+    """its first byte in the file, or None where its bytes do not lie there as they are"""
     stored_nbytes: int
+    """the number of bytes in the file"""
     member: str
+    """the file beside this one that it lies in, or "" for this file"""
     codec: str
+    """its filters and codec, in the order of encoding"""
     checksum_kind: Optional[str]
+    """the kind of its checksum"""
     checksum: bytes
+    """its checksum, most significant byte first"""
     value: bytes
+    """the element that every element equals, of the state "value" """
     why: Optional[str]
+    """why it is missing"""
 
 
 class OrthogonalIndex:
-    """`array.oindex[[1, 5], :, mask]`: each item counts for its own axis, as numpy.ix_."""
+    """Orthogonal indexing: in `array.oindex[[1, 5], :, mask]` each item selects along its own axis, as with numpy.ix_."""
 
     def __init__(self, array: Array):
         self._array = array
@@ -59,8 +82,8 @@ class OrthogonalIndex:
 
 
 class Array(_cippus.Array):
-    """An array in a file. `a[...]` reads into numpy arrays, and only what is asked for; `a["x"]` is the array of a
-    record's field, by its name as it is ("a/b" too); one of its own fields is `a["x"]["y"]`. It keeps its file alive, but not open."""
+    """An array in a file. `a[...]` accepts NumPy indexing, and reads and decodes only what it needs. `a["x"]` is the field "x" of
+    an array of records, and `a["x"]["y"]` a field of that field. Closing the file ends the use of its arrays."""
 
     __slots__ = ()
 
@@ -68,64 +91,68 @@ class Array(_cippus.Array):
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
+        """The number of elements."""
         return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:
+        """The bytes of one element in memory."""
         return int(self.dtype.itemsize)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its elements in memory."""
+        """The bytes of all elements in memory."""
         return self.size * self.itemsize
 
     @property
     def chunks(self) -> Optional[tuple[int, ...]]:
-        """The shape of its chunks, or None where it has none."""
+        """The shape of the chunks, or None where the array has none."""
         return self._storage[3]
 
     @property
     def blocks(self) -> Optional[tuple[int, ...]]:
-        """The shape of the blocks in its chunks that are decoded alone (Blosc2's n-d arrays), or None."""
+        """The shape of the blocks in a chunk, each of which can be decoded alone (n-d arrays of Blosc2), or None."""
         return self.chunk(0).block if self.chunks is not None and self._field_name is None and self.nchunks else None
 
     @property
     def attrs(self) -> Attrs:
-        """What the file says of it besides: see Attrs."""
+        """What the file says about the array besides its elements: see Attrs."""
         return Attrs(self)
 
     @property
     def codec(self) -> str:
-        """What its chunks are encoded with, filters included, as far as the file says it for all of them."""
+        """The codec and filters of the chunks, as far as the file states them for all chunks together."""
         return self._storage[1]
 
     @property
     def storage(self) -> str:
-        """How it lies in the file: "internal", "inline", "external", "streamed", ..."""
+        """How the data lie in the file: "internal", "inline", "external", "streamed", ..."""
         return self._storage[0]
 
     @property
     def stored_nbytes(self) -> int:
-        """Bytes in the file, of the whole block where several arrays share one."""
+        """The bytes in the file; where several arrays share a block, those of the whole block."""
         return self._storage[2]
 
     @property
     def cratio(self) -> float:
-        """How many bytes in memory come from one in the file."""
+        """The compression ratio: bytes in memory for each byte in the file."""
         stored = self.stored_nbytes
         return self.nbytes / stored if stored else math.nan
 
     @property
     def is_masked(self) -> bool:
-        """Whether elements of it may be missing: `read(mask=True)` tells which."""
+        """Whether elements may be missing; `read(mask=True)` says which."""
         return self._storage[5]
 
     @property
     def fields(self) -> Optional[tuple[str, ...]]:
+        """The names of the fields of records, or None where elements are no records."""
         names = self.dtype.names
         return None if names is None else tuple(names)
 
@@ -133,14 +160,18 @@ class Array(_cippus.Array):
 
     @property
     def oindex(self) -> OrthogonalIndex:
+        """Orthogonal indexing: `a.oindex[[3, 99], [0, 5]]` selects along each axis by itself."""
         return OrthogonalIndex(self)
 
     def _fancy(self, key: Any) -> Any:
         """Called by the extension for keys that are not basic, and where elements may be missing."""
         if isinstance(key, str):
-            if key == "":  # the path of all of it
-                raise KeyError(key)
-            return self._field(escape_field(key))
+            try:
+                if key != "":  # the path of all of it
+                    return self._field(escape_field(key))
+            except PathMissingError:
+                pass
+            raise no_key(key, lambda: self.fields or ())
         if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
             return self[...][key]
         if isinstance(key, tuple):  # arrays without axes are integers in numpy
@@ -161,6 +192,7 @@ class Array(_cippus.Array):
         found = read(self, key)
         return masked(found, read(Mask(self), key)) if self.is_masked else found
 
+    @keywords
     def read(
         self,
         key: Any = ...,
@@ -169,9 +201,12 @@ class Array(_cippus.Array):
         mask: Optional[bool] = None,
         progress: Optional[Progress] = None,
     ) -> Any:
-        """As `a[key]`, into `out` (of the selection's shape; cast as numpy's same_kind), with `progress(done, total)`, or a bar
-        of tqdm, told how many elements are done. `mask`: True gives a masked array, False what lies under the mask, None
-        (the default) a masked array where elements may be missing, which needs `mask=False` for `out`."""
+        """Read as `a[key]` does (all by default), with options.
+
+        `out`: an array with the shape of the result, which is filled; values are cast by numpy's rule "same_kind".
+        `mask`: True gives a masked array; False gives the values under the mask; None (default) gives a masked array where
+        elements may be missing, and then `out` needs `mask=False`.
+        `progress`: a function of (done, total) in elements, or a bar as tqdm makes them."""
         if isinstance(key, str):
             return self[key].read(out=out, mask=mask, progress=progress)
         progress = telling(progress)
@@ -198,10 +233,17 @@ class Array(_cippus.Array):
         return out
 
     def points(self, *index: Any) -> Any:
-        """Scattered elements: one integer array for each axis."""
+        """Read scattered elements: `a.points(i, j)` takes an array of integers for each axis."""
         if len(index) != self.ndim:
             raise IndexError(f"expected {self.ndim} arrays of indices, found {len(index)}")
         return self._with_mask(_index.advanced, tuple(np.asarray(i) for i in index))
+
+    def to_pandas(self) -> Any:
+        """An array with one axis as a pandas object: records as a DataFrame with a column for each field, other elements as a
+        Series. Missing values are missing there, too. All of the array is read. Needs pandas."""
+        from ._export import of_array
+
+        return of_array(self)
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
         if copy is False:
@@ -252,23 +294,24 @@ class Array(_cippus.Array):
 
     @property
     def nchunks(self) -> int:
-        """How many chunks it is stored in: 1 where its data are one piece."""
+        """The number of chunks; 1 where the data are one piece."""
         return self._nchunk()
 
     def chunk(self, index: int) -> Chunk:
-        """Where a chunk lies and what it holds. (Of a record's field: the records' chunk.)"""
+        """Where a chunk lies and what it holds; of a field, the chunk of its records."""
         return Chunk(*self._chunk(index))
 
     def chunk_table(self) -> Iterator[Chunk]:
-        """All chunks in the order of the file's own table, a run of one special value as one."""
+        """All chunks in the order of the file; a run of chunks with one special value comes as one."""
         at, count = 0, self._nchunk()
         while at < count:
             chunk = self.chunk(at)
             yield chunk
             at += chunk.run
 
+    @keywords
     def read_chunk(self, index: int, *, stored: bool = False) -> bytes:
-        """A chunk's bytes as they are stored, or decoded: in the stored byte order, padding included."""
+        """The bytes of a chunk: decoded (in the stored byte order, with padding), or with `stored=True` as they lie in the file."""
         return self._read_chunk(index, stored)
 
     # --- writing, in a file opened as "r+"
@@ -277,11 +320,11 @@ class Array(_cippus.Array):
         self.file._write_array(self, key, value)
 
     def append(self, rows: Any) -> None:
-        """Adds rows along the first axis, at the file's next commit."""
+        """Add rows at the end of the first axis; the next commit writes them."""
         self.file._append_array(self, rows)
 
     def resize(self, shape: SupportsIndex | tuple[int, ...]) -> None:
-        """Another shape of as many axes, at the next commit: elements stay where they are, new ones are zeros."""
+        """Change the shape, with the same number of axes; the next commit writes it. Elements keep their indices, new ones are 0."""
         self.file._resize_array(self, shape)
 
     # --- words
@@ -296,16 +339,12 @@ class Array(_cippus.Array):
         return f"<cippus.Array {self.path!r}{field} {what}{chunks}>"
 
     def _repr_html_(self) -> str:
-        rows = [
-            ("path", self.path),
-            ("shape", self.shape),
-            ("dtype", self.dtype),
-            ("chunks", self.chunks),
-            ("codec", self.codec),
-            ("ratio", f"{self.cratio:.2f}" if self.stored_nbytes else "-"),
-        ]
-        cells = "".join(f"<tr><th>{k}</th><td>{html.escape(str(v))}</td></tr>" for k, v in rows)
-        return f'<div style="display:flex;gap:1em"><table>{cells}</table>{_picture(self.shape, self.chunks)}</div>'
+        from ._html import of_array
+
+        return of_array(self)[0]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.fields or ())
 
     def __reduce__(self) -> Any:
         raise TypeError("arrays of an open file cannot be pickled; read them, or open the file there")
@@ -313,23 +352,3 @@ class Array(_cippus.Array):
 
 def _is_zero_d(item: Any) -> bool:
     return isinstance(item, (np.ndarray, Array)) and item.ndim == 0 and item.dtype.kind in "iu"
-
-
-def _picture(shape: tuple[int, ...], chunks: Optional[tuple[int, ...]]) -> str:
-    """The last two axes as a box with lines between chunks."""
-    if not shape or 0 in shape:
-        return ""
-    high, wide = (1, *shape)[-2:]
-    scale = 100 / max(high, wide)
-    h, w = max(high * scale, 6), max(wide * scale, 6)
-    lines = ""
-    if chunks:
-        ch, cw = (1, *chunks)[-2:]
-        down = range(ch, high, ch) if ch > 0 and high / ch <= 50 else ()
-        across = range(cw, wide, cw) if cw > 0 and wide / cw <= 50 else ()
-        lines += "".join(f'<line x1="0" x2="{w:.1f}" y1="{y / high * h:.1f}" y2="{y / high * h:.1f}"/>' for y in down)
-        lines += "".join(f'<line y1="0" y2="{h:.1f}" x1="{x / wide * w:.1f}" x2="{x / wide * w:.1f}"/>' for x in across)
-    return (
-        f'<svg width="{w + 2:.0f}" height="{h + 2:.0f}" stroke="#888" fill="#8883">'
-        f'<rect x="0" y="0" width="{w:.1f}" height="{h:.1f}"/>{lines}</svg>'
-    )

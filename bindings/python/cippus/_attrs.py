@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
+from ._errors import no_key
 from ._tree import Map, escape
 
 _DESCRIPTION = ("source", "data", "mask", "datatype", "byteorder", "shape", "offset", "strides")
@@ -12,9 +13,12 @@ _HEADER = ("flags", "eltype", "elbyte", "size", "dims")
 
 
 class Attrs(MutableMapping[str, Any]):
-    """ASDF: of a quantity what stands beside its value (`unit`), else keys of the array's description that do not say how its
-    elements lie. Blosc2: `vlmeta`. bcolz and BLZ: `attributes`, of a table's column its own. bloscpack: the metadata. RawArray:
-    `metadata`, the text behind the data. In a file open as "r+" they can be set and deleted, which the next commit shows."""
+    """What a file says about an array besides its elements, as a mapping. In a file that is open as "r+" attributes can be set
+    and deleted; the next commit writes them.
+
+    ASDF: what stands beside the value of a quantity (`unit`), or the keys that were added to the description of the array.
+    Blosc2: `vlmeta`. bcolz and BLZ: the attributes of the array, table or column. bloscpack: the metadata. RawArray:
+    `metadata`, the text after the data."""
 
     def __init__(self, array: Any):
         self._array = array
@@ -37,7 +41,7 @@ class Attrs(MutableMapping[str, Any]):
     def __getitem__(self, key: str) -> Any:
         _, found, hidden = self._place()
         if key in hidden or key not in found:
-            raise KeyError(key)
+            raise no_key(key, lambda: self)
         return found[escape(key) if isinstance(found, Map) and isinstance(key, str) and "/" in key else key]
 
     def __iter__(self) -> Iterator[str]:
@@ -59,6 +63,9 @@ class Attrs(MutableMapping[str, Any]):
     def __delitem__(self, key: str) -> None:
         self[key]
         del self._array.file[self._path(key)]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [key for key in self if isinstance(key, str)]
 
     def __repr__(self) -> str:
         return f"<cippus.Attrs {dict(self)!r}>"

@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
-_KEYWORD = re.compile(r"(?<!\S)\.accept_loss\b")  # as C programs spell it
+from ._words import meant
+
+# How C programs spell what Python has a keyword or a function for; of what Python has nothing the advice is left out.
+_QUOTED = r"(?<!\w)'[^']*'"
+_ADVICE = re.compile(rf"({_QUOTED})|; [^;']*(?<=[ ])(?:\.(?:break_links|by_position|max_elements|overflow)|cip_read_args\.\w+)\b[^;']*")
+_FIELD = re.compile(rf"({_QUOTED})|(?<=[ (])\.(accept_loss|fill|format|overwrite|path)\b")
+_CALL = re.compile(rf"({_QUOTED})|(?<=[ (])(cip_recover|cip_convert|cip_verify|cip_change_defrag)\b")
+_CALLS = {
+    "cip_recover": "the command 'cippus recover'",
+    "cip_convert": "cippus.convert()",
+    "cip_verify": "cippus.verify()",
+    "cip_change_defrag": "the command 'cippus defrag'",
+}
+
+
+def in_python(text: str) -> str:
+    """A message of the library in the words of this package."""
+    text = _ADVICE.sub(lambda m: m[1] or "", text)
+    text = _FIELD.sub(lambda m: m[1] or ("accept_loss=True" if m[2] == "accept_loss" else f"{m[2]}=..."), text)
+    return _CALL.sub(lambda m: m[1] or _CALLS[m[2]], text)
 
 
 class Error(Exception):
-    """What a call of the library ended with: `status` is its name, `text` says what was expected and
-    what was found, `path` is the file's (or what it was opened from), `offset` the byte in it, `part` what it happened in."""
+    """The base of all errors of this package."""
 
     status: str = "error"
+    """The kind of error in words, such as "not found"."""
     text: str = ""
+    """What went wrong: what was expected, and what was found."""
     path: Any = None
+    """The path of the file, or a description of what was opened."""
     offset: Optional[int] = None
+    """The byte in the file where it was noticed, where one is known."""
     part: str = ""
+    """The part of the file: the path of an array, "block 3", ..."""
 
     def __str__(self) -> str:
         known = self.path in (None, "") or f"'{self.path}'" in self.text
@@ -30,93 +54,103 @@ class Error(Exception):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """The memory did not suffice."""
+    """There is not enough memory."""
 
     status = "out of memory"
 
 
 class ReadError(Error, OSError):
-    """The system could not read or write."""
+    """The system failed to read or write."""
 
     status = "i/o error"
 
 
 class NotFoundError(Error, LookupError):
-    """There is no such file, or nothing at a path in it."""
+    """There is no such file, or nothing at this path in it."""
 
     status = "not found"
 
 
 class FileMissingError(NotFoundError, FileNotFoundError):
-    """NotFoundError of a file."""
+    """There is no such file."""
 
 
 class PathMissingError(NotFoundError, KeyError):
-    """NotFoundError of a path in a file."""
+    """There is nothing at this path in the file."""
+
+    _known: Optional[Callable[[], Iterable[Any]]] = None
+
+    def __str__(self) -> str:
+        if self._known is None:
+            return super().__str__()
+        try:  # looked up when the message is shown: most programs only catch it
+            return super().__str__() + meant(self.args[0], self._known())
+        except Exception:  # the file was closed meanwhile
+            return super().__str__()
 
 
 class FormatError(Error, ValueError):
-    """None of the formats: not a file that is known."""
+    """The file has none of the known formats."""
 
     status = "unknown format"
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """The format, or this build, has nothing of the kind."""
+    """The file may be good, but the format or this build cannot do it."""
 
     status = "unsupported"
 
 
 class CorruptError(Error, ValueError):
-    """The file says what cannot be."""
+    """The file is damaged: it contradicts itself or its format."""
 
     status = "corrupt"
 
 
 class TruncatedError(Error, EOFError):
-    """The file ends too early."""
+    """The file is damaged: it ends too early."""
 
     status = "truncated"
 
 
 class ChecksumError(Error, ValueError):
-    """Data that differ from the checksum stored with them."""
+    """Data do not match the checksum that is stored with them."""
 
     status = "checksum mismatch"
 
 
 class LimitError(Error, RuntimeError):
-    """More than a limit of the caller's, or of the library, allows."""
+    """More data than a limit allows."""
 
     status = "limit reached"
 
 
 class RangeError(Error, IndexError):
-    """An index, or a value, that is out of range."""
+    """An index or a value is out of range."""
 
     status = "out of range"
 
 
 class WrongTypeError(Error, TypeError):
-    """A dtype that does not fit."""
+    """A value has another type than is needed."""
 
     status = "wrong type"
 
 
 class ArgumentError(Error, ValueError):
-    """A call that means nothing."""
+    """The call is wrong: an argument makes no sense."""
 
     status = "wrong argument"
 
 
 class ReadOnlyError(Error, PermissionError):
-    """What cannot be written."""
+    """The file or its format cannot be written."""
 
     status = "read-only"
 
 
 class BusyError(Error, BlockingIOError):
-    """Somebody else has the file; it can be tried again."""
+    """Another program or thread uses the file; try again later."""
 
     status = "busy"
 
@@ -128,13 +162,13 @@ class CancelledError(Error, RuntimeError):
 
 
 class ExistsError(Error, FileExistsError):
-    """The file that was to be made is there already."""
+    """The file exists already; `overwrite=True` replaces it."""
 
     status = "exists"
 
 
 class StaleError(Error, OSError):
-    """Another file, or none, has the name of the one that was opened; nothing was written. Open it again, or `refresh()`."""
+    """Another program replaced or removed the file since it was opened. Nothing was written; open it again, or call `refresh()`."""
 
     status = "stale"
 
@@ -166,6 +200,18 @@ def _again(kind: type[Error], text: str, part: str, offset: Optional[int], path:
     return error
 
 
+def status_of(error: Error) -> int:
+    """The number of an error's class."""
+    return next((number for number, kind in BY_STATUS.items() if isinstance(error, kind)), 0)
+
+
+def no_key(key: Any, known: Callable[[], Iterable[Any]], path: Any = None) -> PathMissingError:
+    """The KeyError of a key that is not there; `known` gives the keys that may have been meant."""
+    error = PathMissingError(key)
+    error.text, error.path, error._known = f"there is nothing at {key!r}", path, known
+    return error
+
+
 def make_error(
     status: int, errno: int, text: str, part: str, offset: Optional[int], path: Any, of_file: bool
 ) -> Error:
@@ -175,7 +221,7 @@ def make_error(
         kind = FileMissingError if of_file else PathMissingError
     if text == "the output exists":
         text += "; overwrite=True, or mode 'w', replaces it"
-    text = _KEYWORD.sub("accept_loss=True", text)
+    text = in_python(text)
     if isinstance(path, bytes):
         path = path.decode("utf-8", "surrogateescape")
     error = _again(kind, text or kind.status, part, offset, path)

@@ -5,29 +5,46 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
-from typing import Any, NamedTuple, Optional
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, overload
 
 from . import _cippus, _fs, _sink, _write
 from ._array import Array
-from ._tree import Map
+from ._errors import in_python, no_key
+from ._options import Chunks, OpenOptions
+from ._tree import Map, beside
+from ._words import keywords, unexpected
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from ._options import NewFileOptions
 
 SEVERITIES = ("note", "warn", "bad", "fatal")
 
 
 class Finding(NamedTuple):
-    """What is not as it should be in a file, or worth knowing."""
+    """One thing that is wrong with a file, or worth knowing about it."""
 
     severity: str
+    """"note", "warn", "bad" (data are damaged) or "fatal" (the file cannot be read)"""
     code: int
+    """the number of the error class, 0 for none"""
     offset: Optional[int]
+    """the byte in the file, where one is known"""
     length: int
+    """bytes concerned, or 0"""
     part: str
+    """the part of the file, such as the path of an array"""
     text: str
+    """what was found"""
     fixable: bool
+    """whether `repair` or an update puts it right"""
 
     @classmethod
-    def of(cls, severity: int, *rest: Any) -> Finding:
-        return cls(SEVERITIES[severity], *rest)
+    def of(cls, severity: int, code: int, offset: Optional[int], length: int, part: str, text: str, fixable: bool) -> Finding:
+        """Made by the extension."""
+        return cls(SEVERITIES[severity], code, offset, length, part, in_python(text), fixable)
 
 
 class Arrays(Mapping[str, Array]):
@@ -47,6 +64,9 @@ class Arrays(Mapping[str, Array]):
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.values()))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
 
 class _Items(ItemsView[str, Any]):
@@ -70,30 +90,27 @@ class _Values(ValuesView[Any]):
 
 
 class File(_cippus.File, Mapping[str, Any]):
-    """An open file: the mapping at the root of its tree, with paths as keys ("roman/data"), and arrays that no
-    tree describes by their own paths ("" of a file that is one array). Opened as "r+" it can be changed: what is
-    assigned is read as it was assigned, and comes into the file by commit(), which close() and the end of a `with` do; an
-    exception there drops it, and so does rollback()."""
+    """An open file: a mapping of what is at the root of its tree. Keys are names or paths such as "roman/data". An array that
+    no tree describes has a path of its own; the only array of a file without a tree is at ""."""
 
-    __slots__ = ("__weakref__", "_edit", "_state", "_store")
-    _edit: Optional[_write.Edit]
+    __slots__ = ("__weakref__", "_state")
     _state: tuple[Any, ...]  # of a remote file
-    _store: Optional[_sink.Store]
 
     # --- reading
 
     @property
     def tree(self) -> Any:
-        """The root of the tree, or None of a file without one."""
+        """The root of the metadata tree, or None where the file has no tree."""
         return self._tree()
 
     @property
     def arrays(self) -> Arrays:
+        """All arrays of the file by their paths."""
         return Arrays(self)
 
     @property
     def array(self) -> Array:
-        """The only array of a file that has one, or the table that the others are columns of."""
+        """The only array of the file; of a table (bcolz, BLZ) the array of its rows. KeyError where there are several arrays."""
         paths = self._paths(False)
         if "" in paths:
             return self.arrays[""]
@@ -101,20 +118,10 @@ class File(_cippus.File, Mapping[str, Any]):
             raise KeyError(f"expected one array, found {len(paths)}: {', '.join(paths[:5])}")
         return self._array(paths[0])
 
-    def _paths(self, apart: bool) -> list[str]:
-        """Those of all arrays, or of arrays that the tree does not describe, as changes so far have them."""
-        found = super()._paths(apart)
-        edit = getattr(self, "_edit", None)
-        return found if edit is None else edit.paths(found, apart)
-
     def _array(self, path: str) -> Array:
-        edit = getattr(self, "_edit", None)
-        if edit is None or not edit.pending:
-            found = self._array_named(path)
-        else:
-            found = self._find(path) if path in self._paths(False) else None
+        found = self._array_named(path)
         if found is None:
-            raise KeyError(path)
+            raise no_key(path, lambda: self._paths(False), self.path)
         assert isinstance(found, Array)
         return found
 
@@ -125,7 +132,7 @@ class File(_cippus.File, Mapping[str, Any]):
             return found[0]
         value = self._find(path)
         if value is None:
-            raise KeyError(path)
+            raise no_key(path, lambda: chain(self._paths(False), beside(self.tree, path)), self.path)
         return value
 
     def __iter__(self) -> Iterator[Any]:
@@ -138,9 +145,11 @@ class File(_cippus.File, Mapping[str, Any]):
         return (len(root) if isinstance(root, Map) else 0) + len(self._paths(True))
 
     def items(self) -> _Items:
+        """The keys at the root of the tree with their values."""
         return _Items(self)
 
     def values(self) -> _Values:
+        """The values at the root of the tree."""
         return _Values(self)
 
     def __contains__(self, path: object) -> bool:
@@ -155,10 +164,27 @@ class File(_cippus.File, Mapping[str, Any]):
     def __eq__(self, other: object) -> bool:
         return self is other
 
+    def to_dict(self, *, read: bool = True) -> dict[Any, Any]:
+        """All of the file as plain dicts and lists. Arrays are read into memory; with `read=False` they stay arrays of the file,
+        which need the file to be open. What occurs several times in the tree is one object in the result, too."""
+        from ._export import plain
+
+        root = self.tree
+        seen: dict[Any, Any] = {}
+        if root is not None and not isinstance(root, Map):
+            raise TypeError(f"the root of the tree is a {type(root).__name__}, not a mapping: use f.tree")
+        made: dict[Any, Any] = {} if root is None else plain(root, read, seen)
+        return {**made, **{path: plain(self[path], read, seen) for path in self._paths(True)}}
+
+    def to_pandas(self) -> Any:
+        """The only array (or the table) of the file as a pandas object: see Array.to_pandas()."""
+        return self.array.to_pandas()
+
     # --- what it is
 
     @property
     def format(self) -> str:
+        """The name of the format, such as "asdf"."""
         return self._info()[0]
 
     @property
@@ -168,43 +194,98 @@ class File(_cippus.File, Mapping[str, Any]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the file."""
+        """The size of the file in bytes."""
         return self._info()[2]
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the command `cippus info` says of it."""
+        """The facts that the command `cippus info` prints."""
         return dict(self._info()[3])
 
     @property
     def findings(self) -> list[Finding]:
-        """What was tolerated while opening and reading so far."""
+        """Problems that were found, and tolerated, while the file was opened and read so far."""
         return [Finding.of(*row) for row in self._info()[4]]
 
     @property
     def writable(self) -> bool:
-        return getattr(self, "_edit", None) is not None
+        """Whether the file can be changed: it is open as "r+"."""
+        return False
 
     def __repr__(self) -> str:
         if self.closed:
-            return f"<closed cippus.File {self.path!r}>"
-        return f"<cippus.File {self.path!r} {self.format} {self.version}: {len(self._paths(False))} arrays>"
+            return f"<closed cippus.{type(self).__name__} {self.path!r}>"
+        return f"<cippus.{type(self).__name__} {self.path!r} {self.format} {self.version}: {len(self._paths(False))} arrays>"
 
     def _repr_html_(self) -> str:
-        return "".join(array._repr_html_() for array in list(self.arrays.values())[:20])
+        from ._html import of_file
+
+        return of_file(self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(dict.fromkeys(chain((key for key in self if isinstance(key, str)), self._paths(False))))
 
     def __reduce__(self) -> Any:
         raise TypeError("open files cannot be pickled")
+
+    def __enter__(self) -> Self:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        return self
+
+    def __exit__(self, kind: Any, *rest: Any) -> None:
+        self.close()
+
+    # --- of a file that is open as "r": no type checker finds these, and a program that calls one is told why it cannot
+
+    if not TYPE_CHECKING:
+
+        def _refuse(self, *args, **options):
+            """Needs a file that is open as "r+"."""
+            if self.closed:
+                raise ValueError("I/O operation on closed file")
+            raise ValueError("the file is read-only: it is open as 'r'; open it as 'r+' to change it")
+
+        __setitem__ = __delitem__ = put = move = commit = rollback = _refuse
+        _write_array = _append_array = _resize_array = getvalue = _refuse
+
+        def __dir__(self):
+            return [name for name in super().__dir__() if getattr(type(self), name, None) is not File._refuse]
+
+
+class EditableFile(File):
+    """A file that is open as "r+". It reads as a File does, with the changes so far. Nothing is written before commit(), which
+    close() and the end of a `with` block call; an exception in the `with` block drops the changes, as rollback() does."""
+
+    __slots__ = ("_edit", "_store")
+    _edit: _write.Edit
+    _store: Optional[_sink.Store]
+
+    # --- reading, as the changes so far have it
+
+    def _paths(self, apart: bool) -> list[str]:
+        return self._edit.paths(super()._paths(apart), apart)
+
+    def _array(self, path: str) -> Array:
+        if not self._edit.pending:
+            return super()._array(path)
+        found = self._find(path) if path in self._paths(False) else None
+        if found is None:
+            raise no_key(path, lambda: self._paths(False), self.path)
+        assert isinstance(found, Array)
+        return found
+
+    @property
+    def writable(self) -> bool:
+        """Whether the file can be changed: it is open as "r+"."""
+        return True
 
     # --- changing
 
     def _changes(self) -> _write.Edit:
         if self.closed:
             raise ValueError("I/O operation on closed file")
-        edit: Optional[_write.Edit] = getattr(self, "_edit", None)
-        if edit is None:
-            raise ValueError("assignment destination is read-only: the file is open as 'r'")
-        return edit
+        return self._edit
 
     def __setitem__(self, path: str, value: Any) -> None:
         self._changes()[path] = value
@@ -212,12 +293,23 @@ class File(_cippus.File, Mapping[str, Any]):
     def __delitem__(self, path: str) -> None:
         self._changes().remove(path)
 
-    def put(self, path: str, value: Any, **options: Any) -> None:
-        """As `f[path] = value`, with the array's `chunks`, `codec`, `storage` and `options`."""
-        self._changes().put(path, value, **options)
+    @keywords
+    def put(
+        self,
+        path: str,
+        value: Any,
+        *,
+        chunks: Chunks = None,
+        codec: Optional[str] = None,
+        storage: Optional[str] = None,
+        options: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        """As `f[path] = value`, with a say in how an array is stored: see Writer.put()."""
+        self._changes().put(path, value, chunks=chunks, codec=codec, storage=storage, options=options)
 
+    @keywords
     def move(self, source: str, target: str, *, replace: bool = False) -> None:
-        """Gives what is at `source` the path `target`."""
+        """Move a value or an array to the path `target`. `replace=True` replaces what is there."""
         self._changes().move(source, target, replace)
 
     def _write_array(self, array: Array, key: Any, value: Any, orthogonal: bool = False) -> None:
@@ -230,42 +322,35 @@ class File(_cippus.File, Mapping[str, Any]):
         self._changes().resize(array, shape)
 
     def commit(self) -> None:
-        """Makes the changes so far, all or none, and shows the file as it is then."""
+        """Write the changes so far into the file: all of them, or none where it fails."""
         self._changes().commit()
 
-    def getvalue(self) -> bytes:
-        """The bytes of a file that was opened as "r+" from bytes or a file-like, as they are after the last commit."""
-        store: Optional[_sink.Store] = getattr(self, "_store", None)
-        if store is None:
-            raise ValueError("the file lies at a path, or is open as 'r'")
-        return store.getvalue()
-
     def rollback(self) -> None:
-        """Drops the changes since the last commit."""
+        """Drop the changes since the last commit."""
         self._changes().abort()
 
+    def getvalue(self) -> bytes:
+        """The bytes after the last commit, of a file that was opened from bytes or a file object."""
+        if self._store is None:
+            raise ValueError("the file lies at a path: read it from there")
+        return self._store.getvalue()
+
     def close(self) -> None:
-        edit = getattr(self, "_edit", None)
+        """Commit the changes, and close the file."""
         try:
-            if edit is not None and not self.closed:
-                edit.commit()
+            if not self.closed:
+                self._edit.commit()
         finally:
-            if edit is not None:
-                edit.abort()
+            self._edit.abort()
             super().close()
 
-    def __enter__(self) -> File:
-        if self.closed:
-            raise ValueError("I/O operation on closed file")
-        return self
-
     def __exit__(self, kind: Any, *rest: Any) -> None:
-        if kind is not None and getattr(self, "_edit", None) is not None:
+        if kind is not None:
             self._changes().drop()
         self.close()
 
 
-def _source(file: Any, storage_options: Optional[dict[str, Any]]) -> tuple[int, Any, Any]:
+def source_of(file: Any, storage_options: Optional[dict[str, Any]]) -> tuple[int, Any, Any]:
     """How the extension is to read `file` (0: a path, 1: bytes, 2: a source of _fs.py), from what, and its name."""
     if (found := _fs.locate(file, storage_options)) is not None:
         fs, path = found
@@ -281,16 +366,30 @@ def _source(file: Any, storage_options: Optional[dict[str, Any]]) -> tuple[int, 
     try:
         return 1, memoryview(file), f"<{type(file).__name__}>"
     except TypeError:
-        raise TypeError(f"expected a path, bytes or a file-like, not {type(file).__name__}") from None
+        raise TypeError(f"expected a path, bytes or a file object, not {type(file).__name__}") from None
+
+
+def path_of(file: Any) -> Optional[str]:
+    """The path on this machine of what open() takes, or None where it has none."""
+    if (found := _fs.locate(file, None)) is not None:
+        return _fs.local_path(*found)
+    return os.fspath(file) if isinstance(file, (str, os.PathLike)) else None
 
 
 def _store_of(kind: int, source: Any) -> _sink.Store:
-    """What "r+" changes: a file-like in place, of bytes a copy of them."""
+    """What "r+" changes: a file object in place, a copy of bytes."""
     if kind == 2 and not isinstance(source, _fs.Reader):
-        raise ValueError("'r+' needs a path, bytes or a file-like that writes")
+        raise ValueError("mode 'r+' needs a path, bytes or a file object that writes")
     return _sink.Store(io.BytesIO(source) if kind == 1 else source._file)
 
 
+@overload
+def open(file: Any, mode: Literal["r"] = "r", **options: Unpack[OpenOptions]) -> File: ...
+@overload
+def open(file: Any, mode: Literal["r+"], **options: Unpack[OpenOptions]) -> EditableFile: ...
+@overload
+def open(file: Any, mode: Literal["w", "x"], **options: Unpack[NewFileOptions]) -> _write.Writer: ...
+@keywords
 def open(
     file: Any,
     mode: str = "r",
@@ -303,24 +402,60 @@ def open(
     sidecar: bool = False,
     offset: int = 0,
     storage_options: Optional[dict[str, Any]] = None,
-    **create: Any,
+    version: Optional[str] = None,
+    codec: Optional[str] = None,
+    byteorder: Optional[str] = None,
+    checksum: Optional[str] = None,
+    accept_loss: bool = False,
+    sync: bool = True,
+    options: Optional[Mapping[str, Any]] = None,
 ) -> Any:
-    """Opens a path, a URL that fsspec knows (with its `storage_options`), the bytes of a file, or a file-like that seeks.
-    Modes: "r"; "r+" to change it (of bytes a copy, see getvalue()); "w" and "x" write a new one (see create()). `check` compares data with the checksums that the file stores; `threads` 1 uses the caller alone."""
-    if mode in ("w", "x"):
-        return _write.create(file, format=format, overwrite=mode == "w", threads=threads, **create)
-    if mode not in ("r", "r+"):
+    """Open a file. `file` is a path (str or os.PathLike), the bytes of a file, or a file object that reads and seeks. With fsspec
+    it may also be a URL ("s3://...", with its `storage_options`), or what fsspec.open() gives.
+
+    Modes: "r" reads; "r+" changes the file (of bytes a copy, see getvalue()); "w" writes a new file and replaces one that
+    exists; "x" writes a new file and fails where one exists.
+
+    Keywords of all modes: `format` (default: found from the bytes, or the name of a new file) and `threads` (0: one per core,
+    1: only the calling thread). Of "r" and "r+": `check=True` compares data with the checksums in the file; `allow_external`
+    allows external files outside of the file's folder; `force` ignores unknown versions and flags; `sidecar` keeps decoder
+    checkpoints in a file beside this one; `offset` is the byte where the file starts. Of "w" and "x": see create()."""
+    reading = {
+        "check": check is not None,
+        "allow_external": allow_external,
+        "force": force,
+        "sidecar": sidecar,
+        "offset": offset != 0,
+        "storage_options": storage_options is not None,
+    }
+    writing = {
+        "version": version is not None,
+        "codec": codec is not None,
+        "byteorder": byteorder is not None,
+        "checksum": checksum is not None,
+        "accept_loss": accept_loss,
+        "sync": not sync,
+        "options": options is not None,
+    }
+    if mode not in ("r", "r+", "w", "x"):
         raise ValueError(f"invalid mode: {mode!r}; there are 'r', 'r+', 'w', 'x'")
-    if create:
-        raise TypeError(f"open() got an unexpected keyword argument {next(iter(create))!r}")
-    kind, source, name = _source(file, storage_options)
+    for name, given in (reading if mode in ("w", "x") else writing).items():
+        if given:
+            raise unexpected("open", name, (), f" in mode {mode!r}")
+    if mode in ("w", "x"):
+        return _write.create(
+            file, format=format, overwrite=mode == "w", threads=threads, version=version, codec=codec, byteorder=byteorder,
+            checksum=checksum, accept_loss=accept_loss, sync=sync, options=options,
+        )  # fmt: skip
+    kind, source, name = source_of(file, storage_options)
     if mode == "r+" and kind != 0:
         source = _store_of(kind, source)
         kind = 2
     checked = 0 if check is None else 1 if check else 2
     opened = _cippus.open(
-        kind, source, name, format, threads, checked, allow_external, force, sidecar, offset
-    )
+        EditableFile if mode == "r+" else File,
+        kind, source, name, format, threads, checked, allow_external, force, sidecar, offset,
+    )  # fmt: skip
     if isinstance(source, _fs.Remote):
         opened._state = source.state
     if mode == "r+":

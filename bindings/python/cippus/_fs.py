@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional
-from urllib.parse import quote
 
 from . import _errors
 
@@ -178,6 +177,8 @@ class Remote:
 
     def member(self, name: str) -> Remote:
         if self._is_http:
+            from urllib.parse import quote
+
             return Remote(self._filesystem(), self._beside(quote(name)), f"{self._name}: {name}")
         path, info = self._beside(name), None
         if self.is_folder:  # one request for all of them

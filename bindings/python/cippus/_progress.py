@@ -7,11 +7,13 @@ from typing import Any, Optional, Protocol, Union
 
 
 class Bar(Protocol):
-    """A bar as tqdm makes them."""
+    """A progress bar as tqdm makes them."""
 
     total: Any
+    """How much there is to do; None where nobody knows."""
 
-    def update(self, n: Any = ..., /) -> Any: ...
+    def update(self, n: Any = ..., /) -> Any:
+        """Show that `n` more are done."""
 
 
 Progress = Union[Callable[[int, int], Any], Bar]

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
 from . import _cippus
-from ._file import File, Finding, open
+from ._file import File, Finding, open, path_of
+from ._fs import is_url
 
 INLINE = 64 << 10
 
@@ -39,15 +40,15 @@ def refs(
     overwrite: bool = False,
     record_size: int = 100_000,
 ) -> dict[str, Any]:
-    """Where the chunks of a file's arrays lie: kerchunk's references, for `fsspec.filesystem("reference", fo=refs)`, also
-    written to `out`, as "json", or as a folder of "parquet" files with `record_size` references each (needs pyarrow).
-    `file`: a path or an open File; `path`: that array alone; `url`: where readers find the file (default: its full path).
-    Values that no bytes of the file are (in a tree's text, of other codecs) are written out up to `inline` bytes. Arrays
-    that cannot be referred to are left out, and told to `on_finding`."""
+    """See cippus.refs()."""
     if format not in ("json", "parquet"):
         raise ValueError(f"expected format 'json' or 'parquet', found {format!r}")
-    where = os.fspath(file.path if isinstance(file, File) else file)
-    opened = file if isinstance(file, File) else open(where)
+    given = file.path if isinstance(file, File) else file
+    where = given if is_url(given) else path_of(given)
+    if where is None and url is None:
+        raise TypeError("refs() needs a path or a URL, or url='...' where readers will find the file")
+    where = where or ""
+    opened = file if isinstance(file, File) else open(file)
     try:
         full = url if url is not None else where if "://" in where else os.path.realpath(where)
         tell = None if on_finding is None else lambda *row: on_finding(Finding.of(*row)) and None

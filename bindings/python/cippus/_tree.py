@@ -12,7 +12,7 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _cippus
-from ._errors import Error
+from ._errors import Error, no_key
 
 _CORE = "tag:yaml.org,2002:"
 _COMPLEX = "tag:stsci.edu:asdf/core/complex-1."
@@ -22,9 +22,10 @@ _LONGEST = 1 << 14  # words of a core/integer that becomes an int
 
 
 class TaggedStr(str):
-    """A string (or another scalar, as it is written) with a tag of its own."""
+    """A str with a tag, or a scalar that Python has no type for, as it is written."""
 
     tag: str
+    """The tag, such as "tag:stsci.edu:asdf/unit/unit-1.0.0"."""
 
     def __new__(cls, text: str, tag: str) -> TaggedStr:
         made = super().__new__(cls, text)
@@ -115,6 +116,19 @@ def escape_field(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
+def beside(root: Any, path: Any) -> Iterator[str]:
+    """The paths of all that stands in the deepest mapping, or records, on the way of a path that leads nowhere."""
+    above = path if isinstance(path, str) else ""
+    while above:
+        above = above.rpartition("/")[0]
+        holder = root if not above else root._get(above) if isinstance(root, Map) else None
+        holder = holder[0] if isinstance(holder, tuple) else holder
+        keys = holder if isinstance(holder, Map) else getattr(holder, "fields", None)
+        if keys is not None:
+            return (f"{above}/{escape(key)}" if above else key for key in keys if isinstance(key, str))
+    return iter(())
+
+
 class _Values(ValuesView[Any]):
     _mapping: Map
 
@@ -137,14 +151,15 @@ def _hashable(key: Any, i: int) -> Any:
 
 
 class Map(_cippus.Node, Mapping[Any, Any]):
-    """A mapping of the tree. `m["a"]`, and paths: `m["a/b/0"]` (a key "a/b" goes before); `tag`."""
+    """A mapping in the metadata tree, which reads a value when it is asked for. Keys are names or paths: `m["a/b/0"]`; where
+    a key "a/b" exists, it is taken first."""
 
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
         found = self._get(key)
         if found is None:
-            raise KeyError(key)
+            raise no_key(key, lambda: beside(self, key))
         return found[0]
 
     def _get(self, key: Any) -> Optional[tuple[Any]]:
@@ -172,9 +187,11 @@ class Map(_cippus.Node, Mapping[Any, Any]):
         return (_hashable(self._key(i), i) for i in range(len(self)))
 
     def values(self) -> ValuesView[Any]:
+        """The values, in the order of the file."""
         return _Values(self)
 
     def items(self) -> ItemsView[Any, Any]:
+        """The keys with their values, in the order of the file."""
         return _Items(self)
 
     def __eq__(self, other: object) -> bool:
@@ -188,17 +205,36 @@ class Map(_cippus.Node, Mapping[Any, Any]):
         return self._text(4, False).rstrip("\n")
 
     def to_yaml(self) -> str:
+        """All of it as YAML; an array is one line."""
         return self._text(0, False)
 
     def to_json(self) -> str:
+        """All of it as JSON; an array is one line."""
         return self._text(0, True)
+
+    def to_dict(self, *, read: bool = True) -> dict[Any, Any]:
+        """All of it as plain dicts and lists, without tags. Arrays are read into memory; with `read=False` they stay arrays of
+        the file. What occurs several times in the tree is one object in the result, too."""
+        from ._export import plain
+
+        return plain(self, read, {})  # type: ignore[no-any-return]
+
+    def to_pandas(self) -> Any:
+        """A table as a pandas DataFrame: a mapping of columns, or one with a list of `columns` that have a `name` and `data`
+        (as astropy writes tables). Missing values are missing there, too."""
+        from ._export import table
+
+        return table(self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [key for key in self if isinstance(key, str)]
 
     def __reduce__(self) -> Any:
         raise TypeError("parts of a file's tree cannot be pickled; str() or to_json() can")
 
 
 class Seq(_cippus.Node, Sequence[Any]):
-    """A sequence of the tree; `tag`."""
+    """A list in the metadata tree, which reads an item when it is asked for. An index may be a path: `s["0/name"]`."""
 
     __slots__ = ()
 
@@ -208,7 +244,7 @@ class Seq(_cippus.Node, Sequence[Any]):
         if isinstance(index, str):
             found = self._step(index)
             if found is None:
-                raise KeyError(index)
+                raise no_key(index, lambda: ())
             return found[0]
         return self._at(index)
 
@@ -226,6 +262,12 @@ class Seq(_cippus.Node, Sequence[Any]):
 
     def __repr__(self) -> str:
         return self._text(4, False).rstrip("\n")
+
+    def to_list(self, *, read: bool = True) -> list[Any]:
+        """All of it as plain lists and dicts: see Map.to_dict()."""
+        from ._export import plain
+
+        return plain(self, read, {})  # type: ignore[no-any-return]
 
     to_yaml = Map.to_yaml
     to_json = Map.to_json

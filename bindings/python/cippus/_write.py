@@ -14,9 +14,11 @@ from . import _assign, _cippus, _fs, _value
 from ._array import Array
 from ._errors import Error, UnsupportedError
 from ._mask import missing
+from ._options import Chunks
 from ._sink import Sink
 from ._tree import Map, Seq, escape
 from ._value import chunks_of, data_of, is_array, packed
+from ._words import keywords
 from ._yaml import flow
 
 
@@ -53,20 +55,23 @@ def _emptied(value: Any) -> Any:
 
 
 class Slab:
-    """An array that is declared first and then filled part by part, each element once: what is not filled is zeros. Any number
-    of threads may fill parts that have nothing in common."""
+    """An array of a new file that is filled part by part: `slab[0:100] = rows`. Fill each element once; elements that are not
+    filled are 0. Several threads may fill different parts at the same time. See Writer.declare()."""
 
     def __init__(self, slab: _cippus.Slab, shape: tuple[int, ...], dtype: Any):
         self._slab = slab
         self.shape = shape
+        """The shape of the whole array."""
         self.dtype = dtype
+        """The dtype of the elements."""
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return len(self.shape)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """As numpy assigns, by integers and slices without steps."""
+        """Fill a part, by integers and slices without steps. Values are broadcast and cast as NumPy does."""
         start, stop = self._box(key)
         shape = _assign.dummy(self.shape)[key].shape
         if missing(value):
@@ -79,7 +84,7 @@ class Slab:
     def _box(self, key: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
         items = key if isinstance(key, tuple) else (key,)
         if not _assign.is_basic(items) or any(i is None for i in items):
-            raise IndexError("parts of a slab are named by integers and slices")
+            raise IndexError("a part of a slab is selected by integers and slices")
         _assign.dummy(self.shape)[key]  # numpy's exceptions
         rest = self.ndim - sum(i is not Ellipsis for i in items)
         at = next((n for n, i in enumerate(items) if i is Ellipsis), len(items))
@@ -88,7 +93,7 @@ class Slab:
             if isinstance(item, slice):
                 first, last, step = item.indices(n)
                 if step != 1:
-                    raise IndexError("parts of a slab have no steps")
+                    raise IndexError("a part of a slab is selected by slices without steps")
             else:
                 first = int(item) % n
                 last = first + 1
@@ -118,18 +123,22 @@ class _Target:
     def __setitem__(self, path: str, value: Any) -> None:
         self.put(path, value)
 
+    @keywords
     def put(
         self,
         path: str,
         value: Any,
         *,
-        chunks: Optional[tuple[int, ...]] = None,
+        chunks: Chunks = None,
         codec: Optional[str] = None,
         storage: Optional[str] = None,
         options: Optional[Mapping[str, Any]] = None,
     ) -> None:
-        """A value of the tree, or an array with `chunks`, a `codec` ("lz4", "zlib:9"), a `storage` ("internal", "inline",
-        "external", "streamed") and `options` of the format; mappings and lists may have arrays in them."""
+        """As `w[path] = value`, with a say in how an array is stored. `value` is an array, a number, a str, None, a date, or a
+        mapping or list of these; the keywords then apply to all arrays in it.
+
+        `chunks`: the shape of a chunk. `codec`: "lz4", "zlib:9", "none", ... `storage`: "internal", "inline", "external" or
+        "streamed". `options`: a mapping of options that only this format has."""
         if not isinstance(path, str):
             raise TypeError(f"paths are strings, not {type(path).__name__}")
         value = _value.as_quantity(value, self._version)
@@ -167,18 +176,19 @@ class _Target:
     def _note(self, path: str) -> None:
         """An array came to `path`."""
 
+    @keywords
     def declare(
         self,
         path: str,
         shape: SupportsIndex | tuple[int, ...],
         dtype: Any,
         *,
-        chunks: Optional[tuple[int, ...]] = None,
+        chunks: Chunks = None,
         codec: Optional[str] = None,
         storage: Optional[str] = None,
         options: Optional[Mapping[str, Any]] = None,
     ) -> Slab:
-        """An array that is filled later, `slab[100:200] = rows`, so that it needs not be in memory as a whole. Keywords as for put()."""
+        """Add an array that is filled later, part by part, and never has to be in memory as a whole. Keywords: see put()."""
         dtype = packed(np.dtype(dtype))
         lengths = _lengths(shape)
         chunk = chunks_of(chunks, len(lengths))
@@ -187,7 +197,7 @@ class _Target:
         )
 
     def update(self, tree: Mapping[str, Any]) -> None:
-        """Each of a mapping's values at its key, which is no path here."""
+        """Put each value of a mapping under its key. A key is a name here, not a path."""
         for key, value in tree.items():
             if not isinstance(key, str):
                 raise TypeError(f"keys are strings, not {type(key).__name__}")
@@ -195,11 +205,12 @@ class _Target:
 
 
 class Writer(_Target):
-    """A new file. It is there once commit() has ended, which close() and the end of a `with` do; an exception in
-    the `with`, or abort(), leaves nothing behind."""
+    """A new file that is being written: `w["a/b"] = value`. The file appears when commit(), close() or the `with` block ends; on
+    an exception, or by abort(), nothing is left. See create()."""
 
     def __init__(self, path: Any, **options: Any):
         self.path = path
+        """The path of the file, what it is written to, or None in memory."""
         self._asked = options.get("version")
         self._options = options
         self._change = _cippus.create(path, **options)
@@ -239,23 +250,27 @@ class Writer(_Target):
             w.abort()
 
     def commit(self) -> None:
+        """Complete the file."""
         if self._torn is not None:
             raise ValueError("a value was put halfway, so there is nothing to commit") from self._torn
         self._change.commit()
 
     def abort(self) -> None:
+        """Give the file up; nothing is left of it."""
         self._change.abort()
 
     def close(self) -> None:
+        """Complete the file, unless commit() or abort() ended it before."""
         if self._change.open:
             self.commit()
 
     @property
     def closed(self) -> bool:
+        """Whether the file is complete, or was given up."""
         return not self._change.open
 
     def getvalue(self) -> bytes:
-        """The bytes of a file that was created in memory, once it is complete."""
+        """The bytes of a complete file that was created in memory."""
         found = self._change.bytes()
         if found is None:
             raise ValueError("there are no bytes: the file is not in memory, or not complete")
@@ -465,9 +480,29 @@ class Edit(_Target):
         self._came.clear()
 
 
-def create(path: Any = None, *, format: Optional[str] = None, options: Optional[Mapping[str, Any]] = None, **more: Any) -> Writer:
-    """A new file at `path`, in a file-like that writes, or in memory (None; `format` is needed then). Keywords: `overwrite`, `codec`, `byteorder`,
-    `checksum`, `version` of the format, `accept_loss`, `sync` (False: no wait for the disk), `threads`, and `options` of the format."""
+@keywords
+def create(
+    path: Any = None,
+    *,
+    format: Optional[str] = None,
+    overwrite: bool = False,
+    version: Optional[str] = None,
+    codec: Optional[str] = None,
+    byteorder: Optional[str] = None,
+    checksum: Optional[str] = None,
+    accept_loss: bool = False,
+    sync: bool = True,
+    threads: int = 0,
+    options: Optional[Mapping[str, Any]] = None,
+) -> Writer:
+    """Write a new file. `path` is a path (str or os.PathLike), a file object that writes, or None for a file in memory (see
+    Writer.getvalue()). The file appears when the `with` block ends; on error nothing is left.
+
+    `format`: "asdf", "blosc2", ... (default: by the name of the file). `overwrite`: replace a file that exists. `version`: of the
+    format, such as "1.5.0". `codec`: of all arrays, such as "zstd:3". `byteorder`: "little" or "big". `checksum`: "md5", "none",
+    ... `accept_loss`: leave out what the format cannot hold, instead of an error. `sync=False`: do not wait for the disk, so
+    that a power failure may lose the file. `threads`: 0 for one per core. `options`: a mapping of options that only this format
+    has."""
     if path is None and format is None:
         raise TypeError("create() in memory needs a format")
     found = _fs.locate(path, None) if _fs.is_url(path) else None
@@ -475,4 +510,7 @@ def create(path: Any = None, *, format: Optional[str] = None, options: Optional[
         raise ValueError("URLs are opened for reading; open it for writing by fsspec, and create the file in what that gives")
     if hasattr(path, "write") and not isinstance(path, (str, os.PathLike)):
         path = Sink(path)
-    return Writer(path, format=format, options=options_of(options), **more)
+    return Writer(
+        path, format=format, overwrite=overwrite, version=version, codec=codec, byteorder=byteorder, checksum=checksum,
+        accept_loss=accept_loss, sync=sync, threads=threads, options=options_of(options),
+    )  # fmt: skip

@@ -33,7 +33,7 @@
 /* Of the module: the types made in C, and what the Python layer gives it by `_bind`. */
 typedef struct cippy_state {
     PyTypeObject *file, *node, *array, *view, *change, *slab;
-    PyObject *file_class, *map_class, *seq_class, *array_class;
+    PyObject *map_class, *seq_class, *array_class;
     PyObject *make_error; /* (status, errno, text, part, offset, path, of a file) -> an exception */
     PyObject *scalar;     /* (kind, text or mapping, tag) -> the value of what is not plain */
     PyObject *empty;      /* numpy.empty */
@@ -154,8 +154,8 @@ void cippy_free(void *self);
 
 /* --- py_file.c --- */
 extern PyType_Spec cippy_file_spec;
-/* NULL, with an exception, or the file with `source`, which it takes over on success alone. */
-cippy_file *cippy_file_new(PyObject *module, PyObject *path);
+/* A file of a Python class below the module's own; NULL with an exception. */
+cippy_file *cippy_file_new(PyObject *module, PyObject *class, PyObject *path);
 /* A use begins: false, with an exception, of a closed file. */
 bool cippy_enter(cippy_file *f);
 void cippy_leave(cippy_file *f);

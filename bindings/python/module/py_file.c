@@ -72,14 +72,16 @@ PyObject *cippy_file_fail(cippy_file *f, cip_status status, const cip_err *err)
     return cippy_fail(f->state, status, err, f->path, false);
 }
 
-cippy_file *cippy_file_new(PyObject *module, PyObject *path)
+cippy_file *cippy_file_new(PyObject *module, PyObject *class, PyObject *path)
 {
     cippy_state *st = cippy_state_of(module);
     cippy_file *f = NULL;
-    if (st->file_class == NULL)
+    if (st->map_class == NULL)
         PyErr_SetString(PyExc_RuntimeError, "import cippus, not cippus._cippus alone");
+    else if (!PyType_Check(class) || !PyType_IsSubtype((PyTypeObject *)class, st->file))
+        PyErr_SetString(PyExc_TypeError, "expected a class of files");
     else
-        f = (cippy_file *)PyType_GenericAlloc((PyTypeObject *)st->file_class, 0);
+        f = (cippy_file *)PyType_GenericAlloc((PyTypeObject *)class, 0);
     if (f == NULL)
         return NULL;
     f->module = Py_NewRef(module);

@@ -65,28 +65,30 @@ static bool take_source(cippy_file *f, PyObject *from, ready_source *out)
 }
 
 static cip_status open_source(cippy_file *f, const ready_source *s, const cip_open_options *options,
-                              cip_err *err)
+                              cippy_calls *calls, cip_err *err)
 {
     cip_status status;
     const char *path = s->path != NULL ? PyBytes_AsString(s->path) : NULL;
-    Py_BEGIN_ALLOW_THREADS if (s->kind == SOURCE_PATH) status =
-        cip_open(path, options, &f->file, err);
-    else if (s->kind == SOURCE_BYTES) status =
-        cip_open_memory(f->bytes.buf, (size_t)f->bytes.len, options, &f->file, err);
-    else status = cip_open_io(&s->methods, s->user, options, &f->file, err);
-    Py_END_ALLOW_THREADS return status;
+    CIPPY_BEGIN_STOPPABLE(calls)
+    if (s->kind == SOURCE_PATH)
+        status = cip_open(path, options, &f->file, err);
+    else if (s->kind == SOURCE_BYTES)
+        status = cip_open_memory(f->bytes.buf, (size_t)f->bytes.len, options, &f->file, err);
+    else
+        status = cip_open_io(&s->methods, s->user, options, &f->file, err);
+    CIPPY_END_STOPPABLE return status;
 }
 
-/* open(kind, from, name, format, threads, check, allow_external, force, sidecar, offset) */
+/* open(class, kind, from, name, format, threads, check, allow_external, force, sidecar, offset) */
 static PyObject *module_open(PyObject *module, PyObject *args)
 {
     int kind, check, external, force, sidecar;
-    PyObject *from, *name;
+    PyObject *class, *from, *name;
     ready_source ready = { .path = NULL };
     cip_open_options options = { .size = sizeof options };
     unsigned long long offset;
     cip_err err = CIP_ERR_INIT;
-    if (!PyArg_ParseTuple(args, "iOOzIipppK", &kind, &from, &name, &options.format,
+    if (!PyArg_ParseTuple(args, "OiOOzIipppK", &class, &kind, &from, &name, &options.format,
                           &options.threads, &check, &external, &force, &sidecar, &offset))
         return NULL;
     options.check = (cip_check)check;
@@ -94,18 +96,22 @@ static PyObject *module_open(PyObject *module, PyObject *args)
     options.force = force != 0;
     options.sidecar = sidecar != 0;
     options.offset = offset;
-    cippy_file *f = cippy_file_new(module, name);
+    cippy_file *f = cippy_file_new(module, class, name);
+    cippy_calls calls = cippy_calls_of(Py_None, Py_None);
     ready.kind = (source)kind;
     if (f != NULL && take_source(f, from, &ready)) {
-        const cip_status status = open_source(f, &ready, &options, &err);
+        calls.source[0] = &f->source;
+        const cip_status status = open_source(f, &ready, &options, &calls, &err);
+        const bool stopped = cippy_calls_raised(&calls);
         Py_XDECREF(ready.path);
-        if (status == CIP_OK) {
+        if (status == CIP_OK && !stopped) {
             atomic_store(&f->pins, 1);
             return (PyObject *)f;
         }
-        if (!cippy_call_raised(&f->source))
+        if (!stopped && !cippy_call_raised(&f->source))
             cippy_fail(cippy_state_of(module), status, &err, name, kind == SOURCE_PATH);
     }
+    cippy_calls_clear(&calls);
     Py_XDECREF((PyObject *)f);
     return NULL;
 }
@@ -145,19 +151,18 @@ static PyObject *module_codecs(PyObject *module, PyObject *unused)
 
 /* --- the module ----------------------------------------------------------------------------- */
 
-/* bind(File, Map, Seq, Array, make_error, scalar, numpy): once, when the package is imported. */
+/* bind(Map, Seq, Array, make_error, scalar, numpy): once, when the package is imported. */
 static PyObject *module_bind(PyObject *module, PyObject *args)
 {
     cippy_state *st = cippy_state_of(module);
     PyObject *numpy;
-    if (st->file_class != NULL) {
+    if (st->map_class != NULL) {
         PyErr_SetString(PyExc_RuntimeError, "cippus is bound already");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOOOOO", &st->file_class, &st->map_class, &st->seq_class,
-                          &st->array_class, &st->make_error, &st->scalar, &numpy))
+    if (!PyArg_ParseTuple(args, "OOOOOO", &st->map_class, &st->seq_class, &st->array_class,
+                          &st->make_error, &st->scalar, &numpy))
         return NULL;
-    Py_INCREF(st->file_class);
     Py_INCREF(st->map_class);
     Py_INCREF(st->seq_class);
     Py_INCREF(st->array_class);
@@ -207,7 +212,6 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(st->view);
     Py_VISIT(st->change);
     Py_VISIT(st->slab);
-    Py_VISIT(st->file_class);
     Py_VISIT(st->map_class);
     Py_VISIT(st->seq_class);
     Py_VISIT(st->array_class);
@@ -228,7 +232,6 @@ static int module_clear(PyObject *module)
     Py_CLEAR(st->view);
     Py_CLEAR(st->change);
     Py_CLEAR(st->slab);
-    Py_CLEAR(st->file_class);
     Py_CLEAR(st->map_class);
     Py_CLEAR(st->seq_class);
     Py_CLEAR(st->array_class);

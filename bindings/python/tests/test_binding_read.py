@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cippus
-from cippus import _array
+from cippus import _html
 
 
 def test_a_file_is_the_mapping_of_its_tree(sample):
@@ -402,8 +402,8 @@ def test_reprs_show_shape_dtype_chunks_and_ratio(sample):
     assert "<svg" in shown and "int16" in shown and f"{a.cratio:.2f}" in shown
     assert '<svg width="102" height="82"' in shown and shown.count("<line") == 2
     assert 'y1="53.3" y2="53.3"' in shown and 'x1="53.3" x2="53.3"' in shown
-    assert _array._picture((3000,), (10,)).count("<line") == 0  # more than there is room for
-    assert '<rect x="0" y="0" width="100.0" height="6.0"/>' in _array._picture((3000,), None)
+    assert _html.picture((3000,), (10,)).count("<line") == 0  # more than there is room for
+    assert '<rect x="0" y="0" width="100.0" height="6.0"/>' in _html.picture((3000,), None)
     assert sample("night.asdf")._repr_html_().count("<svg") == 6
     assert repr(sample("night.asdf")["stars"]["flux"]).startswith("<cippus.Array 'stars' field='flux' shape=")
     assert "field" not in repr(a)
