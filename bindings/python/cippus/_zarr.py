@@ -141,7 +141,7 @@ def _array_json(grid: Grid, attributes: dict[str, Any], dims: bool) -> bytes:
 
 
 class ZarrStore(Store):
-    """See cippus.zarr_store()."""
+    """A read-only store for Zarr v3: see cippus.zarr_store()."""
 
     supports_writes: bool = False
     supports_deletes: bool = False

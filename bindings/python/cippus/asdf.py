@@ -141,10 +141,11 @@ class _Compressor(Compressor):  # type: ignore[misc]
 
 
 class Compression(Extension):  # type: ignore[misc]
-    """The compressor of one label, for asdf's add_extension(); what is added last comes first."""
+    """The compressor of one label of LABELS, for asdf's add_extension(); the extension that is added last is used."""
 
     extension_uri = ""
     compressors: list[Any] = []
+    """As asdf asks for them."""
 
     def __init__(self, label: str):
         if label not in LABELS:
@@ -237,8 +238,8 @@ def _by_description(file: Any) -> dict[str, list[Array]]:
 
 
 class Windows(Extension):  # type: ignore[misc]
-    """Arrays of files that asdf opens are cippus.Array: indexing reads what it needs, from the file by its path, whether it is
-    compressed or not, and also when asdf's file is closed. Masked ones are read at once. For asdf's add_extension()."""
+    """For asdf's add_extension(): arrays of files that asdf opens become cippus.Array objects, so that indexing decodes only what it
+    needs, also of compressed arrays, and after the file of asdf is closed. Masked arrays are read at once. The file must have a path."""
 
     extension_uri = _CORE
     tags = [
@@ -249,7 +250,7 @@ class Windows(Extension):  # type: ignore[misc]
 
 
 def get_extensions() -> list[Any]:
-    """asdf's entry point: labels that neither it nor asdf-compression registers, whether they have the packages for them or not:
-    of two compressors with one label asdf warns at every use."""
+    """Called by asdf: the compressors that neither it nor the package asdf-compression registers, as asdf warns of two compressors
+    with one label, and the extension that writes a cippus.Array."""
     theirs = importlib.util.find_spec("asdf_compression") is not None
     return [Compression(label) for label in ("bls2", *(() if theirs else _SHARED_LABELS))] + [Arrays()]

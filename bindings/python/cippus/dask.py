@@ -76,9 +76,11 @@ class Source:
 def from_file(
     path: Any, name: str = "", *, chunks: Any = "auto", mask: Optional[bool] = None, inline_array: bool = False, **options: Any
 ) -> Any:
-    """An array of a file as a dask array. `name` is its path in the tree ("" of a file with one array). Chunks "auto" are whole stored
-    chunks, as many of them as dask's configured `array.chunk-size` has room for. Where elements may be missing
-    its blocks are masked arrays; with `mask=False` they have what lies under the mask. Other keywords are those of cippus.open()."""
+    """An array of a file as a dask array.
+
+    `path`: a path that all workers can open. `name`: the path of the array in the file ("" for the only array). `chunks`: "auto"
+    takes whole stored chunks, as many as dask's `array.chunk-size` allows. `mask`: where elements may be missing, blocks are masked
+    arrays; False gives the values under the mask. `inline_array`: as in dask.array.from_array(). `options`: see cippus.open()."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"expected a path, which workers can open, not {type(path).__name__}")
     source = Source(os.path.abspath(os.fspath(path)), name, mask, options)
@@ -355,11 +357,13 @@ def to_file(
     scheduler: Any = None,
     **more: Any,
 ) -> Any:
-    """Writes a dask array (as `name`), or a mapping of paths to dask arrays, as a new file, with `tree` for its other values.
-    Each block is written by the worker that has it, into a part beside the target, so the folder has to be one that all
-    workers see; of formats with chunks it is encoded there. The last task puts the parts together, and the target is there with all
-    that belongs into it, or it is not. Where blocks and stored chunks do not end together the array is cut anew, or chunks are
-    taken that do. Other keywords are those of cippus.create(). Gives the path, or with `compute=False` a dask.delayed value of it."""
+    """Write dask arrays as a new file. Returns its path, or with `compute=False` a dask.delayed value.
+
+    `arrays`: a dask array, which gets the path `name`, or a mapping of paths to dask arrays. `path`: the new file, in a folder that
+    all workers can write. Each worker writes its blocks into parts beside the file, and the last task puts the parts together: the
+    file appears when it is complete. `format`, `overwrite`, `codec`, `options` and `more`: see cippus.create(). `chunks`: the shape of
+    stored chunks; blocks are cut again where they do not fit. `tree`: a mapping of other values. `scheduler`: as dask.compute() takes
+    it."""
     target = os.path.realpath(os.fspath(path))  # a link stays
     if not isinstance(arrays, Mapping):
         arrays = {name: arrays}

@@ -18,15 +18,15 @@ _TYPES = ("user", "int", "uint", "float", "complex")
 
 
 def read(filename: str | os.PathLike[str]) -> Any:
-    """The array; of elements of a type of somebody's own the bytes as they are."""
+    """Read the array of a file; if its elements have a type that RawArray does not know, as bytes."""
     with _open(filename, format="rawarray") as file:
         found = file.array.read()
     return found.tobytes() if found.dtype.kind == "V" else found.transpose()
 
 
 def write(data: Any, filename: str | os.PathLike[str]) -> None:
-    """Writes an array, in the byte order that it has; what is no number (booleans, texts, records) as elements of a type of
-    its own. A file that is there is replaced once the new one is complete."""
+    """Write an array as a file, in its own byte order. Booleans, texts and records are written as bytes. A file that exists is
+    replaced when the new one is complete."""
     data = np.asarray(data)
     big = data.dtype.str[0] == ">"
     if data.dtype.kind not in "iufc":
@@ -36,7 +36,7 @@ def write(data: Any, filename: str | os.PathLike[str]) -> None:
 
 
 def query(filename: str | os.PathLike[str]) -> str:
-    """What the header says, as YAML."""
+    """The header of a file as YAML."""
     with _open(filename, format="rawarray") as file:
         h = file.tree
         lines = ["---", f"name: {os.fspath(filename)}", f"endian: {'big' if h['flags'] & 1 else 'little'}"]

@@ -312,8 +312,8 @@ def _dropped(drop: Union[None, str, Iterable[str]]) -> set[str]:
 
 
 class Backend(BackendEntrypoint):
-    """Files of arrays. Variables have the paths of their arrays, relative to `group` ("" is all of the file); fields of
-    records are variables; open_datatree() has a node for each mapping with arrays in it."""
+    """The engine "cippus" of xarray. Variables have the paths of their arrays, relative to `group` ("" is the whole file). Fields of
+    records are variables. open_datatree() has a node for each mapping with arrays in it."""
 
     description = "ASDF, Blosc2, bloscpack, BLZ, bcolz, RawArray and npy files, by cippus"
     open_dataset_parameters = (
@@ -322,6 +322,7 @@ class Backend(BackendEntrypoint):
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """Whether it looks like a file of one of the formats, by its first bytes or its name."""
         name = filename_or_obj
         if isinstance(name, (str, os.PathLike)):
             path = os.fspath(name)
@@ -351,6 +352,9 @@ class Backend(BackendEntrypoint):
         check: Optional[bool] = None,
         storage_options: Optional[dict[str, Any]] = None,
     ) -> xr.Dataset:
+        """Called by xarray.open_dataset(). `group`: the mapping in the tree whose arrays become variables. `dims`: names of
+        axes by the paths of arrays. `mask_and_scale`: missing values become NaN. `format`, `check`, `storage_options`: see
+        cippus.open()."""
         source = _open(filename_or_obj, {"format": format, "check": check, "storage_options": storage_options})
         contents = _Contents(source.file())
         group = (group or "").strip("/")
@@ -376,6 +380,7 @@ class Backend(BackendEntrypoint):
         check: Optional[bool] = None,
         storage_options: Optional[dict[str, Any]] = None,
     ) -> dict[str, xr.Dataset]:
+        """Called by xarray.open_groups(): a dataset for each mapping with arrays in it. Options: see open_dataset()."""
         source = _open(filename_or_obj, {"format": format, "check": check, "storage_options": storage_options})
         contents = _Contents(source.file())
         groups: dict[str, dict[str, str]] = {"": {}, **{name[1:]: {} for name in contents.groups()}}
@@ -393,6 +398,7 @@ class Backend(BackendEntrypoint):
         }  # fmt: skip
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> xr.DataTree:
+        """Called by xarray.open_datatree(): a node for each mapping with arrays in it. Options: see open_dataset()."""
         groups = self.open_groups_as_dict(filename_or_obj, **options)
         tree = xr.DataTree.from_dict(groups)
         for name, dataset in groups.items():
@@ -404,11 +410,13 @@ class Backend(BackendEntrypoint):
 
 
 def to_file(dataset: Union[xr.Dataset, xr.DataTree], path: Any, *, codec: Optional[str] = None, **options: Any) -> None:
-    """Writes a dataset, or a tree of them, into a new ASDF file (other formats have no place for it): its variables and, beside them,
-    `dims` and `attrs`, mappings of a variable's name to the names of its axes and its attributes, and `coords`, the coordinates that
-    are no indexes; the dataset's own attributes stand by themselves, those that cannot under "" of `attrs`. Times are numbers with
-    CF's units; values are stored as they are, whatever an `encoding` says. A tree's groups are mappings, listed in `groups`.
-    open_dataset() and open_datatree() have all of it again; what they would not have is refused. Keywords are those of cippus.create()."""
+    """Write a Dataset or a DataTree as a new ASDF file, which xarray.open_dataset() or open_datatree() reads again. What they would not
+    read again is refused.
+
+    Beside the variables of a group stand `dims` and `attrs` (the names of axes and the attributes, by the names of variables) and
+    `coords` (the coordinates that are no indexes). Attributes of the dataset stand beside them, too. Times are numbers with the units
+    of CF. Values are stored as they are, whatever an `encoding` says. The groups of a tree are mappings, listed in `groups`.
+    `codec` and `options`: see cippus.create()."""
     if isinstance(dataset, xr.DataTree):
         nodes = {node.path.removeprefix(dataset.path).strip("/"): node for node in dataset.subtree}
         groups = [_Group(path, node.to_dataset(inherit=False), set(node.children)) for path, node in nodes.items()]

@@ -31,9 +31,9 @@ def _give(data: Any, out: Any) -> Any:
 
 
 class Blosc(Codec):  # type: ignore[misc]
-    """Chunks of Blosc2, or with `blosc1` those that Blosc 1.x reads too; decodes both, whatever its own parameters.
-    `cname`: blosclz, lz4, lz4hc, zlib, zstd; `clevel` 0 to 9; `filter`: "shuffle", "bitshuffle", "delta+shuffle", "none",
-    ...; `typesize` 0: that of what is encoded; `blocksize` 0: chosen by the others."""
+    """Blosc for numcodecs and Zarr v2. It writes chunks of Blosc2, or with `blosc1=True` those that Blosc 1.x reads too, and
+    reads both. `cname`: "blosclz", "lz4", "lz4hc", "zlib" or "zstd". `clevel`: 0 to 9. `filter`: "shuffle", "bitshuffle",
+    "delta+shuffle", "none", ... `typesize`: bytes of an element, 0 for that of the data. `blocksize`: 0 chooses one."""
 
     codec_id = "cippus_blosc"
 
@@ -50,6 +50,7 @@ class Blosc(Codec):  # type: ignore[misc]
         self.typesize, self.blocksize, self.blosc1 = typesize, blocksize, blosc1
 
     def encode(self, buf: Any) -> bytes:
+        """Encode one chunk."""
         data = ensure_contiguous_ndarray(buf, max_buffer_size=MOST)
         return _cippus.blosc_encode(
             data.view("u1"), self.cname, self.clevel or -1, self.typesize or data.dtype.itemsize, self.filter,
@@ -57,12 +58,12 @@ class Blosc(Codec):  # type: ignore[misc]
         )  # fmt: skip
 
     def decode(self, buf: Any, out: Any = None) -> Any:
+        """Decode one chunk, into `out` if that is given."""
         return _give(_cippus.blosc_decode(ensure_contiguous_ndarray(buf).view("u1"), MOST), out)
 
 
 class Pad(Codec):  # type: ignore[misc]
-    """The last chunk of linear ones is shorter than Zarr's: decoding adds zeros up to `nbytes`, which lie beyond the end
-    of the array."""
+    """For references: decoding adds zeros to a last chunk that is shorter than `nbytes`."""
 
     codec_id = "cippus_pad"
 
@@ -70,9 +71,11 @@ class Pad(Codec):  # type: ignore[misc]
         self.nbytes = nbytes
 
     def encode(self, buf: Any) -> Any:
+        """Give a chunk as it is."""
         return buf
 
     def decode(self, buf: Any, out: Any = None) -> Any:
+        """Decode one chunk, into `out` if that is given."""
         data = ensure_bytes(buf)
         if len(data) > self.nbytes:
             raise ValueError(f"expected at most {self.nbytes} bytes, found {len(data)}")
@@ -80,8 +83,8 @@ class Pad(Codec):  # type: ignore[misc]
 
 
 class Blocks(Codec):  # type: ignore[misc]
-    """The order of elements within chunks of Blosc2 arrays and of tiles: an array of shape `padded`, in blocks of shape
-    `block`, each in C order, of which the chunk is the first corner. `itemsize` in bytes."""
+    """For references: the order of elements in chunks of Blosc2 arrays and of tiles. A chunk is the first corner of an array
+    of the shape `padded`, which lies in blocks of the shape `block`, each in C order. `itemsize`: bytes of an element."""
 
     codec_id = "cippus_blocks"
 
@@ -96,10 +99,12 @@ class Blocks(Codec):  # type: ignore[misc]
         self._corner = tuple(slice(c) for c in chunk)
 
     def get_config(self) -> dict[str, Any]:
+        """The parameters, as numcodecs stores them."""
         names = ("chunk", "padded", "block", "itemsize")
         return {"id": self.codec_id, **{name: getattr(self, name) for name in names}}
 
     def encode(self, buf: Any) -> bytes:
+        """Encode one chunk."""
         n = len(self.chunk)
         whole = np.zeros((*self.padded, self.itemsize), "u1")
         whole[self._corner] = np.frombuffer(ensure_bytes(buf), "u1").reshape(*self.chunk, self.itemsize)
@@ -107,6 +112,7 @@ class Blocks(Codec):  # type: ignore[misc]
         return whole.reshape(*halves, self.itemsize).transpose(np.argsort(self._order)).tobytes()
 
     def decode(self, buf: Any, out: Any = None) -> Any:
+        """Decode one chunk, into `out` if that is given."""
         data = np.frombuffer(ensure_bytes(buf), "u1")
         if data.size != math.prod(self._shape):
             raise ValueError(f"expected {math.prod(self._shape)} bytes, found {data.size}")
@@ -115,7 +121,7 @@ class Blocks(Codec):  # type: ignore[misc]
 
 
 class Lz4(Codec):  # type: ignore[misc]
-    """One LZ4 block that decodes to `nbytes` bytes, without any header."""
+    """For references: one LZ4 block without a header, which decodes to `nbytes` bytes."""
 
     codec_id = "cippus_lz4"
 
@@ -123,15 +129,16 @@ class Lz4(Codec):  # type: ignore[misc]
         self.nbytes = nbytes
 
     def encode(self, buf: Any) -> bytes:
+        """Encode one chunk."""
         return bytes(numcodecs.lz4.compress(ensure_bytes(buf)))[4:]
 
     def decode(self, buf: Any, out: Any = None) -> Any:
+        """Decode one chunk, into `out` if that is given."""
         return _give(bytes(numcodecs.lz4.decompress(struct.pack("<I", self.nbytes) + ensure_bytes(buf))), out)
 
 
 class Lz4Blocks(Codec):  # type: ignore[misc]
-    """An ASDF block compressed as `lz4`: pieces one behind the other, each with its length (big-endian) before what
-    numcodecs' LZ4 reads."""
+    """For references: an ASDF block with the compression "lz4", which is pieces of up to `piece` bytes one after the other."""
 
     codec_id = "cippus_asdf_lz4"
 
@@ -139,11 +146,13 @@ class Lz4Blocks(Codec):  # type: ignore[misc]
         self.piece = piece
 
     def encode(self, buf: Any) -> bytes:
+        """Encode one chunk."""
         data = ensure_bytes(buf)
         pieces = (numcodecs.lz4.compress(data[i : i + self.piece]) for i in range(0, len(data), self.piece))
         return b"".join(struct.pack(">I", len(p)) + bytes(p) for p in pieces)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
+        """Decode one chunk, into `out` if that is given."""
         data, at, found = memoryview(ensure_bytes(buf)), 0, []
         while at < len(data):
             n = struct.unpack_from(">I", data, at)[0] if at + 4 <= len(data) else len(data)
@@ -156,27 +165,37 @@ class Lz4Blocks(Codec):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class BloscCodec(BytesBytesCodec):
-    """Blosc of cippus for Zarr v3: `compressors=BloscCodec(cname="lz4")`. typesize 0: the array's."""
+    """Blosc for Zarr v3: `compressors=BloscCodec(cname="lz4")`. It reads and writes chunks as Blosc does."""
 
     is_fixed_size = False
     codec_name: ClassVar[str] = "cippus_blosc"
+    """The name in Zarr's metadata."""
 
     cname: str = "zstd"
+    """"blosclz", "lz4", "lz4hc", "zlib" or "zstd"."""
     clevel: int = 5
+    """The level, 0 to 9."""
     filter: str = "shuffle"
+    """"shuffle", "bitshuffle", "delta+shuffle", "none", ..."""
     typesize: int = 0
+    """Bytes of an element; 0 for that of the array."""
     blocksize: int = 0
+    """Bytes of a block; 0 chooses one."""
     blosc1: bool = False
+    """Whether Blosc 1.x can read the chunks."""
 
     @classmethod
     def from_dict(cls, data: Any) -> BloscCodec:
+        """The codec of Zarr's metadata."""
         return cls(**data.get("configuration", {}))
 
     def to_dict(self) -> dict[str, Any]:
+        """Zarr's metadata of the codec."""
         names = ("cname", "clevel", "filter", "typesize", "blocksize", "blosc1")
         return {"name": self.codec_name, "configuration": {name: getattr(self, name) for name in names}}
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> BloscCodec:
+        """The same with the array's bytes of an element, where no typesize was given."""
         return self if self.typesize else replace(self, typesize=int(getattr(array_spec.dtype, "item_size", 1)))
 
     def _codec(self) -> Blosc:
@@ -191,4 +210,5 @@ class BloscCodec(BytesBytesCodec):
         return chunk_spec.prototype.buffer.from_bytes(found)
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
+        """Not known before a chunk is encoded."""
         raise NotImplementedError
