@@ -6,7 +6,8 @@ usage: scripts/test.py [STEP...]        without STEP: all of them, in order
 
 Steps: dev (unit, property and command tests, fuzz corpora, with ASan and UBSan), tsan (the tests of
 threads), release (command tests on the optimised build), packaging, python (tests/compat and the
-scripts' own tests), binding (the Python package, from its wheel), check. Counted are test cases:
+scripts' own tests), binding (the Python package, from its wheel), oldest (the same built for the oldest
+Python that it supports, where that is installed), check. Counted are test cases:
 those that cmocka, or another runner in its words, names in its output; a program that names none
 counts as one.
 
@@ -266,6 +267,42 @@ def step_binding():
     for site in room.glob("lib/python*/site-packages"):  # numpy and the tests' own packages
         (site / "oracles.pth").write_text(library)
     return pytest_tally("binding", room / "bin" / "python", ["bindings/python/tests"], {})
+
+
+OLDEST = "3.10"
+# Tests that need neither the newest numpy nor packages that no longer support that Python.
+ON_OLDEST = "assign attrs export fields index keywords read slab store update values verbs words write"
+
+
+def oldest_python():
+    """The path of that Python, with its headers, or None."""
+    homes = pathlib.Path.home().glob(f".pyenv/versions/{OLDEST}.*/bin/python{OLDEST}")
+    has_headers = "import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path('include') + '/Python.h'))"
+    for path in (shutil.which(f"python{OLDEST}"), *homes):
+        if path and subprocess.run([path, "-c", has_headers], capture_output=True).returncode == 0:
+            return path
+    return None
+
+
+def step_oldest():
+    tally, python = Tally(), oldest_python()
+    if python is None:
+        tally.add("SKIPPED", "oldest", f"no Python {OLDEST} with headers")
+        return tally
+    room = ROOT / "build" / "oldest" / "env"
+    pip = [room / "bin/python", "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    build = ["--no-build-isolation", "--no-deps", "--config-settings", "build-dir=build/oldest/cmake", "."]
+    for name, command in (
+        ("env", [python, "-m", "venv", room]),
+        ("packages", [*pip, "-r", "tests/compat/requirements-oldest.txt"]),
+        ("build", [*pip, *build]),
+    ):
+        status, _ = run(f"oldest-{name}", command, show=False)
+        if status != 0:
+            tally.add("FAILED", f"oldest: {name}")
+            return tally
+    tests = [f"bindings/python/tests/test_binding_{name}.py" for name in ON_OLDEST.split()]
+    return pytest_tally("oldest", room / "bin/python", tests, {})
 
 
 def step_check():

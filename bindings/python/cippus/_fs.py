@@ -2,7 +2,6 @@
 """What bytes are read from that is no path: file-likes, and whatever fsspec has a filesystem for."""
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import pickle
@@ -60,7 +59,7 @@ def locate(file: Any, options: Optional[dict[str, Any]]) -> Optional[tuple[Any, 
     """The filesystem and the path there of a URL, or of a file of fsspec's; None of what is neither."""
     if is_url(file):
         try:
-            core = importlib.import_module("fsspec.core")
+            from fsspec import core  # type: ignore[import-untyped,unused-ignore]
         except ImportError:
             raise ImportError(f"{file!r} is opened by fsspec, which is not installed: pip install fsspec") from None
         fs, path = core.url_to_fs(file, **(options or {}))

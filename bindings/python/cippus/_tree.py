@@ -6,6 +6,7 @@ import base64
 import binascii
 import datetime
 import re
+import sys
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from typing import Any, Optional, Union
 
@@ -36,13 +37,19 @@ class TaggedStr(str):
         return str(self), self.tag
 
 
+def _iso(text: str) -> str:
+    """A timestamp as Python 3.10 reads it: with all digits, and `+00:00` for `Z`."""
+    text = re.sub(r"\.(\d{1,6})\d*", lambda found: "." + found[1].ljust(6, "0"), text)
+    return re.sub(r"([+-]\d\d)$", r"\1:00", text.replace("Z", "+00:00")) if ":" in text else text
+
+
 def _timestamp(text: str) -> Any:
     try:
         if len(text) == 10:
             return datetime.date.fromisoformat(text)
         if _FINER.search(text):  # than Python's: it would be cut
             return TaggedStr(text, _CORE + "timestamp")
-        return datetime.datetime.fromisoformat(text)
+        return datetime.datetime.fromisoformat(_iso(text) if sys.version_info < (3, 11) else text)
     except ValueError:  # a form of YAML's that Python does not read
         return TaggedStr(text, _CORE + "timestamp")
 

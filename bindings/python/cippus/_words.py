@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -28,7 +27,8 @@ def unexpected(function: str, name: str, known: Iterable[str], why: str = "") ->
 
 def keywords(function: _Function) -> _Function:
     """Has a wrong keyword of `function` answered with the one that was meant."""
-    names = inspect.signature(function).parameters.keys() - {"self"}
+    code = function.__code__
+    names = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]) - {"self"}
 
     @functools.wraps(function)
     def call(*args: Any, **given: Any) -> Any:

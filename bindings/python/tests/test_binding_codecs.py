@@ -9,7 +9,7 @@ import pytest
 import cippus
 
 numcodecs = pytest.importorskip("numcodecs")
-zarr = pytest.importorskip("zarr")
+zarr = pytest.importorskip("zarr", minversion="3")
 
 DATA = np.cumsum(np.random.default_rng(1).integers(-3, 4, 5000)).astype("i4")
 NAMES = ["blosclz", "lz4", "lz4hc", "zlib", "zstd"]

@@ -12,7 +12,7 @@ import pytest
 import cippus
 
 fsspec = pytest.importorskip("fsspec")
-zarr = pytest.importorskip("zarr")
+zarr = pytest.importorskip("zarr", minversion="3")
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CORPUS = pathlib.Path(os.environ.get("CIPPUS_CORPUS", ROOT.parent / "shared" / "corpus"))

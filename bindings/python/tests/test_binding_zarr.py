@@ -13,7 +13,7 @@ import pytest
 
 import cippus
 
-zarr = pytest.importorskip("zarr")
+zarr = pytest.importorskip("zarr", minversion="3")
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
