@@ -27,6 +27,17 @@ def test_libraries_come_with_the_wheel():
     assert theirs and all(f"=> {SITE}/" in line.replace("/cippus/..", "") for line in theirs), theirs
 
 
+def test_the_tag_is_what_the_guide_says():
+    (wheel,) = (ROOT / "build/binding/wheels").glob("*.whl")
+    tag = re.fullmatch(rf"cippus-{re.escape(cippus.__version__)}-cp311-abi3-manylinux_2_(\d+)_\w+\.whl", wheel.name)
+    assert tag is not None, wheel.name
+    glibc = int(os.confstr("CS_GNU_LIBC_VERSION").split()[1].split(".")[1])
+    assert int(tag[1]) <= glibc
+    if 'VERSION_ID="12"' in (release := pathlib.Path("/etc/os-release").read_text()) and "ID=debian" in release.splitlines():
+        guide = (ROOT / "docs/guide/python.md").read_text()
+        assert re.search(r"Debian 12: manylinux_2_(\d+)", guide)[1] == tag[1]
+
+
 def test_numpy_is_all_that_it_needs(tmp_path):
     for place in (SITE, pathlib.Path(np.__file__).resolve().parents[1]):
         for name in ("cippus", "cippus.libs", "numpy", "numpy.libs"):
