@@ -21,20 +21,28 @@ class OpenOptions(TypedDict, total=False):
     storage_options: Optional[dict[str, Any]]
 
 
-class CreateOptions(TypedDict, total=False):
-    """Keywords of create(), and of open() in the modes "w" and "x", besides `format` and `overwrite`."""
+class WriteOptions(TypedDict, total=False):
+    """Keywords of create() that all that writes files hands on."""
 
     version: Optional[str]
-    codec: Optional[str]
     byteorder: Optional[str]
     checksum: Optional[str]
     accept_loss: bool
     sync: bool
     threads: int
-    options: Optional[Mapping[str, Any]]
 
 
-class NewFileOptions(CreateOptions, total=False):
+class NewFileOptions(WriteOptions, total=False):
     """Keywords of open() in the modes "w" and "x"."""
 
     format: Optional[str]
+    codec: Optional[str]
+    options: Optional[Mapping[str, Any]]
+
+
+class DatasetOptions(WriteOptions, total=False):
+    """Keywords of cippus.xarray.to_file(), besides `codec`."""
+
+    format: Optional[str]
+    overwrite: bool
+    options: Optional[Mapping[str, Any]]

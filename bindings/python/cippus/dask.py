@@ -14,7 +14,7 @@ import time
 import uuid
 import zlib
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
@@ -32,6 +32,11 @@ try:
     from dask.utils import parse_bytes
 except ImportError as error:
     raise ImportError("cippus.dask needs dask: pip install 'dask[array]'") from error
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import OpenOptions, WriteOptions
 
 __all__ = ["from_file", "to_file"]
 
@@ -74,7 +79,13 @@ class Source:
 
 
 def from_file(
-    path: Any, name: str = "", *, chunks: Any = "auto", mask: Optional[bool] = None, inline_array: bool = False, **options: Any
+    path: Any,
+    name: str = "",
+    *,
+    chunks: Any = "auto",
+    mask: Optional[bool] = None,
+    inline_array: bool = False,
+    **options: Unpack[OpenOptions],
 ) -> Any:
     """An array of a file as a dask array.
 
@@ -355,7 +366,7 @@ def to_file(
     options: Optional[Mapping[str, Any]] = None,
     tree: Optional[Mapping[str, Any]] = None,
     scheduler: Any = None,
-    **more: Any,
+    **more: Unpack[WriteOptions],
 ) -> Any:
     """Write dask arrays as a new file. Returns its path, or with `compute=False` a dask.delayed value.
 

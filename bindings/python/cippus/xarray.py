@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
@@ -23,6 +23,11 @@ try:
     from xarray.core import indexing
 except ImportError as error:
     raise ImportError("cippus.xarray needs xarray: pip install xarray") from error
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import DatasetOptions
 
 __all__ = ["Backend", "to_file"]
 
@@ -409,7 +414,7 @@ class Backend(BackendEntrypoint):
 # --- writing ----------------------------------------------------------------------------------------------------
 
 
-def to_file(dataset: Union[xr.Dataset, xr.DataTree], path: Any, *, codec: Optional[str] = None, **options: Any) -> None:
+def to_file(dataset: Union[xr.Dataset, xr.DataTree], path: Any, *, codec: Optional[str] = None, **options: Unpack[DatasetOptions]) -> None:
     """Write a Dataset or a DataTree as a new ASDF file, which xarray.open_dataset() or open_datatree() reads again. What they would not
     read again is refused.
 
