@@ -209,14 +209,14 @@ class Difference(NamedTuple):
     first: Optional[tuple[int, ...]]
     """of "data": the index of the first element that differs"""
     max_abs: float
-    """of "data": the largest |a - b|, or NaN"""
+    """of "data": the largest `abs(a - b)`, or NaN"""
     max_rel: float
-    """of "data": the largest |a - b| / |b|, or NaN"""
+    """of "data": the largest `abs(a - b) / abs(b)`, or NaN"""
 
     @classmethod
-    def of(cls, kind: int, *rest: Any) -> Difference:
+    def of(cls, kind: int, path: str, text: str, *rest: Any) -> Difference:
         """Made by the extension."""
-        return cls(KINDS[kind], *rest)
+        return cls(KINDS[kind], path, _errors.in_python(text), *rest)
 
 
 @keywords

@@ -399,21 +399,20 @@ static PyMethodDef methods[] = {
     { "_chunk", cippy_array_chunk, METH_O, NULL },
     { "_read_chunk", cippy_array_read_chunk, METH_VARARGS, NULL },
     { "view", cippy_array_view, METH_NOARGS,
-      "The elements in place, read-only and without a copy; UnsupportedError says what stands in "
-      "the\n"
-      "way. It keeps the file's data alive, also after close()." },
+      "The elements in place, read-only and without a copy, where they lie in the file as numpy\n"
+      "needs them; otherwise UnsupportedError. The view stays valid after close()." },
     { NULL, NULL, 0, NULL },
 };
 
 static PyGetSetDef getset[] = {
-    { "shape", array_shape, NULL, "Lengths along its axes.", NULL },
+    { "shape", array_shape, NULL, "The number of elements along each axis.", NULL },
     { "dtype", array_dtype, NULL,
       "numpy's dtype of what reading gives: packed, in the machine's byte order.", NULL },
     { "stored_dtype", array_stored_dtype, NULL,
       "numpy's dtype of the elements as they lie in the file.", NULL },
-    { "file", array_file, NULL, "Its file.", NULL },
-    { "path", array_path, NULL, "Its path in the tree.", NULL },
-    { "node", array_node, NULL, "Its description in the tree, or None.", NULL },
+    { "file", array_file, NULL, "The file that it is in.", NULL },
+    { "path", array_path, NULL, "Its path in the file.", NULL },
+    { "node", array_node, NULL, "Its description in the metadata tree, or None.", NULL },
     { "parent", array_parent, NULL,
       "The mapping that holds it in the tree, or None; of a quantity the quantity.", NULL },
     { "_storage", array_storage, NULL, NULL, NULL },

@@ -341,10 +341,11 @@ static PyObject *file_refresh(PyObject *self, PyObject *unused)
 
 static PyMethodDef methods[] = {
     { "close", file_close, METH_NOARGS,
-      "End every further use. What was handed out (views) stays valid until it is dropped." },
+      "Close the file. Its arrays cannot be used any more; views stay valid." },
     { "refresh", file_refresh, METH_NOARGS,
-      "Show the file as it is now; say whether anything changed. Parts of the tree that were got\n"
-      "before have to be got again; arrays find themselves." },
+      "Look at the file as it is now, and return whether it changed. Arrays can be used as "
+      "before;\n"
+      "tree nodes must be fetched again." },
     { "_find", file_find, METH_O, NULL },
     { "_tree", file_tree, METH_NOARGS, NULL },
     { "_paths", file_paths, METH_VARARGS, NULL },
@@ -357,7 +358,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getset[] = {
     { "closed", file_closed, NULL, "Whether close() was called.", NULL },
-    { "path", file_path, NULL, "Its path, or what it was opened from.", NULL },
+    { "path", file_path, NULL, "The path of the file, or a description of what was opened.", NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 

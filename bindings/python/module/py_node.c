@@ -137,7 +137,7 @@ static bool enter(cippy_node *n, cippy_change **c)
         return true;
     cippy_look_end(*c);
     cippy_leave(f);
-    PyErr_SetString(PyExc_ValueError, "the file has changed: get this part of its tree once more");
+    PyErr_SetString(PyExc_ValueError, "the file has changed: fetch this part of its tree again");
     return false;
 }
 
@@ -420,7 +420,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef getset[] = {
-    { "tag", node_tag, NULL, "Its tag in full, or None.", NULL },
+    { "tag", node_tag, NULL, "The tag in full, or None.", NULL },
     { "_id", node_id, NULL, NULL, NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };

@@ -142,7 +142,7 @@ PyObject *cippy_repair(PyObject *module, PyObject *args, PyObject *kwargs)
     PyObject *result = NULL;
     cippy_array *one = fill != Py_None ? (cippy_array *)fill : NULL;
     if (one != NULL && !PyObject_TypeCheck(fill, cippy_state_of(module)->array)) {
-        PyErr_SetString(PyExc_TypeError, "fill: expected an array of cippus");
+        PyErr_SetString(PyExc_TypeError, "fill: an array of cippus is needed");
     } else if (one == NULL || cippy_array_enter(one)) {
         cippy_calls calls = cippy_calls_of(on_finding, progress);
         const char *source = PyBytes_AsString(in.path), *target = PyBytes_AsString(out);

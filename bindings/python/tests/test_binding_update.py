@@ -181,7 +181,7 @@ def test_the_tree_is_read_as_it_was_changed(night):
         old = f["meta"]
         f["meta/c"] = {"deep": [1, {"x": None}]}
         assert f["meta"]["c/deep/0"] == 1 and f["meta"] == {"a": 1, "b": [1, 2], "c": {"deep": [1, {"x": None}]}}
-        with pytest.raises(ValueError, match="once more"):
+        with pytest.raises(ValueError, match="fetch this part of its tree again"):
             old["a"]
         del f["meta/a"]
         assert "a" not in f["meta"] and "meta/a" not in f and list(f["meta"]) == ["b", "c"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cippus
+from test_binding_life import run_threads
 
 fsspec = pytest.importorskip("fsspec")
 VALUES = np.random.default_rng(1).integers(0, 9, (50, 100)).astype("f8")
@@ -186,6 +187,20 @@ def test_changes_that_are_not_committed_are_no_state_to_look_at(made, tmp_path):
         cippus.repair(f, tmp_path / "c.asdf")
     with pytest.raises(ValueError, match="closed"):
         cippus.verify(f)
+
+
+def test_many_threads_look_into_one_open_file(made, tmp_path):
+    data = made({str(i): VALUES + i for i in range(4)}, checksum="md5", codec="zlib")
+    with cippus.open(data) as f:
+
+        def work(i):
+            for j in range(5):
+                assert cippus.verify(f, deep=True) == [] == cippus.diff(f, f)
+                np.testing.assert_array_equal(f[str(j % 4)][...], VALUES + j % 4)
+                cippus.convert(f, tmp_path / f"{i}-{j}.asdf")
+
+        run_threads(work)
+    assert all(cippus.diff(data, path) == [] for path in tmp_path.iterdir())
 
 
 def test_folders_at_a_url(tmp_path, made):
