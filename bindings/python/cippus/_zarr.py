@@ -316,7 +316,8 @@ class ZarrStore(Store):
         elif isinstance(byte_range, SuffixByteRequest):
             value = value[max(len(value) - byte_range.suffix, 0) :]
         buffer = (prototype or default_buffer_prototype()).buffer
-        return buffer.from_bytes(value) if isinstance(value, bytes) else buffer.from_array_like(value)
+        found: Buffer = buffer.from_bytes(value) if isinstance(value, bytes) else buffer.from_array_like(value)
+        return found
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, Optional[ByteRequest]]]

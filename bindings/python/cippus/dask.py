@@ -263,7 +263,7 @@ class _Job:
             store: dict[str, Any] = {}
             if self.chunked:
                 with _file.open(self.made) as f:
-                    stored, format = f.array.chunks, f.format
+                    stored, format = f.array.chunks or (), f.format
                 x = _by_blocks(x, stored)
                 options = {k: v for k, v in (self.options["options"] or {}).items() if k != "sparse"}
                 store = {**self.options, **self.arrays, "format": format, "options": options, "chunks": stored}

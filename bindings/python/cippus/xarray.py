@@ -297,7 +297,7 @@ def _dataset(
     for name, path in named.items():
         given = tuple(dims[name]) if name in dims else None
         variables[name] = _variable(source, contents, path, masked, times, given)
-    found = xr.Dataset(variables, attrs=contents.group_attrs(group))
+    found: xr.Dataset = xr.Dataset(variables, attrs=contents.group_attrs(group))
     found = found.set_coords([n for n in contents.coords(group) if n in variables])
     found.set_close(source.release)
     return found
@@ -405,7 +405,7 @@ class Backend(BackendEntrypoint):
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> xr.DataTree:
         """Called by xarray.open_datatree(): a node for each mapping with arrays in it. Options: see open_dataset()."""
         groups = self.open_groups_as_dict(filename_or_obj, **options)
-        tree = xr.DataTree.from_dict(groups)
+        tree: xr.DataTree = xr.DataTree.from_dict(groups)
         for name, dataset in groups.items():
             tree[name].set_close(dataset._close)
         return tree
@@ -479,7 +479,8 @@ def _encoded(name: str, variable: xr.Variable) -> xr.Variable:
     if isinstance(dtype, np.dtype) and dtype.kind in "mM":
         return _encoded_times(name, variable)
     if isinstance(dtype, np.dtype) and dtype.kind in "OT" and all(isinstance(x, str) and x[-1:] != "\0" for x in variable.values.flat):
-        return variable.astype(str)
+        texts: xr.Variable = variable.astype(str)
+        return texts
     if not isinstance(dtype, np.dtype) or dtype.hasobject:
         raise TypeError(f"variable {name!r}: values of type {dtype} cannot be written (objects, indexes of several levels, categories)")
     if _is_coded(variable):

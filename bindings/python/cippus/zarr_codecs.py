@@ -109,7 +109,7 @@ class Blocks(Codec):  # type: ignore[misc]
         whole = np.zeros((*self.padded, self.itemsize), "u1")
         whole[self._corner] = np.frombuffer(ensure_bytes(buf), "u1").reshape(*self.chunk, self.itemsize)
         halves = [m for pair in zip(self._shape[:n], self._shape[n : 2 * n]) for m in pair]
-        return whole.reshape(*halves, self.itemsize).transpose(np.argsort(self._order)).tobytes()
+        return bytes(whole.reshape(*halves, self.itemsize).transpose(np.argsort(self._order)).tobytes())
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """Decode one chunk, into `out` if that is given."""
@@ -202,12 +202,14 @@ class BloscCodec(BytesBytesCodec):
         return Blosc(**self.to_dict()["configuration"])
 
     async def _decode_single(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> Buffer:
-        found = await asyncio.to_thread(self._codec().decode, chunk_bytes.as_numpy_array())
-        return chunk_spec.prototype.buffer.from_bytes(found)
+        data = await asyncio.to_thread(self._codec().decode, chunk_bytes.as_numpy_array())
+        found: Buffer = chunk_spec.prototype.buffer.from_bytes(data)
+        return found
 
     async def _encode_single(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> Optional[Buffer]:
-        found = await asyncio.to_thread(self._codec().encode, chunk_bytes.as_numpy_array())
-        return chunk_spec.prototype.buffer.from_bytes(found)
+        data = await asyncio.to_thread(self._codec().encode, chunk_bytes.as_numpy_array())
+        found: Buffer = chunk_spec.prototype.buffer.from_bytes(data)
+        return found
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
         """Not known before a chunk is encoded."""

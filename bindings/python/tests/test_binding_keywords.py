@@ -12,13 +12,20 @@ import cippus
 from test_binding_life import HERE
 
 
-def mypy(name):
-    words = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir=/dev/null", HERE / name]
-    return subprocess.run(words, capture_output=True, text=True, cwd=HERE)
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory):
+    """Runs it with a cache of its own."""
+    cache = tmp_path_factory.mktemp("mypy")
+
+    def run(*words):
+        command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", f"--cache-dir={cache}", *words]
+        return subprocess.run(command, capture_output=True, text=True, cwd=HERE)
+
+    return run
 
 
 @pytest.mark.parametrize("name, count, needs", [("typed_mistakes.py", 19, ()), ("typed_parts.py", 3, ("dask", "xarray"))])
-def test_mypy_finds_each_mistake_and_nothing_else(name, count, needs):
+def test_mypy_finds_each_mistake_and_nothing_else(mypy, name, count, needs):
     for module in "mypy", *needs:
         pytest.importorskip(module)
     lines = (HERE / name).read_text().splitlines()
@@ -26,6 +33,13 @@ def test_mypy_finds_each_mistake_and_nothing_else(name, count, needs):
     done = mypy(name)
     found = {int(at) for at in re.findall(rf"^{name}:(\d+): error", done.stdout, re.MULTILINE)}
     assert len(wrong) == count and found == wrong, done.stdout + done.stderr
+
+
+def test_the_package_itself_passes_mypy(mypy):
+    for module in "mypy", "dask", "xarray", "zarr", "asdf":
+        pytest.importorskip(module)
+    done = mypy("-p", "cippus")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 CALLS = [
