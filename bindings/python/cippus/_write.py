@@ -338,6 +338,9 @@ class Edit(_Target):
         value = _value.as_quantity(value, self._version)
         there = self._file._find(path) if is_array(value) else None
         if isinstance(there, Array) and there._field_name is not None:
+            asked = [name for name, v in options.items() if v is not None]
+            if asked:
+                raise ValueError(f"a field of records is stored with them: {asked[0]} applies to whole arrays")
             self.write(there, ..., value)
             return
         if isinstance(there, Array) and _plain(path) not in self._came and not any(v is not None for v in options.values()):

@@ -130,25 +130,53 @@ none:
     return NULL;
 }
 
+/* The array, or a field of it (field not ""); None where there is no such field. `path` as in
+ * cippy_array_new. */
+static PyObject *array_or_field(cippy_file *f, const cip_array *a, const char *field,
+                                const char *path)
+{
+    PyObject *found = cippy_array_new(f, a, *field != '\0' ? field : NULL, path);
+    if (found != NULL || *field == '\0' || !PyErr_ExceptionMatches(PyExc_KeyError))
+        return found;
+    PyErr_Clear();
+    Py_RETURN_NONE;
+}
+
 /* An array that no node of the tree describes, or a field of an array. None where there is nothing.
  */
 static PyObject *look_up_array(cippy_file *f, const char *path)
 {
     cip_err err = CIP_ERR_INIT;
-    const char *field = NULL;
+    const char *field = "";
     const cip_array *a = cip_find_field(f->file, path, &field, &err);
-    if (a != NULL && field != NULL && *field != '\0') {
-        PyObject *of_field = cippy_array_new(f, a, field, NULL);
-        if (of_field != NULL || !PyErr_ExceptionMatches(PyExc_KeyError))
-            return of_field;
-        PyErr_Clear(); /* there is no such field */
-        Py_RETURN_NONE;
-    }
     if (a != NULL)
-        return cippy_array_new(f, a, NULL, NULL);
+        return array_or_field(f, a, field, NULL);
     if (err.code == CIP_ERR_NOT_FOUND || err.code == CIP_ERR_ARG)
         Py_RETURN_NONE;
     return cippy_file_fail(f, (cip_status)err.code, &err);
+}
+
+/* The longest start of the path at which the update has records, and a field of them; None where
+ * there is none. */
+static PyObject *field_of_changed(cippy_file *f, cippy_change *c, const char *path)
+{
+    const cip_array *a;
+    const char *end = path + strlen(path);
+    while (end != path) {
+        for (end--; end != path && *end != '/';)
+            end--;
+        PyObject *of = end != path ? PyBytes_FromStringAndSize(path, end - path) : NULL;
+        if (of == NULL)
+            break;
+        PyObject *found = NULL;
+        const bool is = cip_change_array(c->change, PyBytes_AsString(of), &a, NULL) == CIP_OK;
+        if (is)
+            found = array_or_field(f, a, end + 1, PyBytes_AsString(of));
+        Py_DECREF(of);
+        if (is)
+            return found;
+    }
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 /* The same in a file whose update changed the tree, or brought or took arrays. */
@@ -156,17 +184,22 @@ static PyObject *look_up_changed(cippy_file *f, cippy_change *c, const cip_node 
                                  const char *path)
 {
     cip_err err = CIP_ERR_INIT;
-    const char *field;
+    const char *field = "";
     const cip_array *now, *a = cip_find_field(f->file, path, &field, NULL);
     const char *own = a != NULL ? cip_array_path(a) : path;
-    if (a != NULL && cip_array_node(a) != NULL && cip_tree_get(root, own, NULL) == NULL)
+    if (a != NULL && *field == '\0' && cip_array_node(a) != NULL &&
+        cip_tree_get(root, own, NULL) == NULL)
         Py_RETURN_NONE;
     const cip_status status = cip_change_array(c->change, own, &now, &err);
+    if (status == CIP_OK)
+        return array_or_field(f, now, field, own);
+    PyObject *of_field = field_of_changed(f, c, path);
+    if (of_field != Py_None)
+        return of_field;
+    Py_DECREF(of_field);
     if (status == CIP_ERR_NOT_FOUND || status == CIP_ERR_ARG || status == CIP_ERR_TYPE)
         Py_RETURN_NONE;
-    if (status != CIP_OK)
-        return cippy_file_fail(f, status, &err);
-    return a != NULL ? look_up_array(f, path) : cippy_array_new(f, now, NULL, path);
+    return cippy_file_fail(f, status, &err);
 }
 
 /* What a path names: first a node of the tree (and the array that it describes). */
