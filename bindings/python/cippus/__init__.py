@@ -6,8 +6,8 @@
 """
 from __future__ import annotations
 
+import typing as _typing
 from collections.abc import Callable as _Callable
-from typing import TYPE_CHECKING as _CHECKING
 from typing import Any as _Any
 from typing import Optional as _Optional
 
@@ -41,9 +41,10 @@ from ._file import EditableFile, File, Finding, open
 from ._tree import Map, Seq, TaggedStr
 from ._verbs import Difference, convert, diff, repair, verify
 from ._words import keywords as _keywords
+from ._words import meant as _meant
 from ._write import Slab, Writer, create
 
-if _CHECKING:
+if _typing.TYPE_CHECKING:
     from typing_extensions import Unpack as _Unpack
 
     from ._options import OpenOptions as _OpenOptions
@@ -102,6 +103,22 @@ def zarr_store(
     from ._zarr import ZarrStore
 
     return ZarrStore(file, array_path, dims, **options)
+
+
+_PARTS = ("asdf", "dask", "ra", "xarray", "zarr_codecs")  # imported when they are asked for, with what they need
+
+if not _typing.TYPE_CHECKING:  # type checkers know what there is
+
+    def __getattr__(name):
+        if name in _PARTS:
+            from importlib import import_module
+
+            return import_module(f"{__name__}.{name}")
+        near = "" if name.startswith("_") else _meant(name, __dir__())
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near}")
+
+    def __dir__():
+        return sorted([*__all__, *_PARTS, "__version__"])
 
 
 __all__ = [

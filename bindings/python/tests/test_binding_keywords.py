@@ -24,7 +24,7 @@ def mypy(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("name, count, needs", [("typed_mistakes.py", 19, ()), ("typed_parts.py", 3, ("dask", "xarray"))])
+@pytest.mark.parametrize("name, count, needs", [("typed_mistakes.py", 20, ()), ("typed_parts.py", 3, ("dask", "xarray"))])
 def test_mypy_finds_each_mistake_and_nothing_else(mypy, name, count, needs):
     for module in "mypy", *needs:
         pytest.importorskip(module)
@@ -127,6 +127,15 @@ def test_a_wrong_key_costs_no_look_at_the_others_until_it_is_shown(made, monkeyp
     monkeypatch.setattr(cippus.File, "_paths", lambda *_: pytest.fail("looked"))
     with pytest.raises(KeyError):
         f["k"]
+
+
+def test_parts_of_the_package_come_when_they_are_asked_for():
+    code = "import sys, cippus; print('cippus.ra' in sys.modules, 'ra' in dir(cippus), cippus.ra.read.__name__, 'cippus.ra' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["False", "True", "read", "True"]
+    with pytest.raises(AttributeError, match="has no attribute 'verfy'; did you mean 'verify'"):
+        cippus.verfy
+    assert set(cippus.__all__) < set(dir(cippus)) and not [n for n in dir(cippus) if n.startswith("_") and n != "__version__"]
+    assert not hasattr(cippus, "__path_of_nothing__")
 
 
 def test_keys_are_completed(sample):

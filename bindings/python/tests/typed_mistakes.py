@@ -44,3 +44,4 @@ cippus.diff("a.asdf", "b.asdf", tol=1e-3)  # wrong
 cippus.refs("a.asdf", paths="x")  # wrong
 cippus.zarr_store("a.asdf", chek=True)  # wrong
 read.array.read(mask=True, outt=None)  # wrong
+cippus.opne  # wrong
