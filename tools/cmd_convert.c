@@ -115,12 +115,14 @@ static void suggest_codec(const char *codec, cip_err *err)
             snprintf(wanted, sizeof wanted, "%s", known_as[i][1]);
     snprintf(list, sizeof list, "%s", err->text + strlen(before));
     suggestion s = { .wanted = wanted };
-    for (char *w = strtok_r(list, ", ", &rest); w != NULL && strcmp(w, "found") != 0;
-         w = strtok_r(NULL, ", ", &rest))
+    for (char *w = strtok_r(list, ", ", &rest); w != NULL; w = strtok_r(NULL, ", ", &rest)) {
+        if (strcmp(w, "found") == 0 || strcmp(w, "for") == 0 || strcmp(w, "in") == 0)
+            break; /* the end of the list */
         if (strcmp(w, wanted) == 0)
             name = w;
         else if (strcmp(w, "or") != 0)
             suggest_offer(&s, w);
+    }
     if (name == NULL)
         name = suggest_found(&s);
     const size_t n = strlen(err->text);

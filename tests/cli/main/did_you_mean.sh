@@ -47,6 +47,7 @@ try convert --path stars/flx x.asdf y.npy
 try convert --path image x.asdf y.b2nd --codec gzip
 try convert --path image x.asdf y.b2nd --codec zstandard:3
 try convert --path image x.asdf y.b2nd --codec zlb
+try convert --path image x.asdf y.asdf --codec gzip
 try convert --path image x.asdf y.b2nd --option chnks=3
 try convert x.asdf y.foo
 try convert x.asdf x.asdf y
