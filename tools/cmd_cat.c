@@ -14,7 +14,8 @@
 /* An option that goes with what it does not fit. */
 static int conflict(const char *option, const char *with)
 {
-    fprintf(stderr, "cippus: %s does not go with %s; see 'cippus cat --help'\n", option, with);
+    fprintf(stderr, "cippus: %s cannot be combined with %s; see 'cippus cat --help'\n", option,
+            with);
     return EXIT_USAGE;
 }
 
@@ -119,8 +120,10 @@ static int check_options(const opts *o)
     bool text = o->to == NULL || strcmp(o->to, "text") == 0;
     bool plain = o->to == NULL && o->dtype == NULL && o->as == NULL && o->points == NULL &&
                  !o->mask && !o->column_major;
-    if (o->stored && o->block < 0 && o->chunk < 0)
-        return conflict("--stored", "no --block or --chunk");
+    if (o->stored && o->block < 0 && o->chunk < 0) {
+        fputs("cippus: --stored requires --block or --chunk; see 'cippus cat --help'\n", stderr);
+        return EXIT_USAGE;
+    }
     if (o->chunk >= 0 && (!plain || o->block >= 0 || o->follow || o->npos > 2))
         return conflict("--chunk", "a slice or other options but --stored");
     if (o->block >= 0 && (o->npos > 1 || o->to != NULL || o->dtype != NULL || o->as != NULL))
@@ -132,7 +135,7 @@ static int check_options(const opts *o)
     if (o->points != NULL && (o->as != NULL || o->mask || o->column_major || o->accept_loss))
         return conflict("--points", "--as, --mask, --column-major or --accept-loss");
     if (o->points != NULL && !text && strcmp(o->to, "raw") != 0)
-        return conflict("--points", "anything but --to text or raw");
+        return conflict("--points", "an output other than --to text or raw");
     if (o->follow && (o->block >= 0 || o->points != NULL || o->column_major))
         return conflict("--follow", "--block, --points or --column-major");
     if (o->follow && o->out != NULL)
@@ -140,7 +143,7 @@ static int check_options(const opts *o)
     if (o->follow && strcmp(o->pos[0], "-") == 0)
         return conflict("--follow", "standard input");
     if (o->follow && !text && strcmp(o->to, "raw") != 0 && strcmp(o->to, "csv") != 0)
-        return conflict("--follow", "anything but --to text, raw or csv");
+        return conflict("--follow", "an output other than --to text, raw or csv");
     return 0;
 }
 

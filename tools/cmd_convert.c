@@ -233,12 +233,12 @@ int cmd_convert(const opts *o)
         return EXIT_USAGE;
     }
     if (o->nname != 0) {
-        fputs("cippus: --name goes with several inputs\n", stderr);
+        fputs("cippus: --name requires several inputs\n", stderr);
         return EXIT_USAGE;
     }
     const char *text = convert_text_kind(o);
     if (o->json && strcmp(o->pos[1], "-") == 0) {
-        fputs("cippus: --json and the output would both be standard output\n", stderr);
+        fputs("cippus: --json and the output cannot both go to standard output\n", stderr);
         return EXIT_USAGE;
     }
     if (refuse_terminal(text == NULL && strcmp(o->pos[1], "-") == 0))
@@ -252,7 +252,7 @@ int cmd_convert(const opts *o)
     if (kind < 0)
         return EXIT_USAGE;
     if (kind != INPUT_RAW && o->dtype != NULL) {
-        fputs("cippus: --dtype goes with raw input; see 'cippus convert --help'\n", stderr);
+        fputs("cippus: --dtype applies to raw input only; see 'cippus convert --help'\n", stderr);
         return EXIT_USAGE;
     }
     note_slow_codec(o, file_nbytes(o->pos[0]));

@@ -280,11 +280,13 @@ int cmd_info(const opts *o)
     int rc = EXIT_FINE;
     bool any = false;
     if (o->query && (o->json || o->blocks || o->chunks)) {
-        fputs("cippus: --query goes alone; see 'cippus info --help'\n", stderr);
+        fputs("cippus: --query cannot be combined with --json, --blocks or --chunks; see 'cippus "
+              "info --help'\n",
+              stderr);
         return EXIT_USAGE;
     }
     if ((o->blocks && o->chunks) || (o->path != NULL && !o->chunks)) {
-        fputs("cippus: --chunks does not go with --blocks, nor --path without --chunks; see "
+        fputs("cippus: --chunks and --blocks cannot be combined, and --path requires --chunks; see "
               "'cippus info --help'\n",
               stderr);
         return EXIT_USAGE;

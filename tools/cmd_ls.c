@@ -360,6 +360,10 @@ static void list(void *user, const char *path, const cip_file *f, const cip_err 
 int cmd_ls(const opts *o)
 {
     lister ls = { .o = o, .rc = EXIT_FINE };
+    if (o->json + o->tsv + o->only_paths > 1) {
+        fputs("cippus: --json, --tsv and --paths cannot be combined\n", stderr);
+        return EXIT_USAGE;
+    }
     fputs(o->json ? "[" : "", stdout);
     if (o->tsv && !o->json)
         puts(

@@ -141,11 +141,13 @@ int cmd_put(const opts *o)
         return EXIT_USAGE;
     }
     if (o->insert && (slice == NULL || o->new_array)) {
-        fputs("cippus: --insert needs a SLICE such as '[100]', and goes without --new\n", stderr);
+        fputs("cippus: --insert requires a SLICE such as '[100]', and cannot be combined with "
+              "--new\n",
+              stderr);
         return EXIT_USAGE;
     }
     if (!o->new_array && (o->codec != NULL || o->inlined)) {
-        fputs("cippus: --codec and --inline go with --new\n", stderr);
+        fputs("cippus: --codec and --inline require --new\n", stderr);
         return EXIT_USAGE;
     }
     bool plain = !o->new_array && kind == INPUT_RAW && o->dtype == NULL && o->shape == NULL;

@@ -35,7 +35,7 @@ static const char *outcome(int state, int what)
         return "; completed";
     if (state == 5)
         return what == CIP_RECOVER_DISCARD ? "; the file is taken as it is" : "";
-    return state == 1 || state == 4 ? "; undone, the file is as it was before" : "; thrown away";
+    return state == 1 || state == 4 ? "; undone, the file is as it was before" : "; discarded";
 }
 
 static void print_text(const char *path, const cip_recover_info *i, int what)
@@ -142,7 +142,7 @@ int cmd_recover(const opts *o)
     cip_err err = CIP_ERR_INIT;
     cip_recover_info info = { .size = sizeof info };
     if (o->apply && o->discard) {
-        fputs("cippus: --apply and --discard exclude each other\n", stderr);
+        fputs("cippus: --apply and --discard cannot be combined\n", stderr);
         return EXIT_USAGE;
     }
     if (has_no_update(path))

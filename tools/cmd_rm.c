@@ -27,7 +27,7 @@ int cmd_rm(const opts *o)
     const char *last = o->pos[o->npos - 1]; /* as put has it, "[" begins a slice */
     const bool sliced = o->npos > 2 || last[0] == '[';
     if (!sliced && has_options_of_arrays(o)) {
-        fputs("cippus: --encode, --option, --md5 and --accept-loss go with a SLICE\n", stderr);
+        fputs("cippus: --encode, --option, --md5 and --accept-loss require a SLICE\n", stderr);
         return EXIT_USAGE;
     }
     const loss_note note = sliced ? (loss_note){ "" } : note_of_removal(o, last);

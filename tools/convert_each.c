@@ -100,9 +100,10 @@ int convert_each(const opts *o)
     const int n = o->npos - 1;
     int rc = EXIT_FINE;
     if (n < 1 || o->format == NULL)
-        return wrong_use("--each goes with --format NAME, and takes IN... FOLDER");
+        return wrong_use("--each requires --format NAME and the arguments IN... FOLDER");
     if (o->concat != NULL || o->fill != NULL || o->at_end || o->nname != 0 || o->json)
-        return wrong_use("--each does not go with --concat, --fill, --at-end, --name or --json");
+        return wrong_use(
+            "--each cannot be combined with --concat, --fill, --at-end, --name or --json");
     char **out = calloc((size_t)n, sizeof *out);
     for (int i = 0; out != NULL && i < n && rc == EXIT_FINE; i++) {
         out[i] = name_of(o->pos[n], o->pos[i], o->format);

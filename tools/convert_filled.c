@@ -76,13 +76,13 @@ int convert_filled(const opts *o, const cip_change_options *how)
     strbuf literal = { 0 };
     int rc;
     if (o->npos != 1)
-        return wrong_use("--fill makes a new array and goes with an output alone");
+        return wrong_use("--fill makes a new array: it takes an output and no input");
     if (o->dtype == NULL || o->shape == NULL)
-        return wrong_use("--fill goes with --dtype and --shape");
+        return wrong_use("--fill requires --dtype and --shape");
     if (strcmp(o->pos[0], "-") == 0)
-        return wrong_use("a filled array does not go to standard output");
+        return wrong_use("a filled array cannot go to standard output");
     if (o->from != NULL || o->path != NULL || o->resolve_refs || o->nname > 1)
-        return wrong_use("--from, --path, --resolve-refs and several --name go with inputs");
+        return wrong_use("--from, --path, --resolve-refs and several --name require inputs");
     const bool unset = strcmp(o->fill, "uninit") == 0;
     cip_file *f = literal_open("--fill: ", unset ? "0" : o->fill, &literal, &rc);
     if (f != NULL)

@@ -173,7 +173,7 @@ static int put_input(several *s, int input)
     if (kind < 0)
         return EXIT_USAGE;
     if (kind != INPUT_RAW && in.dtype != NULL)
-        return wrong_use("--dtype goes with raw inputs");
+        return wrong_use("--dtype applies to raw inputs only");
     cip_file *f = input_open(in.pos[input], &in, &rc);
     if (f == NULL)
         return rc;
@@ -185,9 +185,9 @@ static int put_input(several *s, int input)
 static int check_use(const opts *o)
 {
     if (strcmp(o->pos[o->npos - 1], "-") == 0)
-        return wrong_use("several inputs do not go to standard output");
+        return wrong_use("several inputs cannot go to standard output");
     if (o->path != NULL || o->resolve_refs)
-        return wrong_use("--path and --resolve-refs go with one input");
+        return wrong_use("--path and --resolve-refs apply to a single input only");
     if (o->nname != 0 && o->nname != (size_t)(o->npos - 1))
         return wrong_use("expected --name once for each input");
     return EXIT_FINE;

@@ -62,17 +62,17 @@ int input_kind_of(const opts *o, const char *path)
     char sep;
     const int kind = kind_of(o, path);
     if (kind != INPUT_CSV && (o->header || o->no_header))
-        fputs("cippus: --header and --no-header go with csv input\n", stderr);
+        fputs("cippus: --header and --no-header apply to csv input only\n", stderr);
     else if (kind != INPUT_CSV && o->unescape)
-        fputs("cippus: --unescape goes with csv input\n", stderr);
+        fputs("cippus: --unescape applies to csv input only\n", stderr);
     else if (kind != INPUT_CSV && o->sep != NULL)
-        fputs("cippus: --sep goes with csv input\n", stderr);
+        fputs("cippus: --sep applies to csv input only\n", stderr);
     else if (o->sep != NULL && !csv_parse_separator(o->sep, &sep))
         fputs("cippus: --sep: expected one character such as ';', tab or blanks\n", stderr);
     else if (kind != INPUT_KNOWN && o->offset != 0)
-        fputs("cippus: --offset goes with files of a known format\n", stderr);
+        fputs("cippus: --offset applies to files of a known format only\n", stderr);
     else if (o->header && o->no_header)
-        fputs("cippus: --header does not go with --no-header\n", stderr);
+        fputs("cippus: --header and --no-header cannot be combined\n", stderr);
     else
         return kind;
     return -1;
@@ -83,7 +83,8 @@ int input_of_update(const opts *o, const char *path)
     const int kind = input_kind_of(o, path);
     if (kind < 0 || kind == INPUT_RAW || (o->dtype == NULL && o->byteorder == NULL))
         return kind;
-    fprintf(stderr, "cippus: --%s goes with raw input\n", o->dtype != NULL ? "dtype" : "byteorder");
+    fprintf(stderr, "cippus: --%s applies to raw input only\n",
+            o->dtype != NULL ? "dtype" : "byteorder");
     return -1;
 }
 

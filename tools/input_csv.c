@@ -641,7 +641,7 @@ cip_file *csv_open(const char *path, const opts *o, int *rc)
     cip_file *f = NULL;
     *rc = EXIT_USAGE;
     if (o->shape != NULL || o->byteorder != NULL) {
-        fprintf(stderr, "cippus: --%s does not go with csv, which has its own\n",
+        fprintf(stderr, "cippus: --%s does not apply to csv, which has its own\n",
                 o->shape != NULL ? "shape" : "byteorder");
         return NULL;
     }
