@@ -103,17 +103,19 @@ static void suggest_codec(const char *codec, cip_err *err)
                                                { "zstandard", "zstd" },
                                                { "bzip2", "bzp2" },
                                                { "bz2", "bzp2" } };
-    static const char before[] = "expected the codec ";
+    static const char *const before[] = { "expected the codec ", "expected one of the codecs " };
     char list[sizeof err->text], wanted[32], *rest = NULL;
     const char *name = NULL;
+    const bool second = strncmp(err->text, before[1], strlen(before[1])) == 0;
+    const size_t start = strlen(before[second]);
     if (codec == NULL || err->code != CIP_ERR_UNSUPPORTED ||
-        strncmp(err->text, before, strlen(before)) != 0)
+        strncmp(err->text, before[second], start) != 0)
         return;
     snprintf(wanted, sizeof wanted, "%.*s", (int)strcspn(codec, ":"), codec);
     for (size_t i = 0; i < sizeof known_as / sizeof *known_as; i++)
         if (strcasecmp(known_as[i][0], wanted) == 0)
             snprintf(wanted, sizeof wanted, "%s", known_as[i][1]);
-    snprintf(list, sizeof list, "%s", err->text + strlen(before));
+    snprintf(list, sizeof list, "%s", err->text + start);
     suggestion s = { .wanted = wanted };
     for (char *w = strtok_r(list, ", ", &rest); w != NULL; w = strtok_r(NULL, ", ", &rest)) {
         if (strcmp(w, "found") == 0 || strcmp(w, "for") == 0 || strcmp(w, "in") == 0)
@@ -135,6 +137,7 @@ static bool is_of_output(const opts *o, const cip_err *err)
 {
     return err->code == CIP_ERR_UNSUPPORTED &&
            ((o->codec != NULL && (strncmp(err->text, "expected the codec", 18) == 0 ||
+                                  strncmp(err->text, "expected one of the codecs", 26) == 0 ||
                                   strncmp(err->text, "expected no codec", 17) == 0)) ||
             (o->noption != 0 && strstr(err->text, " has no option '") != NULL));
 }

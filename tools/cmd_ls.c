@@ -336,6 +336,31 @@ static void print_records(lister *ls, const char *path, const cip_file *f)
     }
 }
 
+/* For completion in shells: the path of each array, and those of its fields. */
+static void print_fields(const char *path, const cip_dtype *d, int depth)
+{
+    enum { DEEPEST = 8 };
+    print_escaped(stdout, path[0] != '\0' ? path : ".");
+    putchar('\n');
+    for (size_t i = 0; depth < DEEPEST && i < cip_dtype_nfield(d); i++) {
+        const cip_field *field = cip_dtype_field(d, i);
+        char *below = NULL;
+        if (asprintf(&below, "%s%s%s", path, path[0] != '\0' ? "/" : "", field->name) < 0)
+            continue;
+        if (strpbrk(below, "\n\r") == NULL) /* no line could show it */
+            print_fields(below, field->dtype, depth + 1);
+        free(below);
+    }
+}
+
+static void print_paths(const cip_file *f)
+{
+    size_t at = 0;
+    for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL;)
+        if (strpbrk(cip_array_path(a), "\n\r") == NULL)
+            print_fields(cip_array_path(a), cip_array_dtype(a), 0);
+}
+
 /* A walk_fn. */
 static void list(void *user, const char *path, const cip_file *f, const cip_err *err)
 {
@@ -345,7 +370,9 @@ static void list(void *user, const char *path, const cip_file *f, const cip_err 
         ls->rc = EXIT_FAILED;
         return;
     }
-    if (ls->o->json || ls->o->tsv) {
+    if (ls->o->only_paths) {
+        print_paths(f);
+    } else if (ls->o->json || ls->o->tsv) {
         print_records(ls, path, f);
     } else {
         if (ls->several) {
@@ -365,7 +392,7 @@ int cmd_ls(const opts *o)
         return EXIT_USAGE;
     }
     fputs(o->json ? "[" : "", stdout);
-    if (o->tsv && !o->json)
+    if (o->tsv)
         puts(
             "file\tpath\tname\tdtype\tshape\tchunk\tstorage\tcodec\tstored_nbytes\tdecoded_nbytes\t"
             "ratio\tnotes");

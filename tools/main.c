@@ -21,7 +21,7 @@ static const command commands[] = {
       "Of a folder, those of all files of known formats in it.",
       "cippus ls night.asdf\n"
       "cippus ls -R archive",
-      "recursive tsv json | offset" },
+      "recursive tsv json | paths offset" },
     { NULL, "info", "FILE...", cmd_info, 1, -1,
       "Show a file's format, version, writer, size, codecs and arrays", NULL,
       "cippus info night.asdf\n"

@@ -39,6 +39,7 @@ const opt_row opt_rows[] = {
     FLAG("force", force, "accept unknown versions and flags; mv, set: replace what is there"),
     FLAG("recursive", recursive, "include the files in subfolders (short: -R)"),
     FLAG("tsv", tsv, "print a table with tabs, with a header line"),
+    FLAG("paths", only_paths, "print only the paths of arrays and of fields of records"),
     FLAG("quiet", quiet, "print findings only (short: -q)"),
     FLAG("blocks", blocks, "show the table of blocks"),
     FLAG("chunks", chunks, "show every chunk: where it is stored and what it holds"),

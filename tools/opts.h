@@ -20,7 +20,7 @@ typedef struct opts {
     unsigned threads;
     uint64_t max_memory, max_elements;
     bool blocks, chunks, query;                    /* info */
-    bool recursive, tsv, quiet;                    /* ls, verify */
+    bool recursive, tsv, quiet, only_paths;        /* ls, verify */
     uint32_t depth;                                /* tree */
     const char *find, *type, *value;               /* tree */
     const char *to, *dtype, *as, *points, *out;    /* cat */

@@ -2,6 +2,10 @@
 # Completion for bash: commands, options of the command and their values, keys of --option, files, and paths in the file that was named. All
 # lists come from the command itself.
 
+_cippus_commands() {
+    cippus --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
+}
+
 _cippus_options() {
     cippus "$1" --help --all 2>/dev/null | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p'
 }
@@ -25,9 +29,50 @@ _cippus_names() {
     cippus --version 2>/dev/null | sed -n "s/^$1: //p" | sed 's/([^)]*)//g; s/,/ /g'
 }
 
-# What --codec takes: chunks of Blosc go by the codecs in them, and msgpack stores metadata.
+# The format that the command $1 writes: that of --format, else by an extension: of the file that
+# changes, or of what follows the first input.
+_cippus_format() {
+    local i first word
+    first=$(_cippus_file "$1")
+    for ((i = 2; i < ${#COMP_WORDS[@]}; i++)); do
+        word=${COMP_WORDS[i]}
+        [ "$word" != --format ] || { echo "${COMP_WORDS[i + 1]}" && return; }
+        [ "$1" = put ] || [ "$word" != "$first" ] || continue
+        case $word in
+        *.asdf) echo asdf ;;
+        *.b2nd | *.b2frame) echo blosc2 ;;
+        *.blp) echo bloscpack ;;
+        *.blz | *.bcolz) echo blz ;;
+        *.ra) echo rawarray ;;
+        *.npy) echo npy ;;
+        *) continue ;;
+        esac
+        return
+    done
+}
+
+# What --codec takes in that format, as far as this build has it.
 _cippus_codecs() {
-    echo none $(_cippus_names codecs | sed 's/\bblosc\b//; s/\bmsgpack\b//') blosclz lz4hc blsc bls2
+    local codec has
+    has=" $(cippus --version 2>/dev/null | sed -n 's/^codecs: //p' | sed 's/, \([a-z]\)/\n\1/g' | grep -v 'not in this build' | sed 's/ .*//' | tr '\n' ' ')"
+    _cippus_has() { [[ $has == *" $1 "* ]]; }
+    echo none
+    case $1 in
+    asdf) set -- zlib bzp2 lz4 lz4f zstd blsc bls2 ;;
+    b2* | blosc*) set -- blosclz lz4 lz4hc zlib zstd ;;
+    blz* | bcolz) set -- blosclz lz4 lz4hc zlib zstd ;;
+    rawarray) set -- lz4 ;;
+    npy | csv | tsv | json) set -- ;;
+    *) set -- zlib bzp2 lz4 lz4f lz4hc zstd blosclz blsc bls2 ;;
+    esac
+    for codec; do
+        case $codec in
+        bzp2) _cippus_has bzip2 ;;
+        lz4hc) _cippus_has lz4 ;;
+        blosclz | blsc | bls2) _cippus_has blosc ;;
+        *) _cippus_has "$codec" ;;
+        esac && echo "$codec"
+    done
 }
 
 # The first word behind the command that is neither an option nor an option's value.
@@ -46,8 +91,13 @@ _cippus_file() {
     done
 }
 
+# Paths of arrays, and those of the fields of records too.
 _cippus_arrays() {
-    [ ! -e "$1" ] || cippus ls --json "$1" 2>/dev/null | sed -n 's/.*"path": "\([^"\\]*\)".*/\1/p'
+    [ ! -e "$1" ] || cippus ls --tsv "$1" 2>/dev/null | tail -n +2 | cut -f 2
+}
+
+_cippus_fields() {
+    [ ! -e "$1" ] || cippus ls --paths "$1" 2>/dev/null
 }
 
 _cippus_nodes() {
@@ -57,16 +107,22 @@ _cippus_nodes() {
 # Values of the option $2; false where they are files, or anything.
 _cippus_values() {
     case $2 in
-    --to) echo text raw npy csv json ;;
+    --to) echo text csv tsv json npy raw ;;
     --from) echo raw csv ;;
-    --format) _cippus_names formats ;;
-    --codec) _cippus_codecs ;;
+    --format)
+        case $1 in
+        zarr-refs) echo json parquet ;;
+        convert) echo "$(_cippus_names formats) csv tsv json" ;;
+        *) _cippus_names formats ;;
+        esac
+        ;;
+    --codec) _cippus_codecs "$(_cippus_format "$1")" ;;
     --byteorder) echo little big ;;
     --durability) echo power process ;;
     --md5) echo current legacy none ;;
     --type) echo null bool int float string timestamp binary seq map array ;;
-    --dtype | --as) echo bool8 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 ;;
-    --path) _cippus_arrays "$(_cippus_file "$1")" ;;
+    --dtype | --as) echo bool8 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 float double int bool ;;
+    --path) _cippus_fields "$(_cippus_file "$1")" ;;
     --option) _cippus_keys "$1" ;;
     *) return 1 ;;
     esac
@@ -75,8 +131,10 @@ _cippus_values() {
 # Paths in the file: of arrays, or of all nodes; with files where one may stand there as well.
 _cippus_paths() {
     case $1 in
-    cat | resize) _cippus_arrays "$2" ;;
-    stat | put | append) _cippus_arrays "$2" && compgen -f -- "$3" ;;
+    cat) _cippus_fields "$2" ;;
+    resize) _cippus_arrays "$2" ;;
+    stat | put) _cippus_fields "$2" && compgen -f -- "$3" ;;
+    append) _cippus_arrays "$2" && compgen -f -- "$3" ;;
     set | rm | mv) _cippus_nodes "$2" ;;
     tree) _cippus_nodes "$2" && compgen -f -- "$3" ;;
     *) compgen -f -- "$3" ;;
@@ -85,8 +143,9 @@ _cippus_paths() {
 
 _cippus() {
     local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} before=${COMP_WORDS[COMP_CWORD - 1]} file values
-    if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(cippus --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p') help --help --version" -- "$word")
+    if [ "$COMP_CWORD" -eq 1 ] || { [ "$COMP_CWORD" -eq 2 ] && [ "$command" = help ]; }; then
+        mapfile -t COMPREPLY < <(compgen -W "$(_cippus_commands) help --help --version" -- "$word")
+        [ -n "${COMPREPLY[*]}" ] || mapfile -t COMPREPLY < <(compgen -f -- "$word") # `cippus FILE`
         return
     fi
     if [ "$COMP_CWORD" -gt 2 ] && values=$(_cippus_values "$command" "$before"); then

@@ -26,6 +26,14 @@ offer convert a.npy b.x --format blo
 offer convert a.npy b.x --codec zs
 offer convert a.npy b.x --codec b
 offer convert a.npy b.x --codec m
+echo "# codecs of the format that is written"
+offer convert a.npy b.asdf --codec ""
+offer convert a.npy b.b2nd --codec ""
+offer convert a.npy b.npy --codec ""
+offer convert a.npy b --format rawarray --codec ""
+offer put night.asdf --new x a.npy --codec bl
+offer convert a.npy b.x --format c
+echo "# values again"
 offer cat night.asdf --dtype float
 offer set night.asdf exposure/time 5 --durability ""
 offer convert night.asdf b.ra --path st
@@ -41,5 +49,8 @@ offer rm night.asdf exposure/f
 offer mv night.asdf instrument/na
 offer put night.asdf sp
 offer verify night.asdf ni
+offer cat night.asdf stars/
+offer help con
+offer ni
 offer ls -r ni
 EOF
