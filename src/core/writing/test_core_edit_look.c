@@ -146,6 +146,38 @@ static void what_went_is_not_found(void **state)
     FAILS(CIP_ERR_UNSUPPORTED, "comes with this update", cip_change_commit(&e, err));
 }
 
+/* By an alias of it, which goes alone. */
+static void an_array_is_found_by_each_of_its_names(void **state)
+{
+    (void)state;
+    static const int64_t two[] = { 2 };
+    int16_t h[] = { 1, 2 };
+    const char *path = scratch_path(&s, "alias.asdf"), *text;
+    const cip_array *a;
+    size_t n;
+    cip_change *e;
+    OK(cip_create(path, NULL, &e, err));
+    OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 1, two, h, NULL, err));
+    OK(cip_change_commit(&e, err));
+    e = begin(path);
+    OK(cip_change_text(e, &text, &n, err));
+    const char *at = memmem(text, n, "\nx: ", 4), *end = memmem(text, n, "\n...", 4);
+    assert_non_null(at);
+    assert_non_null(end);
+    char other[4096];
+    const int len = snprintf(other, sizeof other, "%.*s\nx: &x %.*s\ny: *x%.*s", (int)(at - text),
+                             text, (int)(end - at - 4), at + 4, (int)(text + n - end), end);
+    OK(cip_change_set_text(e, other, (size_t)len, err));
+    OK(cip_change_commit(&e, err));
+    e = begin(path);
+    OK(cip_change_write(e, "y", "[0]", cip_dtype_of(CIP_I16), &(int16_t){ 7 }, 2, err));
+    OK(cip_change_remove(e, "y", err));
+    FAILS(CIP_ERR_NOT_FOUND, "was removed", cip_change_array(e, "y", &a, err));
+    OK(cip_change_array(e, "x", &a, err));
+    OK(cip_change_commit(&e, err));
+    edit_expect(path, "x", "7 2\n");
+}
+
 static int first(cip_change *e, const char *path)
 {
     const cip_array *a;
@@ -307,6 +339,7 @@ int main(void)
         cmocka_unit_test(arrays_are_as_the_changes_have_them),
         cmocka_unit_test(an_array_that_came_is_read),
         cmocka_unit_test(what_went_is_not_found),
+        cmocka_unit_test(an_array_is_found_by_each_of_its_names),
         cmocka_unit_test(what_was_moved_is_read),
         cmocka_unit_test(what_was_changed_and_moved_is_read),
         cmocka_unit_test(an_array_takes_the_place_of_what_is_there),
