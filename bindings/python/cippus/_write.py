@@ -340,7 +340,7 @@ class Edit(_Target):
         if isinstance(there, Array) and there._field_name is not None:
             asked = [name for name, v in options.items() if v is not None]
             if asked:
-                raise ValueError(f"a field of records is stored with them: {asked[0]} applies to whole arrays")
+                raise UnsupportedError(f"a field is stored with its records: {asked[0]} applies to whole arrays")
             self.write(there, ..., value)
             return
         if isinstance(there, Array) and _plain(path) not in self._came and not any(v is not None for v in options.values()):

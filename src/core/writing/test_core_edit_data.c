@@ -606,7 +606,6 @@ static void a_quantity_is_changed_where_its_value_lies(void **state)
     edit_expect(path, "q", "30 7 8 7 8\n");
 }
 
-/* Stored bytes of a zlib block after an element of it changed with this codec asked for. */
 /* The elements in memory hold no nulls: lists that are written again would have zeros there. */
 static void inline_nulls_are_never_written_as_values(void **state)
 {
@@ -643,6 +642,7 @@ static void inline_nulls_are_never_written_as_values(void **state)
     }
 }
 
+/* Stored bytes of a zlib block after an element of it changed with this codec asked for. */
 static uint64_t stored_with(const char *codec)
 {
     static int16_t v[16000];

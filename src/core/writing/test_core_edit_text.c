@@ -149,6 +149,27 @@ static void paths_are_of_utf_8(void **state)
     cip_change_abort(&w);
 }
 
+/* A mask of fewer axes fits as long as the axes that it has stay as they are. */
+static void a_mask_of_the_last_axes_stays(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "mask.asdf", false);
+    cip_change *e;
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_set_yaml(e, "b",
+                           "!core/ndarray-1.1.0 {data: [[1, 2], [3, 4]], datatype: uint8, mask: "
+                           "!core/ndarray-1.1.0 {data: [true, false], datatype: bool8}}",
+                           err));
+    OK(cip_change_commit(&e, err));
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_resize(e, "b", 2, (const int64_t[]){ 3, 2 }, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "mask",
+          cip_change_resize(e, "b", 2, (const int64_t[]){ 3, 1 }, err));
+    OK(cip_change_forget_failure(e, err));
+    OK(cip_change_commit(&e, err));
+    edit_expect(path, "b", "-- 2\n-- 4\n-- 0\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +178,7 @@ int main(void)
         cmocka_unit_test(data_cannot_be_described_otherwise),
         cmocka_unit_test(a_text_that_readers_would_not_find_is_refused),
         cmocka_unit_test(it_comes_before_changes_of_data),
+        cmocka_unit_test(a_mask_of_the_last_axes_stays),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
