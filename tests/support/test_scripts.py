@@ -248,3 +248,67 @@ def test_every_skip_has_a_reason():
     bare = [str(f) for f in files if f.name != "needs.h" and re.search(r"\bskip\(\)", f.read_text())]
     bare += [str(f) for f in ROOT.glob("tests/cli/*/*.sh") if re.search(r"\|\| exit 77", f.read_text())]
     assert bare == []
+
+
+LONG = "One " + "word " * 30 + "more."
+
+
+@pytest.mark.parametrize(
+    "name, text, line, words",
+    [
+        ("README.md", f"# Head\n\n{LONG}\n", 3, "32 words"),
+        ("README.md", "Three words\nstand behind it.\n", 1, "'behind'"),
+        ("README.md", "- Good.\n- Of these one is read.\n", 2, "'Of'"),
+        ("README.md", "| a | it is told |\n", 1, "'is told'"),
+        ("CHANGELOG.md", f"# C\n\n## New\n- {LONG}\n\n## Old\n- {LONG}\n", 4, "32 words"),
+        ("docs/guide/a.md", "```sh\nas ever\n```\nAs usual, or amid it.\n", 4, "'amid'"),
+        ("docs/man/a.1", ".Sh NAME\nGood words.\n.Pp\nWritten\n.Ar anew .\n", 4, "'anew'"),
+        ("include/a.h", "/* SPDX-License-Identifier: X\n * It works. */\n\n/** Gives\n * it anew. */\n", 4, "'anew'"),
+        ("bindings/python/cippus/a.py", f'"""Good."""\ndef f():\n    """{LONG}"""\n', 3, "32 words"),
+    ],
+)
+def test_words_are_found_where_users_read(tree, name, text, line, words):
+    tree(name, text)
+    script = load("scripts/words.py")
+    ((file, fault),) = script.problems(tree.root, [f for f in script.files(tree.root) if f == name])
+    assert file == name and fault.startswith(f"{line}: ") and words in fault
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is it? A file, e.g. one of ASDF. " + "Short words end here. " * 20,
+        "`behind` is code; [words](behind.md) are read, and it is named after a file.",
+        "```text\n" + LONG + "\n```",
+    ],
+)
+def test_words_accept_plain_texts(tree, text):
+    tree("README.md", text + "\n")
+    assert list(load("scripts/words.py").problems(tree.root, ["README.md"])) == []
+
+
+def test_words_leave_out_decisions(tree):
+    tree("docs/decisions/a.md", LONG)
+    tree("docs/guide/a.md", LONG)
+    assert load("scripts/words.py").files(tree.root) == ["docs/guide/a.md", "include/cippus/error.h"]
+
+
+def test_words_read_the_help_of_each_verb(tmp_path):
+    command = tmp_path / "cippus"
+    verbs = "".join(f"  v{c}  Do it.\n" for c in "abcdefghij")
+    command.write_text(f"""#!/bin/sh
+[ "$1" = --help ] && printf '{verbs}' && exit
+echo "usage: cippus $1"
+[ "$1" != vc ] || printf '  --deep  Read it anew.\n%90s\n' x
+""")
+    command.chmod(0o755)
+    faults = [fault for _, fault in load("scripts/words.py").problems(tmp_path, [], command)]
+    assert [fault.split(": ")[0] for fault in faults] == ["vc --help:2", "vc --help:3"]
+
+
+def test_what_waits_for_plain_words_is_printed_and_the_list_shrinks():
+    judge = load("scripts/words.py").judge
+    assert judge([("docs/a.md", "1: bad")], ["docs"]) == (["not yet: docs (1)"], False)
+    assert judge([("docs/a.md", "1: bad")], ["doc", "docs/b.md"])[1]
+    assert judge([("README.md", "1: bad")], []) == (["README.md:1: bad"], True)
+    assert judge([], ["docs"]) == (["docs: nothing is left to do: take it off NOT_YET"], True)
