@@ -9,7 +9,7 @@ SEED ?= 1
 ALL ?=
 ARGS ?=
 
-.PHONY: all setup demo test quick bench paths docs fault fuzz big-endian check coverage install clean
+.PHONY: all setup demo test quick bench charts paths docs fault fuzz big-endian check coverage install clean
 
 all: setup-build
 	cmake --preset release
@@ -39,6 +39,11 @@ quick: setup
 bench: all setup-bench
 	.venv-bench/bin/pip --disable-pip-version-check install -q --no-build-isolation --no-deps --force-reinstall . --config-settings build-dir=build/bench-python
 	.venv-bench/bin/python bench/run.py --build build/release $(ARGS)
+
+# The charts of the documentation, from new figures in bench/figures.json: ten minutes on a quiet machine.
+charts:
+	$(MAKE) bench ARGS="--rows set,window-lz4,lz4,python-open,python-read,python-slices,python-write --scale .5 --rounds 5 --cpu --json bench/figures.json"
+	bench/chart.py
 
 # What small changes cost, counted: functions that run, preads.
 paths: setup-build setup-paths

@@ -7,6 +7,7 @@ usage: bench/run.py --build build/release [--before DIR] [--rows tree,small,...]
 With --before, the contenders are this build and that of an earlier commit, in the folder DIR.
 """
 import argparse
+import datetime
 import functools
 import importlib.util
 import json
@@ -298,6 +299,12 @@ def run_python(row, o, files):
     return out
 
 
+def machine():
+    """The processor's name and how many of them there are."""
+    names = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", type=pathlib.Path, required=True)
@@ -342,7 +349,8 @@ def main():
         for left in files[file].parent.glob(f"{files[file].name}.{row}.*.asdf"):
             left.unlink()
     if o.json:
-        o.json.write_text(json.dumps(out, indent=1) + "\n")
+        about = {"version": version.stdout.split()[1], "date": str(datetime.date.today()), "machine": machine(), "scale": o.scale, "rounds": o.rounds, "cpu": o.cpu}
+        o.json.write_text(json.dumps({"about": about} | out, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -312,3 +312,13 @@ def test_what_waits_for_plain_words_is_printed_and_the_list_shrinks():
     assert judge([("docs/a.md", "1: bad")], ["doc", "docs/b.md"])[1]
     assert judge([("README.md", "1: bad")], []) == (["README.md:1: bad"], True)
     assert judge([], ["docs"]) == (["docs: nothing is left to do: take it off NOT_YET"], True)
+
+
+def test_the_charts_show_the_figures(tmp_path):
+    chart = [ROOT / "bench/chart.py", "--check"]
+    assert subprocess.run(chart).returncode == 0
+    figures = (ROOT / "bench/figures.json").read_text()
+    (tmp_path / "figures.json").write_text(figures.replace('"asdf": ', '"asdf": 1'))
+    shutil.copytree(ROOT / "docs/images", tmp_path / "images")
+    done = subprocess.run([*chart, tmp_path / "figures.json", tmp_path / "images"], capture_output=True, text=True)
+    assert done.returncode == 1 and "speed-read.svg does not show the figures" in done.stdout
