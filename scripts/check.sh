@@ -5,7 +5,7 @@
 #     scripts/check.sh [NAME...]
 #
 # Every preset builds with gcc's warnings as errors; `clang` looks for those of the other compiler.
-# `exports`, `clang` and `words` (for the command's help) need a build, in $BUILD (build/release).
+# `exports`, `clang`, `words` and `version` (for the command's words) need a build, in $BUILD (build/release).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
@@ -111,14 +111,20 @@ check_readmes() {
     } | refuse "every folder of src/ has a README; it has at most 40 lines"
 }
 
+# CMake, the package and `--version` take it from the header; $BUILD empty: without asking a build.
 check_version() {
-    local version
-    version=$(sed -n 's/.*CIP_VERSION_STRING "\(.*\)".*/\1/p' include/cippus/version.h)
+    local header=include/cippus/version.h build=${BUILD-build/release} version parts said
+    version=$(sed -n 's/.*CIP_VERSION_STRING "\(.*\)".*/\1/p' $header)
+    parts=$(sed -nE 's/.*define CIP_VERSION_(MAJOR|MINOR|PATCH) ([0-9]+)$/\2/p' $header | paste -sd.)
+    said=$([ -z "$build" ] || "$build/cippus" --version | sed -n '1s/^cippus //p')
     {
-        files '*.c' '*.h' | xargs grep -n 'define CIP_VERSION' | grep -v '^include/cippus/version.h:'
+        files '*.c' '*.h' | xargs grep -n 'define CIP_VERSION' | grep -v "^$header:"
         grep -rnE "cippus[-_ ]?v?${version//./\\.}" CMakeLists.txt cmake README.md docs \
-            "${folders[@]}" --include='*' 2>/dev/null | grep -v '^include/cippus/version.h:'
-    } | refuse "the version stands in include/cippus/version.h alone"
+            "${folders[@]}" --include='*' 2>/dev/null | grep -v "^$header:"
+        [ "$parts" = "$version" ] || echo "$header: MAJOR.MINOR.PATCH is $parts, STRING $version"
+        [ -z "$build" ] || [ "$said" = "$version" ] || echo "$build/cippus --version: $said, $header: $version"
+        grep -m1 -E '^## [0-9]' CHANGELOG.md | grep -qE "^## ${version//./\\.} " || echo "CHANGELOG.md: its newest release is not $version"
+    } | refuse "the version stands in $header alone, and is that of the newest release in CHANGELOG.md"
 }
 
 check_licence() {

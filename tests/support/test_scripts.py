@@ -314,6 +314,61 @@ def test_what_waits_for_plain_words_is_printed_and_the_list_shrinks():
     assert judge([], ["docs"]) == (["docs: nothing is left to do: take it off NOT_YET"], True)
 
 
+@pytest.fixture
+def repository(tree, monkeypatch):
+    """A repository of a small tree that can be released, whose wheel is a stub."""
+    for name in ("scripts/release.sh", "scripts/check.sh"):
+        tree(name, (ROOT / name).read_text()).chmod(0o755)
+    parts = "".join(f"#define CIP_VERSION_{part} {n}\n" for part, n in (("MAJOR", 1), ("MINOR", 2), ("PATCH", 3)))
+    tree("include/cippus/version.h", parts + '#define CIP_VERSION_STRING "1.2.3"\n')
+    tree("CHANGELOG.md", "# Changes\n\n## 1.2.3 (2026-11-26)\n\n## 1.2.2 (2026-11-25)\n")
+    tree("scripts/wheel.sh", "#!/bin/sh\nrm -rf $1; mkdir -p $1; echo wheel >$1/a.whl\n").chmod(0o755)
+    for name in ("CMakeLists.txt", "README.md", ".gitignore"):
+        tree(name, "/build/\n")
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "a")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "a@b")
+
+    def git(*words):
+        subprocess.run(["git", "-C", tree.root, *words], check=True, capture_output=True)
+
+    git("init", "-q")
+    tree.commit = lambda: (git("add", "-A"), git("commit", "-q", "-m", "x"))
+    tree.commit()
+    return tree
+
+
+def released(tree):
+    done = subprocess.run([tree.root / "scripts/release.sh"], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_release_is_its_archive_its_wheel_and_their_sums(repository):
+    folder = repository.root / "build/release-files"
+    assert released(repository)[0] == 0
+    first = (folder / "SHA256SUMS").read_text()
+    assert [line.split()[1] for line in first.splitlines()] == ["cippus-1.2.3-source.tar.gz", "a.whl"]
+    assert subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=folder).returncode == 0
+    assert released(repository)[0] == 0 and (folder / "SHA256SUMS").read_text() == first
+
+
+@pytest.mark.parametrize(
+    "name, text, commit, words",
+    [
+        ("README.md", "changed", False, "differs from the commit"),
+        ("CHANGELOG.md", "# Changes\n\n## Unreleased\n\n## 1.2.2 (2026-11-25)\n", True, "no '## 1.2.3"),
+        ("CHANGELOG.md", "# Changes\n\n## 1.2.4 (2026-11-27)\n\n## 1.2.3 (2026-11-26)\n", True, "its newest release is not 1.2.3"),
+        ("src/a.c", '#define CIP_VERSION "2"\n', True, "alone"),
+    ],
+)
+def test_a_release_is_refused(repository, name, text, commit, words):
+    repository(name, text)
+    if commit:
+        repository.commit()
+    status, output = released(repository)
+    assert status != 0 and words in output and not (repository.root / "build/release-files").exists()
+
+
 def test_the_charts_show_the_figures(tmp_path):
     chart = [ROOT / "bench/chart.py", "--check"]
     assert subprocess.run(chart).returncode == 0
