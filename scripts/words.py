@@ -30,7 +30,6 @@ docs/guide/blosc-chunks.md
 docs/guide/blosc2.md
 docs/guide/bloscpack.md
 docs/guide/blz.md
-docs/guide/c.md
 docs/guide/checked-reads.md
 docs/guide/chunks.md
 docs/guide/from-others.md
