@@ -35,7 +35,6 @@ docs/guide/chunks.md
 docs/guide/from-others.md
 docs/guide/paths.md
 docs/guide/repair.md
-docs/guide/safety.md
 docs/guide/stores.md
 docs/guide/tutorial.ipynb
 docs/guide/windows.md
