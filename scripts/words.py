@@ -22,10 +22,6 @@ MOST_COLUMNS = 80
 # Texts that are still to be written in plain words. One that has become clean leaves the list.
 NOT_YET = """
 bindings/python/cippus
-docs/guide/asdf-0.1.md
-docs/guide/asdf-updating.md
-docs/guide/asdf-writing.md
-docs/guide/asdf.md
 docs/guide/blosc-chunks.md
 docs/guide/blosc2.md
 docs/guide/bloscpack.md

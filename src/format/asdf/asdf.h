@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the files of this folder share: an ASDF file as it is taken apart. Section numbers are those
- * of docs/guide/asdf.md. */
+ * of docs/formats/asdf.md. */
 #ifndef CIP_FORMAT_ASDF_H
 #define CIP_FORMAT_ASDF_H
 
