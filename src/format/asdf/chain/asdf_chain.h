@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Encoding chains of ASDF 0.1 (docs/formats/asdf-0.1.md; "Block encoding" of the 0.1 document): the YAML
- * in front of an encoded block's bytes, taken apart, as spaces in spaces, and put together. */
+ * Encoding chains of ASDF 0.1 (docs/formats/asdf-0.1.md; "Block encoding" of the 0.1 document): the
+ * YAML in front of an encoded block's bytes, taken apart, as spaces in spaces, and put together. */
 #ifndef CIP_FORMAT_ASDF_CHAIN_H
 #define CIP_FORMAT_ASDF_CHAIN_H
 

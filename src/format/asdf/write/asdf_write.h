@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the files of this folder that write share. Section numbers are those of docs/formats/asdf.md.
+ * What the files of this folder that write share. Section numbers are those of
+ * docs/formats/asdf.md.
  */
 #ifndef CIP_FORMAT_ASDF_WRITE_H
 #define CIP_FORMAT_ASDF_WRITE_H
