@@ -33,7 +33,6 @@ docs/guide/paths.md
 docs/guide/repair.md
 docs/guide/stores.md
 docs/guide/tutorial.ipynb
-docs/guide/windows.md
 docs/man
 include
 tools

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Checkpoints kept in a file beside the data (docs/guide/windows.md has its bytes): read, checked
- * against the data before they count, written again when there are more. */
+ * Checkpoints kept in a file beside the data (docs/formats/checkpoints.md has its bytes): read,
+ * checked against the data before they count, written again when there are more. */
 #ifndef CIP_SPACE_SIDECAR_H
 #define CIP_SPACE_SIDECAR_H
 
