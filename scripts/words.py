@@ -23,7 +23,6 @@ MOST_COLUMNS = 80
 NOT_YET = """
 bindings/python/cippus
 docs/guide/blosc-chunks.md
-docs/guide/blosc2.md
 docs/guide/bloscpack.md
 docs/guide/blz.md
 docs/guide/checked-reads.md
