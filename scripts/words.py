@@ -22,16 +22,6 @@ MOST_COLUMNS = 80
 # Texts that are still to be written in plain words. One that has become clean leaves the list.
 NOT_YET = """
 bindings/python/cippus
-docs/guide/blosc-chunks.md
-docs/guide/bloscpack.md
-docs/guide/blz.md
-docs/guide/checked-reads.md
-docs/guide/chunks.md
-docs/guide/from-others.md
-docs/guide/paths.md
-docs/guide/repair.md
-docs/guide/stores.md
-docs/guide/tutorial.ipynb
 docs/man
 include
 tools
