@@ -51,7 +51,7 @@ paths: setup-build setup-paths
 	cmake --build --preset quick --target cippus
 	@python3 bench/paths.py $(ARGS)
 
-# Guides and reference as pages, build/docs/index.html; the Python package of this tree is installed for them.
+# The HTML of the guides, the manual page and the reference, build/docs/index.html, with the Python package of this tree. It needs the packages of docs/requirements.txt alone.
 docs: setup-build setup-docs
 	.venv-docs/bin/pip --disable-pip-version-check install -q --no-build-isolation --no-deps --force-reinstall . --config-settings build-dir=build/docs-python
 	.venv-docs/bin/sphinx-build -q -W --keep-going docs build/docs

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sphinx: the guides, the package's and the library's reference. `make docs`; warnings are errors."""
+"""Sphinx: the guides, the manual page, the package's and the library's reference. `make docs`; warnings are errors."""
 import importlib
 import pathlib
+import sys
 
 from sphinx.ext import autodoc
 from sphinx.util import logging
@@ -9,12 +10,15 @@ from sphinx.util import logging
 import cippus
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+import mdoc
 PARTS = sorted(p.stem for p in pathlib.Path(cippus.__file__).parent.glob("[!_]*.py"))
 
 project, author, copyright = "cippus", "the cippus authors", "the cippus authors"
 version = release = cippus.__version__
 extensions = ["sphinx.ext.autodoc", "myst_parser"]
 html_theme = "alabaster"
+html_theme_options = {"page_width": "1100px", "sidebar_width": "240px", "fixed_sidebar": True, "description": "Files of n-dimensional arrays"}
 html_show_sphinx = html_show_copyright = False
 myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing"]  # links to files of the tree that are no pages
@@ -33,7 +37,9 @@ def public(module):
 
 
 def add_sections(app, page, source):
-    """A section for each part of the package, and for each header, at the end of its page."""
+    """The manual page, and a section for each part of the package and for each header, at the end of their pages."""
+    if page == "reference/command":
+        source[0] += "\n" + mdoc.markdown((ROOT / "docs/man/cippus.1").read_text(encoding="utf-8"))
     if page == "reference/python":
         parts = [f"cippus.{part}\n{'-' * 20}\n.. automodule:: cippus.{part}\n   :members:\n   :undoc-members:\n" for part in PARTS]
         source[0] += "\n```{eval-rst}\n" + "\n".join(parts) + "```\n"

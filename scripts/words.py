@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the texts that users read: sentences of at most 30 words, plain words, help within 80 columns.
+"""Checks the texts that users read: sentences of at most 30 words, plain words, links that lead somewhere, help within 80 columns.
 
 usage: scripts/words.py [--command CIPPUS] [--all] [FILE...]     FILE: these alone; --all: what is not done yet, too
 
@@ -162,11 +162,28 @@ def faults(text):
                 yield f"'{found[0]}' ({instead}): {sentence[max(found.start() - 30, 0) : found.end() + 30]}"
 
 
+def anchors(path):
+    """The names of a page's headings, as GitHub and the HTML pages make them."""
+    heads = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def dead_links(path):
+    for i, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+            name, _, anchor = target.partition("#")
+            page = path.parent / name if name else path
+            if "://" not in target and not (page.exists() and (not anchor or anchor in anchors(page))):
+                yield f"{i}: the link leads nowhere: {target}"
+
+
 def of_file(path):
     reader = of_changelog if path.name == "CHANGELOG.md" else READERS[path.suffix]
     for line, text in reader(path):
         for fault in faults(text):
             yield f"{line}: {fault}"
+    if path.suffix == ".md":
+        yield from dead_links(path)
 
 
 def files(root):

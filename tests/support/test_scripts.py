@@ -260,6 +260,8 @@ LONG = "One " + "word " * 30 + "more."
         ("README.md", "Three words\nstand behind it.\n", 1, "'behind'"),
         ("README.md", "- Good.\n- Of these one is read.\n", 2, "'Of'"),
         ("README.md", "| a | it is told |\n", 1, "'is told'"),
+        ("README.md", "# A b!\n[Here](#a-b) and [there](docs/no.md)\n", 2, "docs/no.md"),
+        ("README.md", "# A\n[Here](README.md#b)\n", 2, "README.md#b"),
         ("CHANGELOG.md", f"# C\n\n## New\n- {LONG}\n\n## Old\n- {LONG}\n", 4, "32 words"),
         ("docs/guide/a.md", "```sh\nas ever\n```\nAs usual, or amid it.\n", 4, "'amid'"),
         ("docs/man/a.1", ".Sh NAME\nGood words.\n.Pp\nWritten\n.Ar anew .\n", 4, "'anew'"),
@@ -278,7 +280,7 @@ def test_words_are_found_where_users_read(tree, name, text, line, words):
     "text",
     [
         "What is it? A file, e.g. one of ASDF. " + "Short words end here. " * 20,
-        "`behind` is code; [words](behind.md) are read, and it is named after a file.",
+        "`behind` is code; [words](https://behind.md) are read, and it is named after a file.",
         "```text\n" + LONG + "\n```",
     ],
 )
@@ -377,3 +379,34 @@ def test_the_charts_show_the_figures(tmp_path):
     shutil.copytree(ROOT / "docs/images", tmp_path / "images")
     done = subprocess.run([*chart, tmp_path / "figures.json", tmp_path / "images"], capture_output=True, text=True)
     assert done.returncode == 1 and "speed-read.svg does not show the figures" in done.stdout
+
+
+def test_the_manual_page_becomes_markdown():
+    mdoc = load("docs/mdoc.py")
+    assert "## Exit status\n" in mdoc.markdown((ROOT / "docs/man/cippus.1").read_text())
+    text = """.Sh NAME
+.Nm cippus
+.Nd reads files
+.Sh SYNOPSIS
+.Nm
+.Op Ar options
+.Nm
+.Fl -help
+.Sh DESCRIPTION
+Reads
+.Ar file ,
+.Fl -a , b
+and
+.Pq Li x , y .
+.Bl -tag
+.It Fl -to Oo Ar kind Oc Ns =
+It is
+.Qq good .
+.El
+.Dl $ cippus
+"""
+    assert mdoc.markdown(text).split("\n") == [
+        "## Name", "", "`cippus`: reads files", "", "## Synopsis", "", "`cippus` [*options*]", "", "`cippus` `--help`", "", "## Description", "", "Reads *file*, `--a`, `-b` and (`x`, `y`).", "",
+        "- `--to [kind]=`", "", '  It is "good".', "", "", "```console", "$ cippus", "```", "", ""]
+    with pytest.raises(ValueError, match=r"\.Xx is not known"):
+        mdoc.markdown(".Xx\n")
