@@ -23,7 +23,6 @@ MOST_COLUMNS = 80
 NOT_YET = """
 bindings/python/cippus
 docs/man
-include
 tools
 """.split()
 

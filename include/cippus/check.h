@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Whether a file is whole, a copy of one that is not, and what differs between two. */
+ * Verify a file, copy what is readable of a damaged one, compare two. */
 #ifndef CIPPUS_CHECK_H
 #define CIPPUS_CHECK_H
 
@@ -13,18 +13,18 @@ typedef struct cip_verify_options {
     size_t size;                  /* sizeof(cip_verify_options) */
     bool deep;                    /* decode every chunk and read every array too */
     const cip_open_options *open; /* how to open it; NULL: the defaults */
-    cip_finding_fn *on_finding;   /* told each finding; NULL: the status tells the first */
-    cip_progress_fn *progress;    /* told bytes looked at; NULL: not wanted */
-    void *user;                   /* of both */
+    cip_finding_fn *on_finding; /* called for each finding; NULL: the status is that of the first */
+    cip_progress_fn *progress;  /* called with the bytes checked; NULL: not wanted */
+    void *user;                 /* of both */
 } cip_verify_options;
 
 #define CIP_VERIFY_OPTIONS(...) CIP_OPTIONS(cip_verify_options, __VA_ARGS__)
 
-/** Structure, index and every stored checksum, reading all. With on_finding it is OK also when
- * there are findings, and a file that cannot be opened is a FATAL one: it fails only when the check
- * itself could not be done (IO, LIMIT, CANCELLED, ...). Without on_finding the status, and err, are
- * those of the first finding that is BAD or FATAL (CORRUPT, CHECKSUM, TRUNCATED, FORMAT, ...).
- * `opts` may be NULL. */
+/** Checks structure, index and every stored checksum, reading everything. With on_finding the
+ * status is OK even if there are findings, and a file that cannot be opened is a FATAL finding. It
+ * then fails only if the check itself could not be done (IO, LIMIT, CANCELLED, ...). Without
+ * on_finding, the status and err are those of the first finding that is BAD or FATAL (CORRUPT,
+ * CHECKSUM, TRUNCATED, FORMAT, ...). `opts` may be NULL. */
 CIP_API cip_status cip_verify(const char *path, const cip_verify_options *opts, cip_err *err);
 /** The same for an open file (or one from cip_open_io); `open` is ARG. */
 CIP_API cip_status cip_verify_file(cip_file *file, const cip_verify_options *opts, cip_err *err);
@@ -32,30 +32,30 @@ CIP_API cip_status cip_verify_file(cip_file *file, const cip_verify_options *opt
 typedef struct cip_repair_options {
     size_t size;        /* sizeof(cip_repair_options) */
     const char *format; /* of the output; NULL: by the output's name */
-    /** An array of one element, which becomes every element that is lost (in each array's own type;
-     * RANGE where that does not hold it). NULL: an array with lost elements is not written. */
+    /** An array of one element, the value of every lost element (in each array's own type; RANGE if
+     * that does not hold it). NULL: an array with lost elements is not written. */
     const cip_array *fill;
     bool accept_loss;              /* as for converting */
     bool overwrite;                /* an existing output is replaced (at the end, in one step) */
     cip_level level;               /* what the output survives once it is there */
-    const cip_open_options *input; /* how to open the input; NULL: the defaults, but that its data
-                                      are compared with their checksums (.check), and what is
-                                      certain of a damaged structure is read (.salvage) */
-    cip_finding_fn *on_finding;    /* told what is damaged and lost; NULL: nobody is */
-    cip_progress_fn *progress;     /* told bytes done, of the looking and then of the writing; NULL:
-                                      not wanted */
-    void *user;                    /* of both */
+    const cip_open_options *input; /* how to open the input; NULL: the defaults, except that its
+                                      data are compared with their checksums (.check), and the
+                                      certain parts of a damaged structure are read (.salvage) */
+    cip_finding_fn *on_finding;    /* called for each damage and loss; NULL: not wanted */
+    /** Called with bytes done, of checking and then of writing; NULL: not wanted. */
+    cip_progress_fn *progress;
+    void *user; /* of both */
 } cip_repair_options;
 
 #define CIP_REPAIR_OPTIONS(...) CIP_OPTIONS(cip_repair_options, __VA_ARGS__)
 
-/** Writes what can be read of `in` as the new file `out`; `in` is never changed. Every chunk of
- * every array is decoded first. on_finding is told what cip_verify tells of the file's
- * structure, and as BAD each run of elements that is lost, with its place and the reason; the part
- * is the array's path. An array with lost elements is filled (see the options) or left out. OK
- * when `out` is written, also when something was lost. Otherwise nothing is there: CORRUPT when no
- * array is whole; ARG when `out` is `in`; UNSUPPORTED when an array that is lost is part of a
- * metadata tree, which would have to change; else as cip_open() and cip_convert(). */
+/** Writes everything readable of `in` as the new file `out`; `in` is never changed. Every chunk of
+ * every array is decoded first. on_finding gets the findings of cip_verify about the structure. It
+ * also gets, as BAD, each run of lost elements with its place and the reason; the part is the
+ * array's path. An array with lost elements is filled (see the options) or left out. OK if `out` is
+ * written, even if something was lost. Otherwise there is no `out`: CORRUPT if no array is
+ * undamaged, ARG if `out` is `in`. UNSUPPORTED if a lost array is part of a metadata tree, which
+ * would have to change. Other errors as for cip_open() and cip_convert(). */
 CIP_API cip_status cip_repair(const char *in, const char *out, const cip_repair_options *opts,
                               cip_err *err);
 
@@ -69,7 +69,7 @@ typedef enum cip_diff_kind {
     CIP_DIFF_SHAPE = 7,     /* of arrays, whose elements are then not compared */
     CIP_DIFF_DATA = 8,      /* elements */
     CIP_DIFF_UNREADABLE = 9 /* an array that cannot be read in one of them, or something that was
-                               left out when one was read, so not compared */
+                               left out when one was read: not compared */
 } cip_diff_kind;
 
 /** One difference. All is borrowed and lives until the callback returns. */
@@ -82,7 +82,7 @@ typedef struct cip_difference {
     /* of DATA: */
     uint64_t nelem;       /* elements compared */
     uint64_t ndiffer;     /* of which differ, those included that one file alone has as missing */
-    int ndim;             /* of the array, the axes of a field's sub-array behind */
+    int ndim;             /* of the array, then the axes of a field's sub-array */
     const int64_t *first; /* ndim indices of the first that differs, in C order; of other kinds NULL
                            */
     double max_abs;       /* the largest |a - b| among those that differ, and neither is NaN; NaN
@@ -99,36 +99,35 @@ typedef struct cip_diff_options {
     /** Numbers are equal where |a - b| <= atol + rtol * |b|, in float64, as numpy.isclose has it.
      * Both 0: where they are the same number. At most DBL_MAX, no NaN, not negative. */
     double rtol, atol;
-    const char *const *ignore; /* nignore patterns of paths, as for cip_file_next_array(): what fits
-                                  one is not compared, nor what is below it */
+    const char *const *ignore; /* nignore patterns of paths, as for cip_file_next_array(): nodes
+                                  that fit one are not compared, nor anything below them */
     size_t nignore;
     const char *path_a; /* this node, array or field of the first file alone; NULL: all */
     const char *path_b; /* is compared with this of the second; NULL: the same path */
     bool ignore_tags;
-    bool bookkeeping;  /* also what tells how either file came about, and how it stores its array
-                          (cip_tree_is_own()) */
-    uint64_t max_told; /* so many differences are told, the others counted; 0: 1000 */
-    cip_difference_fn *on_difference; /* NULL: nobody is told */
-    cip_progress_fn *progress;        /* told bytes compared, of the first file's arrays; NULL: not
-                                         wanted */
-    void *user;                       /* of both */
+    bool bookkeeping; /* also nodes that describe how the file was made, and how it stores its array
+                         (cip_tree_is_own()) */
+    uint64_t max_told; /* so many differences are reported, the others counted; 0: 1000 */
+    cip_difference_fn *on_difference; /* NULL: not wanted */
+    /** Called with bytes compared, of the first file's arrays; NULL: not wanted. */
+    cip_progress_fn *progress;
+    void *user; /* of both */
 } cip_diff_options;
 
 #define CIP_DIFF_OPTIONS(...) CIP_OPTIONS(cip_diff_options, __VA_ARGS__)
 
 /** Compares two open files of any formats, reading every array. Trees are compared node by node:
- * mappings whatever the order of their keys, lists item by item, scalars by type and value (0x10 is
- * 16, but 1 is not 1.0, unless there is a tolerance). Arrays are compared by dtype, shape and
+ * mappings whatever the order of their keys, lists item by item, scalars by type and value. 0x10 is
+ * 16, but 1 is not 1.0, unless there is a tolerance. Arrays are compared by dtype, shape and
  * elements, but not by how they are stored: chunks, codecs, byte order. NaN equals NaN, -0.0 is
- * 0.0, what is missing equals what is missing; numbers of two dtypes are compared by value, records
- * field by field, by name. Trees are not compared between two formats (each keeps metadata in ways
- * of its own) unless `path_a` says which nodes; and there, where each file has one array, these are
- * compared whatever their paths.
- * *ndifferences (may be NULL): how many there are, told or not. OK also when there are some. An
- * array that is damaged is a difference (UNREADABLE), of a file with itself too. Fails with
- * NOT_FOUND for a path that a file does not have (the error's part is "second file" where that is
- * not the first), ARG, LIMIT (a tree with more nodes than
- * cip_limits.max_expansion), IO, NOMEM, CANCELLED. */
+ * 0.0, missing elements are equal; numbers of two dtypes are compared by value, records field by
+ * field, by name. Trees of two formats are not compared (each has its own ways to store metadata)
+ * unless `path_a` gives the nodes. If each of such files has one array, these are compared whatever
+ * their paths. *ndifferences (may be NULL) is how many there are, reported or not. OK even if there
+ * are some. A damaged array is a difference (UNREADABLE), also of a file from itself. NOT_FOUND for
+ * a path that a file does not have (the error's part is "second file" if that is not the first).
+ * LIMIT for a tree with more nodes than cip_limits.max_expansion. Also ARG, IO, NOMEM, CANCELLED.
+ */
 CIP_API cip_status cip_diff(const cip_file *a, const cip_file *b, const cip_diff_options *opts,
                             uint64_t *ndifferences, cip_err *err);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The C API for C++17 and later: owners that end what they own, typed elements, errors as values.
  *
- * It throws nothing, and needs neither exceptions nor run-time types. What can fail gives a
- * cip::result: ask it (`if (auto r = ...)`) before you take its value, for taking one that is not
- * there ends the program with the error on stderr. Options are C's structs by value, so nothing of
- * them dangles, and their size is set here: file::open(path, {.threads = 1}) in C++20. Arrays,
- * nodes, texts and views are borrowed from their file, as in C. What has no function here is done
- * by C's, with get() and out(). */
+ * It throws nothing, and needs neither exceptions nor run-time types. Calls that can fail return a
+ * cip::result. Test it (`if (auto r = ...)`) before you take its value: taking the value of a
+ * failed one ends the program with the error on stderr. Options are C's structs by value, so
+ * nothing of them dangles, and their size is set here: file::open(path, {.threads = 1}) in C++20.
+ * Arrays, nodes, texts and views are borrowed from their file, as in C. For everything else use the
+ * functions of C, with get() and out(). */
 #ifndef CIPPUS_CIPPUS_HPP
 #define CIPPUS_CIPPUS_HPP
 
@@ -32,7 +32,7 @@
 namespace cip
 {
 
-/** Elements one behind the other, borrowed: std::span where there is one. */
+/** Consecutive elements, borrowed: std::span where there is one. */
 #if defined(__cpp_lib_span)
 template <class T> using span = std::span<T>;
 #else
@@ -173,7 +173,7 @@ template <class T> class [[nodiscard]] result : public result<void>
 
 namespace detail
 {
-/* What f(&value, &err) gives. */
+/* The result of f(&value, &err). */
 template <class T, class F> result<T> ask(F f)
 {
     cip_err err = CIP_ERR_INIT;
@@ -274,7 +274,7 @@ template <class T> const cip_dtype *dtype_of()
     return cip_dtype_of(kind_of<T>());
 }
 
-/** What to take along one axis. */
+/** The selection along one axis. */
 constexpr cip_slice all = CIP_ALL, ellipsis = CIP_ELLIPSIS, newaxis = CIP_NEWAXIS;
 constexpr cip_slice index(int64_t i)
 {
@@ -508,7 +508,7 @@ class array
     }
 
   private:
-    /* What lies under a mask is no data where there is no place for the mask. */
+    /* Data under a mask are refused if there is no place for the mask. */
     result<void> none_missing(cip_read_args args) const
     {
         cip_err err = CIP_ERR_INIT;
@@ -550,7 +550,7 @@ class file : public detail::owner<cip_file, cip_file_close>
         return detail::ask<file>(
             [&](file *v, cip_err *err) { cip_open(path, detail::sized(how), v->out(), err); });
     }
-    /** Of bytes that must outlive it. */
+    /** A file in these bytes, which must outlive it. */
     static result<file> open(const void *bytes, std::size_t nbytes, cip_open_options how = {})
     {
         return detail::ask<file>([&](file *v, cip_err *err) {
@@ -675,7 +675,7 @@ class change : public detail::owner<cip_change, detail::abort_change>
                        detail::sized(how), &err_);
         return *this;
     }
-    /** What a selection takes of an array of an open file, streamed. */
+    /** A selection of an array of an open file, streamed. */
     change &put(const char *path, array from, const selection &s = {}, cip_array_options how = {},
                 cip_read_args args = {})
     {
@@ -718,7 +718,7 @@ class change : public detail::owner<cip_change, detail::abort_change>
     }
 
   private:
-    /* Of what C does not see: nothing is left to be committed. */
+    /* A failure that C does not see: nothing is left to be committed. */
     change &fail(cip_status status, const char *text)
     {
         if (err_.code == CIP_OK)

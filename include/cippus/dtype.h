@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Element types: what one element of an array is, how wide, in which byte order. */
+ * Element types of arrays: kind, size, byte order. */
 #ifndef CIPPUS_DTYPE_H
 #define CIPPUS_DTYPE_H
 
@@ -48,17 +48,18 @@ typedef struct cip_dtype cip_dtype;
 CIP_API const cip_dtype *cip_dtype_of(cip_kind kind);
 
 /** Asks for an array's elements as they are stored: in the machine's byte order, without padding.
- * Only where a call says so; it has no kind (CIP_NONE) and no size. A dtype NULL does not stand for
- * this, since NULL is what a getter gives that failed. Static: never freed, any thread. */
+ * Only for calls whose comment allows it; it has no kind (CIP_NONE) and no size. A NULL dtype does
+ * not mean this, because NULL is the result of a getter that failed. Static: never freed, any
+ * thread. */
 CIP_API const cip_dtype *cip_dtype_as_stored(void);
 
 /** A dtype from its name ("float32", "ascii5", "{x: float32, y: int16[3]}") or numpy's text ("<f4",
- * ">U7", "[('x', '<f4')]"); without an order mark it has the machine's byte order. Fields of
- * a record lie one behind the other, without C's padding, unless numpy's "{'names': ['x'],
- * 'formats': ['<f4'], 'offsets': [0], 'itemsize': 8}" says where they are. The caller's to free.
- * NULL with FORMAT and the position, or NOMEM; err->part is "dtype" then. */
+ * ">U7", "[('x', '<f4')]"); without an order mark it has the machine's byte order. Fields of a
+ * record follow each other, without C's padding, unless numpy's "{'names': ['x'], 'formats':
+ * ['<f4'], 'offsets': [0], 'itemsize': 8}" gives their places. The caller's to free. NULL with
+ * FORMAT and the position, or NOMEM; err->part is "dtype" then. */
 CIP_API cip_dtype *cip_dtype_parse(const char *text, cip_err *err);
-/** Of cip_dtype_parse alone, after the last call that was given it. NULL is fine. */
+/** Frees a dtype of cip_dtype_parse, after the last call that uses it. NULL is fine. */
 CIP_API void cip_dtype_free(cip_dtype *dtype);
 
 /** Its name: "float32", "ascii5", "ucs4-7", "datetime64[ns]", "bytes80", "int24", or for records

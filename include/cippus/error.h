@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a call can end with, the caller-owned record that says where and why, and findings, which
- * end none: what opening warns of and verifying reports. */
+ * Statuses of calls, the caller's record of an error's place and reason, and findings: warnings of
+ * opening and reports of verifying, which end no call. */
 #ifndef CIPPUS_ERROR_H
 #define CIPPUS_ERROR_H
 
@@ -28,30 +28,29 @@ typedef enum cip_status {
     CIP_ERR_LIMIT = 9,       /* a limit of cip_limits was reached; raise it to go on */
     CIP_ERR_RANGE = 10,      /* an index, slice or value is out of range */
     CIP_ERR_TYPE = 11,       /* a value has another type than was asked for */
-    CIP_ERR_ARG = 12,        /* the call itself is wrong; so is NULL, unless said */
-    CIP_ERR_READONLY = 13,   /* the file or format cannot be written */
-    CIP_ERR_BUSY = 14,       /* someone else holds the lock, or changed the file; try again */
-    CIP_ERR_CANCELLED = 15,  /* a callback asked to stop */
-    CIP_ERR_EXISTS = 16,     /* the name is taken, and nothing said to overwrite it */
-    CIP_ERR_STALE = 17       /* another file, or none, has the name of the one that was opened: open
-                                it again */
+    CIP_ERR_ARG = 12, /* the call itself is wrong, or NULL where the comment does not allow it */
+    CIP_ERR_READONLY = 13,  /* the file or format cannot be written */
+    CIP_ERR_BUSY = 14,      /* someone else holds the lock, or changed the file; try again */
+    CIP_ERR_CANCELLED = 15, /* a callback asked to stop */
+    CIP_ERR_EXISTS = 16,    /* the name is taken, and nothing said to overwrite it */
+    CIP_ERR_STALE = 17      /* another file, or none, has the name of the one that was opened: open
+                               it again */
 } cip_status;
 
 #define CIP_NO_OFFSET UINT64_MAX
 
-/** Where a failing call writes its reason. The caller owns it and begins it with CIP_ERR_INIT or
- *  {0}; every function takes NULL as well.
- *  The first error is kept: a call that fails while `code` is set leaves all of it as it is (its
- *  status is its own), so that after several calls it says what went wrong first. cip_err_clear()
- *  makes it ready for the next. A call that succeeds leaves it alone.
- *  A size of 0 stands for version 0.2, which has the fields below; of another size only those that
- *  fit are written, and nothing where it is less than version 0.2's. */
+/** A failing call writes its reason here. The caller owns it and initialises it with CIP_ERR_INIT
+ * or {0}; every function takes NULL as well. The first error is kept: a call that fails while
+ * `code` is set returns its own status and leaves the record as it is. So after several calls it
+ * holds the first error. cip_err_clear() makes it ready for the next. A call that succeeds leaves
+ * it alone. A size of 0 stands for version 0.2, which has the fields below. With another size only
+ * the fields that fit are written, and nothing if it is less than version 0.2's. */
 typedef struct cip_err {
     size_t size;     /* sizeof(cip_err), by CIP_ERR_INIT; 0: version 0.2's */
     int32_t code;    /* a cip_status */
     int32_t sys;     /* errno of the system call that failed, or 0 */
     uint64_t offset; /* byte position in the file, or CIP_NO_OFFSET */
-    char part[64];   /* what it happened in: "block 3", "tree", an array's path; may be empty */
+    char part[64];   /* the part of the file: "block 3", "tree", an array's path; may be empty */
     char text[256];  /* one line, no trailing dot: what was expected, then what was found */
 } cip_err;
 
@@ -63,17 +62,18 @@ typedef struct cip_err {
 /** Makes it as new: no error, its size as it is. NULL is fine. */
 CIP_API void cip_err_clear(cip_err *err);
 
-/** What a long call asks whether it should end: not 0 does, with CANCELLED. */
+/** A question that long calls ask: should I end? A nonzero answer ends them with CANCELLED. */
 typedef struct cip_stop {
-    int (*asked)(void *user); /* NULL: nobody is asked */
+    int (*asked)(void *user); /* NULL: never asked */
     void *user;
 } cip_stop;
 
-/** What the calls of this thread that read, encode or commit ask from now on, in this thread,
- * before each chunk or piece that it decodes or encodes itself, so often that it should look at a
- * clock first: a chunk that is begun is finished, however long that takes. Gives the one before, to
- * be set again. A call ended so leaves what any that fails leaves; a commit asks until the file is
- * about to be changed, and then goes through. Calls with `err` NULL may not ask. */
+/** Sets the question that this thread's calls ask while they read, encode or commit. They ask in
+ * this thread, before each chunk or piece that it decodes or encodes itself. That is often, so look
+ * at a clock first. A chunk that has begun is finished, however long that takes. Returns the
+ * question before it, to be set again. A call that ends this way leaves the same as any that fails.
+ * A commit asks until the file is about to be changed, and is then finished. Calls with `err` NULL
+ * may not ask. */
 CIP_API cip_stop cip_stop_set(cip_stop stop);
 
 /** The name of a status in lower case ("not found"), for messages. Never NULL; static storage. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What calls are given: limits, an allocator, and options structs, which are filled in place:
- * CIP_OPEN_OPTIONS(.threads = 1), in C and in C++. */
+ * Limits, allocators, and options structs, which are filled in the call: CIP_OPEN_OPTIONS(.threads
+ * = 1), in C and in C++. */
 #ifndef CIPPUS_OPTIONS_H
 #define CIPPUS_OPTIONS_H
 
@@ -45,13 +45,12 @@ typedef struct cip_allocator {
 }
 #endif
 
-/* Callbacks: `user` is their first argument. It is the field `user` of the options struct that the
- * callback is a field of (one for all callbacks of a struct), or the argument behind the callback.
- * They run within the call that they were given to, in one thread at a time, but perhaps in another
- * than the caller's; what they are shown is borrowed until they return. A nonzero result ends that
- * call with CANCELLED, as soon as it can, unless the callback's type says otherwise. They may use
- * the library, but of the file or change that the call works on only getters, and may not
- * leave by longjmp or an exception. */
+/* Callbacks: `user` is their first argument. It is the field `user` of the same options struct (one
+ * for all callbacks of a struct), or the argument after the callback. Callbacks run during the call
+ * that received them, in one thread at a time, but perhaps not the caller's. Their arguments are
+ * borrowed until they return. A nonzero result ends the call with CANCELLED, as soon as it can,
+ * unless the callback's type says otherwise. They may use the library, but of the file or change
+ * that the call works on only getters. They may not leave by longjmp or an exception. */
 
 /* The struct lives until the end of the enclosing block in C, of the full expression in C++. Its
  * `size` says which version of the struct the caller was compiled with; 0 is refused with ARG. */
@@ -66,7 +65,7 @@ template <class T> inline const T *cip_address_of(const T &t)
 #define CIP_OPTIONS(type, ...) (&(const type){ .size = sizeof(type), __VA_ARGS__ })
 #endif
 
-/* Texts with NULL behind them: .format_options = CIP_TEXTS("encode=[zlib]"). In C++, which has no
+/* Texts with NULL after them: .format_options = CIP_TEXTS("encode=[zlib]"). In C++, which has no
  * arrays without a name, an array of the caller's. */
 #ifndef __cplusplus
 #define CIP_TEXTS(...) ((const char *const[]){ __VA_ARGS__, NULL })

@@ -12,8 +12,9 @@
 extern "C" {
 #endif
 
-/** What to take along one axis: CIP_ALL, CIP_INDEX(3), ... One that is all zero is CIP_ALL; fields
- * that its kind does not have are 0, else ARG (a range whose kind was forgotten is no CIP_ALL). */
+/** The selection along one axis, such as CIP_ALL or CIP_INDEX(3). An item that is all zero is
+ * CIP_ALL. Fields that its kind does not have must be 0, otherwise ARG: a range whose kind was
+ * forgotten is not CIP_ALL. */
 typedef struct cip_slice {
     int64_t start, stop, step; /* as in numpy, negative ones count from the end; step is not 0 */
     uint32_t what;             /* CIP_SLICE_ALL ... */
@@ -54,8 +55,8 @@ enum {
         0, 0, 0, CIP_SLICE_NEWAXIS, 0                                                              \
     }
 
-/** A selection: n items, at most 2 * CIP_MAX_NDIM; axes that are not named are taken whole, so one
- * that is all zero takes everything. */
+/** A selection: n items, at most 2 * CIP_MAX_NDIM. Axes without an item are taken whole, so a
+ * selection that is all zero takes everything. */
 typedef struct cip_selection {
     uint32_t n;
     uint32_t reserved; /* 0 */

@@ -40,9 +40,9 @@ CIP_API cip_node_type cip_node_kind(const cip_node *node);
 CIP_API const char *cip_node_tag(const cip_node *node);
 /** Items of a sequence, pairs of a mapping, 0 for scalars and NULL. */
 CIP_API size_t cip_node_len(const cip_node *node);
-/** The i-th item of a sequence or value of a mapping, or NULL. Pairs are in file order; of equal
- * keys (of one type and value: `1` and `0x1`, not `1` and `"1"`) only the last is seen, at the
- * place of the first; merge keys (`<<`) are already merged in. */
+/** The i-th item of a sequence or value of a mapping, or NULL. Pairs are in file order. If keys are
+ * equal (in type and value: `1` and `0x1`, not `1` and `"1"`), only the last is seen, at the place
+ * of the first. Merge keys (`<<`) are already merged in. */
 CIP_API const cip_node *cip_node_at(const cip_node *node, size_t i);
 /** The i-th key of a mapping, or NULL. Keys are nodes: ints and bools occur. */
 CIP_API const cip_node *cip_node_key(const cip_node *node, size_t i);
@@ -51,13 +51,12 @@ CIP_API const cip_node *cip_node_key(const cip_node *node, size_t i);
 CIP_API const char *cip_node_text(const cip_node *node, size_t *len);
 
 /** The node at `path` below `node` (docs/guide/paths.md): keys joined by `/`, list items by number,
- * `~1` and `~0` as in JSON pointers, a leading `/` optional, "" is the node itself. A key is named
- * by its text, an integer also in decimal (`16` for 0x10); where a mapping has a string and another
- * key of one text
- *  (`"1"` and 1) the text alone is the other key, and in double quotes (`a/"1"/b`) the string, as
- *  paths are listed. In double quotes a step is always the string between them, if there is one.
- *  A key that is a collection, or has a NUL in it, is `?` and the number of its pair. NULL with
- * NOT_FOUND, naming the step that is missing, in err. */
+ * `~1` and `~0` as in JSON pointers, a leading `/` optional, "" is the node itself. A key is given
+ * by its text, an integer also in decimal (`16` for 0x10). If a mapping has a string and another
+ * key with the same text (`"1"` and 1), the text alone is the other key. In double quotes
+ * (`a/"1"/b`) it is the string, as paths are listed. In double quotes a step is always the string
+ * between them, if there is one. A key that is a collection, or has a NUL in it, is `?` and the
+ * number of its pair. NULL with NOT_FOUND and the missing step in err. */
 CIP_API const cip_node *cip_tree_get(const cip_node *node, const char *path, cip_err *err);
 
 /** Typed getters: the value at `path`. TYPE when it is of another type, RANGE when it does not fit;

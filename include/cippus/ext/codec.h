@@ -12,15 +12,15 @@ extern "C" {
 
 /** One encoding. Its functions may be called from any thread, from several at the same time, while
  *  a file that it was given to is open (cip_open_options.codecs). They return a status and say why
- *  in `err`, which is never NULL here; a failure becomes the error of whoever reads the block. They
- *  must not call back into the file. `args`: the arguments that stand with the encoding's name in a
- *  chain, as YAML on one line ("{key: 13}"); "" for none. */
+ *  in `err`, which is never NULL here; a failure becomes the error of the call that reads the
+ * block. They must not call back into the file. `args`: the arguments next to the encoding's name
+ * in a chain, as YAML on one line ("{key: 13}"); "" for none. */
 typedef struct cip_codec_methods {
     size_t struct_size; /* sizeof(cip_codec_methods) */
-    /** In a chain; what `ls` and messages call it. Never NULL. A name or code that the library
-     *  knows itself is taken over. */
+    /** Its name in a chain, in `ls` and in messages. Never NULL. It replaces a name or code of the
+     * library itself. */
     const char *name;
-    /** Of a block's compression field; all NULs: it has none. */
+    /** Its code in a block's compression field; all NULs: none. */
     char code[4];
     void *user;
     /** Decodes all of the n bytes at src to at most `cap` bytes at dst, and says how many they are.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Bytes from anywhere and to anywhere: what an application provides so that a file can lie in
- * memory, in an object store or behind a test. */
+ * Bytes from anywhere and to anywhere: methods of an application for files in memory, in an object
+ * store or in a test. */
 #ifndef CIPPUS_EXT_IO_H
 #define CIPPUS_EXT_IO_H
 
@@ -29,36 +29,38 @@ struct cip_io_write_methods;
 typedef struct cip_io_methods {
     size_t struct_size; /* sizeof(cip_io_methods) */
     /** Fills every range, or fails. Ranges rise, do not overlap, are not empty and lie within the
-     *  size. A call is taken to cost more than its bytes: a small read asks for 4 KiB, ranges that
-     *  many chunks need come in one call, and a failed call may be made again. Some of what was
-     *  read (up to 16 MiB) is kept for later reads, so the bytes may not change meanwhile. */
+     *  size. A call is assumed to cost more than its bytes. So a small read asks for 4 KiB, and
+     * ranges that many chunks need come in one call. A failed call may be repeated. Up to 16 MiB of
+     * the bytes are kept for later reads, so they may not change meanwhile. */
     cip_status (*read_ranges)(void *user, const cip_range *range, size_t nrange, cip_err *err);
-    /** Total bytes. Asked once, when the file is opened (by an update once more). 0 of a folder,
-     *  which has members alone (open_member must be there then). */
+    /** Total bytes. Called once, when the file is opened (by an update once more). 0 for a folder,
+     * which has only members (open_member must then exist). */
     cip_status (*size)(void *user, uint64_t *nbytes, cip_err *err);
-    /** Opens a member beside the file (`name` is relative, percent-decoded, without "..") with
+    /** Opens a member next to the file (`name` is relative, percent-decoded, without "..") with
      *  methods and a user pointer of its own; NULL: there are none. *methods comes zeroed. */
     cip_status (*open_member)(void *user, const char *name, struct cip_io_methods *methods,
                               void **member_user, cip_err *err);
-    /** Gives the user pointer back, may be NULL. One rule for this and cip_io_write_methods.close:
-     *  whatever call took the pointer, also an open_member or create_member of the caller's, it is
-     *  given back exactly once, when what was opened ends or before the call that failed returns.
-     *  Not where the methods are NULL or of another struct_size: nobody knows them then. */
+    /** Returns the user pointer; may be NULL. One rule for this and cip_io_write_methods.close:
+     * whichever call took the pointer, also an open_member or create_member of the caller, it is
+     * returned exactly once. That is when the opened object ends, or before the call that failed
+     * returns. The exception is methods that are NULL or of another struct_size, because they are
+     * unknown. */
     void (*close)(void *user);
-    /** For cip_change_begin and cip_append on a file that cip_open_io opened, which are UNSUPPORTED
-     *  unless both are there. `open_write` gives methods that write the file (*methods comes
+    /** For cip_change_begin and cip_append on a file of cip_open_io, which are UNSUPPORTED unless
+     * both this and `version` exist. `open_write` gives methods that write the file (*methods comes
      *  zeroed) and a user pointer of their own; the update reads by the methods above. */
     cip_status (*open_write)(void *user, struct cip_io_write_methods *methods, void **write_user,
                              cip_err *err);
-    /** A number that is another one after each change of the file or of a member, whoever made it:
-     *  a count, the hash of an entity tag. By it an update knows whether the file is still what was
-     *  opened, and a file that it changed is not read on (BUSY). Asked at opening, by an update
-     *  before it begins and before it writes, and from then on by each read. */
+    /** A number that differs after each change of the file or of a member, whoever made it: a
+     * count, the hash of an entity tag. By it an update knows whether the file has changed since it
+     * was opened, and a file that it changed is not read on (BUSY). Called at opening, by an update
+     * before it begins and before it writes, and from then on by each read. */
     cip_status (*version)(void *user, uint64_t *version, cip_err *err);
-    /** Gives `fn` each name in the folder at `path` ("": the one that the file is, or lies in; no
-     *  slash at either end), in any order, a folder perhaps several times, until it returns not 0,
-     *  which is no failure. NOT_FOUND where there is no such folder. NULL: what needs to know is
-     * UNSUPPORTED (formats whose files are folders look for parts of no known name so). */
+    /** Calls `fn` with each name in the folder at `path` ("": the folder that is the file, or
+     * contains it; no slash at either end). The order is free, and a folder may come several times.
+     * If fn returns not 0, this ends without failure. NOT_FOUND if there is no such folder. NULL:
+     * UNSUPPORTED for everything that needs it. (Formats whose files are folders find parts of
+     * unknown names this way.) */
     cip_status (*list)(void *user, const char *path, cip_io_list_fn *fn, void *fn_user,
                        cip_err *err);
 } cip_io_methods;
@@ -71,39 +73,39 @@ typedef struct cip_io_methods {
  *  commit. Errors: they return a status and say why in `err`, which is never NULL here; the commit
  *  ends with that status and calls `complete` no more.
  *  A new file gets write_at in rising order without a gap from 0 on, then resize to its length (an
- *  older file's end goes), sync, complete. An update gets the bytes behind the old end first, then
- *  the changed ones below it, resize when the length changes, sync, complete. */
+ * older file's end is cut off), sync, complete. An update gets the bytes after the old end first,
+ * then the changed ones below it, resize if the length changes, sync, complete. */
 typedef struct cip_io_write_methods {
     size_t struct_size; /* sizeof(cip_io_write_methods) */
-    /** The file's name, without a folder ("night.asdf"): tells the format where the options do not,
-     *  and members are named after it; NULL: it has none, and no members. */
+    /** The file's name, without a folder ("night.asdf"). It decides the format if the options do
+     * not, and members are named after it. NULL: no name, and no members. */
     const char *name;
     /** All of nbytes (never 0) at `offset`, at most at the present end. */
     cip_status (*write_at)(void *user, uint64_t offset, const void *bytes, size_t nbytes,
                            cip_err *err);
     /** Cuts the file to nbytes, or extends it by zeros. */
     cip_status (*resize)(void *user, uint64_t nbytes, cip_err *err);
-    /** What was written survives a loss of power afterwards; NULL: nothing needs to be done for
-     *  that. Not called with CIP_LEVEL_PROCESS. */
+    /** Makes the written bytes survive a power failure; NULL: nothing needs to be done for that.
+     * Not called with CIP_LEVEL_PROCESS. */
     cip_status (*sync)(void *user, cip_err *err);
-    /** The last call of a commit: the file is whole, and may be shown; NULL: nobody needs to know.
+    /** The last call of a commit: the file is complete, and may be shown; NULL: not wanted.
      */
     cip_status (*complete)(void *user, cip_err *err);
-    /** Makes a file beside this one with methods (*methods comes zeroed; its name counts for
-     *  nothing) and a user pointer of its own; EXISTS when the name is taken, which must stay as it
-     *  is. Members are complete before the file that names them. NULL: files that consist of
-     *  several are UNSUPPORTED. */
+    /** Makes a file next to this one with methods (*methods comes zeroed; its name is ignored) and
+     * a user pointer of its own. EXISTS if the name is taken; that file must stay as it is. Members
+     * are complete before the file that names them. NULL: files that consist of several are
+     * UNSUPPORTED. */
     cip_status (*create_member)(void *user, const char *name, struct cip_io_write_methods *methods,
                                 void **member_user, cip_err *err);
-    /** Opens a member that is there, for an update that changes it, with methods and a user pointer
-     *  of its own. NULL: updates of members (in place, or written anew) are UNSUPPORTED. */
+    /** Opens an existing member, for an update that changes it, with methods and a user pointer of
+     * its own. NULL: updates of members (in place, or whole) are UNSUPPORTED. */
     cip_status (*open_member)(void *user, const char *name, struct cip_io_write_methods *methods,
                               void **member_user, cip_err *err);
-    /** Removes a member: one that create_member made for a commit that failed, or one that an
-     * update does not name any more. NULL: it stays. */
+    /** Removes a member: one that create_member made for a commit that failed, or one that is
+     * unused after an update. NULL: it stays. */
     cip_status (*unlink_member)(void *user, const char *name, cip_err *err);
-    /** Gives the user pointer back, as cip_io_methods.close: when the file was not completed, what
-     *  was written is worth nothing. May be NULL. */
+    /** Returns the user pointer, as cip_io_methods.close. If the file was not completed, the
+     * written bytes are worthless. May be NULL. */
     void (*close)(void *user);
 } cip_io_write_methods;
 
