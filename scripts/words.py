@@ -135,11 +135,26 @@ def of_header(path):
         yield from ((line, plain(text)) for line, text in paragraphs(lines, first))
 
 
+def offered(path):
+    """The names of a private module that its package imports; None: all names of a public one."""
+    package = path.parent / "__init__.py"
+    if not path.name.startswith("_") or path.name == "__init__.py" or path.suffix != ".py" or not package.exists():
+        return None
+    imports = [node for node in ast.parse(package.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)]
+    return {alias.name for node in imports if node.module == path.stem for alias in node.names}
+
+
 def of_python(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node):
-            line = node.body[0].lineno
-            yield from ((n, plain(text)) for n, text in paragraphs(ast.get_docstring(node).splitlines(), line))
+    """Docstrings that help() shows: of public modules, and of what they and the package offer, methods too."""
+    module, names = ast.parse(path.read_text(encoding="utf-8")), offered(path)
+    nodes = [] if names is not None else [module]
+    for node in module.body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and (node.name in names if names is not None else node.name[0] != "_"):
+            nodes += [node, *(x for x in node.body if isinstance(node, ast.ClassDef) and isinstance(x, ast.FunctionDef) and not re.match("_[^_]", x.name))]
+    for node in nodes:
+        text = ast.get_docstring(node)
+        if text:
+            yield from ((n, plain(text)) for n, text in paragraphs(text.splitlines(), node.body[0].lineno))
 
 
 READERS = {".md": of_markdown, ".ipynb": of_notebook, ".1": of_man, ".h": of_header, ".hpp": of_header, ".py": of_python, ".pyi": of_python}

@@ -289,6 +289,16 @@ def test_words_accept_plain_texts(tree, text):
     assert list(load("scripts/words.py").problems(tree.root, ["README.md"])) == []
 
 
+def test_words_read_the_docstrings_that_help_shows(tree):
+    text = f'''"""{LONG}"""\nclass A:\n    """Good."""\n    def f(self):\n        """{LONG}"""\n    def _g(self):\n        """{LONG}"""\ndef h():\n    """{LONG}"""\n'''
+    tree("bindings/python/cippus/__init__.py", "from ._a import A\n")
+    tree("bindings/python/cippus/_a.py", text)
+    tree("bindings/python/cippus/b.py", text)
+    script = load("scripts/words.py")
+    found = [(name[-5:], fault.split(":")[0]) for name, fault in script.problems(tree.root, script.files(tree.root)) if name.endswith(".py")]
+    assert found == [("_a.py", "5")] + [("us/b.py"[-5:], line) for line in ("1", "5", "9")]
+
+
 def test_words_leave_out_decisions(tree):
     tree("docs/decisions/a.md", LONG)
     tree("docs/guide/a.md", LONG)
