@@ -108,7 +108,13 @@ typedef struct cip_array_options {
  * error, so a program may look at the commit's status alone. In a new file the next calls fail with
  * it as well. After you have handled a failure, cip_change_forget_failure goes on without that
  * call. Things that the format cannot hold are refused (UNSUPPORTED), and left out only if the
- * options accept that. */
+ * options accept that.
+ *
+ * A new file can be read and changed before its commit like an existing one (cip_change_array,
+ * cip_change_write, cip_change_remove, ...). From the first such call on it takes what an existing
+ * file of its format takes. UNSUPPORTED while an array is filled by boxes, in a folder on disk, and
+ * if the format writes to the caller's store as data come (RawArray, npy, bloscpack). NOT_FOUND in
+ * a format of one array before that is put. */
 typedef struct cip_change cip_change;
 /** An array that is filled by boxes. Borrowed from its change. */
 typedef struct cip_slab cip_slab;
@@ -198,17 +204,17 @@ CIP_API cip_status cip_change_set_typed(cip_change *c, const char *path, const c
  * in err (or ARG). */
 CIP_API cip_status cip_change_set_node(cip_change *c, const char *path, const cip_file *from,
                                        const cip_node *node, cip_err *err);
-/** Removes a node. Data that become unused stay in the file (cip_change_defrag drops them). This
- * and the calls down to cip_change_set_text, and those that change elements and shapes, are for
- * existing files: UNSUPPORTED in a new one. */
+/** Removes a node. Data that become unused stay in the file (cip_change_defrag drops them). For new
+ * files see cip_change; this is true for the calls down to cip_change_set_text, and for those that
+ * change elements and shapes. */
 CIP_API cip_status cip_change_remove(cip_change *c, const char *path, cip_err *err);
 /** Gives the node or array at `from` the path `to`; missing parents are made. In the same mapping
  * it keeps its place, elsewhere it becomes the last entry. Its text, comments included, stays as it
  * is written (in `{}` or `[]` it is put on one line). `replace`: a node at `to` is removed first.
  * ARG if there is one otherwise, if `to` is inside `from`, or for a part of an array's description.
  * UNSUPPORTED when an alias would come before its anchor. A `$ref` that leads nowhere then makes
- * the commit fail. In ASDF, the same change then takes new elements of arrays in blocks, but no
- * rows, shapes or inline data; a moved column of a table takes no data. */
+ * the commit fail. A moved array can be changed by its new path in the same change, unless it moved
+ * inside a list; a moved column of a table can not. */
 CIP_API cip_status cip_change_move(cip_change *c, const char *from, const char *to, bool replace,
                                    cip_err *err);
 /** The whole text of the metadata tree with what was changed so far: *nbytes of it, borrowed until
@@ -335,10 +341,10 @@ CIP_API cip_status cip_change_defrag(cip_change *c, cip_finding_fn *fn, void *us
 /** The array at `path` as the change so far has it, for cip_array_shape, cip_read_into and their
  * like; also one that was put, in formats whose tree describes arrays. Borrowed until the change
  * ends; it has to be asked for again after each call that changes something. NOT_FOUND if this
- * change removed or replaced it. UNSUPPORTED in a new file, and for arrays whose result is known
- * only after the commit. These are arrays that were moved inside a list, or away from `path`, and
- * arrays whose columns came or went. So are arrays shown by a `$ref`, if data changed or something
- * came or went. Nothing changes; a failure here does not count as a failed change. */
+ * change removed or replaced it. UNSUPPORTED for arrays whose result is known only after the
+ * commit. These are arrays that were moved inside a list, or away from `path`, and arrays whose
+ * columns came or went. So are arrays shown by a `$ref`, if data changed or something came or went.
+ * Nothing changes; a failure here does not count as a failed change. */
 CIP_API cip_status cip_change_array(cip_change *c, const char *path, const cip_array **array,
                                     cip_err *err);
 /** The file as the change so far has it, for calls that find, list, read, print and compare its
@@ -347,9 +353,9 @@ CIP_API cip_status cip_change_array(cip_change *c, const char *path, const cip_a
  * findings) are those of the file on disk; cip_file_query, cip_refs_write, cip_convert_file and
  * cip_change_set_node refuse it (UNSUPPORTED). Arrays that cip_change_array does not know before
  * the commit, also those inside values that were set, are listed with that state (cip_array_state).
- * If the tree describes arrays, they have no dtype and shape. NULL with UNSUPPORTED in a new file,
- * and if an array came that cannot be read yet (by boxes, or a column). NULL with ARG after
- * cip_change_defrag and cip_change_plan. */
+ * If the tree describes arrays, they have no dtype and shape. NULL with UNSUPPORTED if an array
+ * came that cannot be read yet (by boxes, or a column). NULL with ARG after cip_change_defrag and
+ * cip_change_plan. */
 CIP_API const cip_file *cip_change_file(cip_change *c, cip_err *err);
 /** The range of one axis that a selection takes of the array as it is by then, for
  * cip_change_delete and _insert. Examples: "[100:200]", "[-1]" (one) or "[:, 3:3]" (none), clipped
