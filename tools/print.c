@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Decodes one UTF-8 sequence of at most n bytes; 0 when it is none. */
@@ -226,6 +227,26 @@ static bool complain_name(const cip_err *err)
     return true;
 }
 
+/* FILE/PATH for a command that takes files alone. */
+static void hint_inside(const char *file, const cip_err *err)
+{
+    struct stat st;
+    char name[1024];
+    if (strcmp(err->part, "output") == 0 || strstr(err->text, strerror(ENOTDIR)) == NULL)
+        return;
+    for (size_t n = strlen(file); n > 0 && n < sizeof name; n--) {
+        snprintf(name, sizeof name, "%.*s", (int)n, file);
+        if (file[n] == '/' && file[n + 1] != '\0' && stat(name, &st) == 0 && S_ISREG(st.st_mode)) {
+            fputs("; did you mean '", stderr);
+            print_escaped(stderr, name);
+            fputs("' and its '", stderr);
+            print_escaped(stderr, file + n + 1);
+            fputs("' (--path)?", stderr);
+            return;
+        }
+    }
+}
+
 int complain(const char *file, const cip_err *err)
 {
     flush_stdout();
@@ -254,6 +275,7 @@ int complain(const char *file, const cip_err *err)
     }
     fputs(": ", stderr);
     print_words(stderr, err->text);
+    hint_inside(file, err);
     putc('\n', stderr);
     return err->code == CIP_ERR_ARG ? EXIT_USAGE : EXIT_FAILED;
 }

@@ -45,3 +45,6 @@ try cat nothing.asdf/image
 try cat nothing/image
 try cat - 0:2 <complex.ra
 try cat complex.ra 0:2 --header
+echo "# commands that take files alone"
+try convert night.asdf/image x.npy
+try diff complex.ra night.asdf/image
