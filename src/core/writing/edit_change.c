@@ -213,12 +213,16 @@ static cip_status grow(cip_edit *e, const cip_array *now, cip_chunk_changes *c, 
     return tell_shape(e, as_it_was(e, now), c, &at, false, err);
 }
 
-/* The array in bytes of its own from now on, with its new shape. */
+/* The array in bytes of its own from now on, with its new shape: which the format may have no place
+ * for, where rows that follow the last of the bytes have one. */
 static cip_status cut_out(cip_edit *e, const cip_array *now, cip_chunk_changes **c,
                           const reshaping *r, cip_err *err)
 {
     cip_chunk_changes *own;
+    cip_change_form f;
     const cip_array *a = as_it_was(e, now);
+    if (r->kind == CIP_CHANGE_ROWS)
+        CIP_TRY(e->ops->form(e->state, a, CIP_CHANGE_SHAPE, r->shape, &f, err));
     CIP_TRY(cip_chunk_changes_apart(*c, a, now, &own, err));
     const cip_status st = reshape_all(own, a, r, err);
     if (st != CIP_OK) {

@@ -395,6 +395,34 @@ static void negative_ones_count_from_the_end(void **state)
     edit_expect(path, "few", "8 10 20 7 30\n");
 }
 
+/* Two arrays in one block, and a stream behind it: where one needs bytes of its own there is no
+ * place for them, and nothing has changed. */
+static void a_stream_that_is_in_the_way_is_known_before(void **state)
+{
+    (void)state;
+    static const int64_t four[] = { 4, 3 }, three[] = { 3, 2 };
+    static const int16_t twelve[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+    const char *path = scratch_path(&s, "shared.asdf");
+    cip_change *c;
+    OK(cip_create(path, NULL, &c, err));
+    OK(cip_change_put(c, "x", cip_dtype_of(CIP_I16), 2, four, twelve, NULL, err));
+    OK(cip_change_put_view(c, "v", "x", "[1:3]", err));
+    OK(cip_change_put(c, "rows", cip_dtype_of(CIP_I16), 2, four, twelve,
+                      CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
+    OK(cip_change_commit(&c, err));
+    OK(cip_change_open(path, NULL, &c, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "streamed", cip_change_delete(c, "x", 0, 1, 1, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "streamed", cip_change_resize(c, "v", 2, three, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "streamed",
+          cip_change_append(c, "v", cip_dtype_of(CIP_I16), twelve, 6, err));
+    OK(cip_change_forget_failure(c, err));
+    OK(cip_change_write(c, "v", "[0]", cip_dtype_of(CIP_I16), twelve, 6, err));
+    OK(cip_change_commit(&c, err));
+    edit_verify(path);
+    edit_expect(path, "x", "1 2 3\n1 2 3\n7 8 9\n10 11 12\n");
+    edit_expect(path, "v", "1 2 3\n7 8 9\n");
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -454,6 +482,7 @@ int main(void)
         cmocka_unit_test(rows_that_come_again_hold_what_dflt_says),
         cmocka_unit_test(only_what_is_behind_is_written),
         cmocka_unit_test(negative_ones_count_from_the_end),
+        cmocka_unit_test(a_stream_that_is_in_the_way_is_known_before),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, start, stop);

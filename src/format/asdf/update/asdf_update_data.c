@@ -130,18 +130,28 @@ static cip_status set_bytes(asdf_state *u, size_t block, const cip_chunk_changes
     return cip_asdf_update_announce(u, b->packing->codec, err);
 }
 
+/* Whether the array's bytes lie in its block with those of others, so that its own come into a new
+ * one. */
+static cip_status is_shared(asdf_state *u, const cip_array *a, bool *shared, cip_err *err)
+{
+    const size_t *users, block = block_of(u, a);
+    const cip_array *has = u->b[block].array;
+    CIP_TRY(cip_asdf_update_users(u, &users, err));
+    *shared = users[block] != 1 || (has != NULL && has->node != a->node);
+    return CIP_OK;
+}
+
 /* Gives the array bytes of its own, packed in C order: in its block when nothing else lies there,
  * otherwise in a new one. */
 static cip_status own_bytes(asdf_state *u, const cip_array *a, const int64_t *shape,
                             const cip_chunk_changes *own, cip_err *err)
 {
-    const size_t *users;
     size_t block = block_of(u, a);
+    bool shared;
     cip_node *source;
     const cip_node *node;
-    const cip_array *has = u->b[block].array;
-    CIP_TRY(cip_asdf_update_users(u, &users, err));
-    if (users[block] != 1 || (has != NULL && has->node != a->node)) {
+    CIP_TRY(is_shared(u, a, &shared, err));
+    if (shared) {
         CIP_TRY(cip_asdf_update_new_block(u, block, &block, err));
         CIP_TRY(cip_node_new_int(u->arena, (int64_t)block, &source, err));
         CIP_TRY(cip_asdf_update_key(u, a, "source", source, err));
@@ -182,6 +192,16 @@ static cip_status no_mask(const cip_layout *l, const cip_array *a, const int64_t
                     "the array has a mask, which would no longer fit");
 }
 
+/* A new block has no place behind a stream: to be known before anything changes. */
+static cip_status may_have_own(asdf_state *u, const cip_array *a, cip_err *err)
+{
+    bool shared;
+    if (cip_asdf_update_check_last(u, NULL) == CIP_OK)
+        return CIP_OK;
+    CIP_TRY(is_shared(u, a, &shared, err));
+    return shared ? cip_asdf_update_check_last(u, err) : CIP_OK;
+}
+
 cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind kind,
                                 const int64_t *shape, cip_change_form *out, cip_err *err)
 {
@@ -198,6 +218,8 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
     out->shared = true;
     if (cip_asdf_is_inline(a))
         return cip_asdf_inline_form(u, a, out, err);
+    if (kind == CIP_CHANGE_SHAPE || kind == CIP_CHANGE_SPLICE)
+        CIP_TRY(may_have_own(u, a, err));
     const asdf_ublock *b = &u->b[block_of(u, a)];
     /* what other rows of this update end with is not torn */
     out->torn = cip_asdf_is_streamed(&b->head) && (b->array == NULL || b->array->node == a->node);
