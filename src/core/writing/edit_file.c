@@ -154,7 +154,7 @@ static cip_status list_all(deeds *d, const cip_node *root, cip_err *err)
         if (d->at[i]->deed != CIP_EDIT_PUT)
             continue;
         CIP_TRY(path_by_now(d, i + 1, d->at[i]->path, &path, &lost, err));
-        if (path != NULL)
+        if (path != NULL && (!lost || cip_edit_added_array(d->e, d->at[i]) == NULL))
             CIP_TRY(list(d->e, root, path, NULL, err));
     }
     return CIP_OK;

@@ -253,6 +253,26 @@ static void what_came_within_values_is_listed(void **state)
     cip_change_abort(&c);
 }
 
+/* The file as it was may have had a plain value where a list has an array by now. */
+static void what_moved_in_a_list_is_no_error_of_before(void **state)
+{
+    (void)state;
+    static const int64_t two[] = { 2 };
+    const int16_t pair[] = { 1, 2 };
+    const char *path = edit_file(&s, "l.asdf", false);
+    const cip_array_options replace = { .size = sizeof replace, .replace = 1 };
+    const cip_array *a;
+    cip_change *c = begin(path);
+    OK(cip_change_set_yaml(c, "v", "[[1, 2], 3]", err));
+    OK(cip_change_commit(&c, err));
+    c = begin(path);
+    OK(cip_change_put(c, "v/0", cip_dtype_of(CIP_I16), 1, two, pair, &replace, err));
+    OK(cip_change_move(c, "v/1", "w", false, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_change_array(c, "v/0", &a, err));
+    expect_listed(c, CIP_TEXTS("image", "packed", "few"), CIP_TEXTS("v/0"));
+    cip_change_abort(&c);
+}
+
 /* What a quantity or a reference shows lies elsewhere, and that changes. */
 static void what_shows_another_array_is_not_of_before(void **state)
 {
@@ -344,6 +364,7 @@ int main(void)
         cmocka_unit_test(what_it_does_not_know_it_says),
         cmocka_unit_test(it_has_no_query),
         cmocka_unit_test(what_came_within_values_is_listed),
+        cmocka_unit_test(what_moved_in_a_list_is_no_error_of_before),
         cmocka_unit_test(what_shows_another_array_is_not_of_before),
         cmocka_unit_test(running_out_of_memory_shows_nothing_of_before),
     };
