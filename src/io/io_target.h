@@ -9,6 +9,7 @@
 typedef struct cip_target {
     cip_io_write_methods methods; /* struct_size 0: none */
     void *user;
+    bool folders; /* unlink_member removes folders, too, if nothing is left in them */
 } cip_target;
 
 /* ARG when the methods are not whole, or NULL; `user` is closed then, unless they are of another

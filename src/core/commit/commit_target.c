@@ -261,6 +261,17 @@ static cip_status write_all(const set *s, cip_err *err)
     return CIP_OK;
 }
 
+/* What nothing names. */
+static void remove_unnamed(const cip_commit *c, const cip_revision *r)
+{
+    for (size_t i = 0; i < r->nmember; i++)
+        if (r->member[i].change == CIP_MEMBER_GONE || cip_revision_frees(r, &r->member[i]))
+            cip_target_unlink(&c->target, r->member[i].name);
+    for (size_t i = 0; c->target.folders && i < r->nmember; i++)
+        if (r->member[i].change == CIP_MEMBER_FOLDER_GONE)
+            cip_target_unlink(&c->target, r->member[i].name);
+}
+
 cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
     set s = { .c = c, .p = p };
@@ -285,13 +296,8 @@ cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err
         }
         cip_patch_clear(&f->own);
     }
-    if (st == CIP_OK) {
-        /* What nothing names. */
-        const cip_revision *r = s.p->r;
-        for (size_t i = 0; i < r->nmember; i++)
-            if (r->member[i].change == CIP_MEMBER_GONE || cip_revision_frees(r, &r->member[i]))
-                cip_target_unlink(&s.c->target, r->member[i].name);
-    }
+    if (st == CIP_OK)
+        remove_unnamed(c, p->r);
 done:
     cip_mem_put(&c->env->mem, s.file);
     cip_io_close(s.waits);

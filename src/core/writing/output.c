@@ -305,8 +305,9 @@ static cip_status path_reopen(cip_output *output, cip_env *env, cip_io **io, cip
         *target = cip_members_target(o->inside);
         return open_inside(o, env, io, err);
     }
-    *target = (cip_target){ { CIP_IO_WRITE_METHODS_INIT, .write_at = write_at, .resize = resize },
-                            o->file };
+    *target = (cip_target){ .methods = { CIP_IO_WRITE_METHODS_INIT, .write_at = write_at,
+                                         .resize = resize },
+                            .user = o->file };
     return cip_io_open_fd(env, cip_replace_descriptor(o->file), o->place.name, io, err);
 }
 

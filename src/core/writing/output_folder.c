@@ -245,26 +245,36 @@ static cip_status open_member(void *user, const char *name, cip_io_write_methods
                                      "there is no '%.120s' in the new folder", name);
 }
 
+/* A member, or a folder in which none is left. */
 static cip_status unlink_member(void *user, const char *name, cip_err *err)
 {
     cip_members *o = user;
     member *m = find(o, name);
+    folder **f = &o->folder;
     cip_place at = { .dir = -1 };
-    if (m == NULL)
-        return CIP_OK;
-    CIP_TRY(close_member(m, err));
-    m->gone = true;
+    if (m != NULL)
+        CIP_TRY(close_member(m, err));
     CIP_TRY(cip_place_beneath(&o->in, name, &at, err));
-    const cip_status st = cip_store_unlink(&at, at.name, err);
+    const cip_status st = m != NULL ? cip_store_unlink(&at, at.name, err)
+                                    : cip_store_remove_folder(&at, at.name, err);
     cip_place_close(&at);
-    return st;
+    CIP_TRY(st);
+    if (m != NULL)
+        m->gone = true;
+    while (*f != NULL && (m != NULL || strcmp((*f)->name, name) != 0))
+        f = &(*f)->next;
+    if (*f != NULL)
+        *f = (*f)->next;
+    return CIP_OK;
 }
 
 cip_target cip_members_target(cip_members *o)
 {
-    return (cip_target){ { CIP_IO_WRITE_METHODS_INIT, .name = "", .create_member = create_member,
-                           .open_member = open_member, .unlink_member = unlink_member },
-                         o };
+    return (cip_target){ .methods = { CIP_IO_WRITE_METHODS_INIT, .name = "",
+                                      .create_member = create_member, .open_member = open_member,
+                                      .unlink_member = unlink_member },
+                         .user = o,
+                         .folders = true };
 }
 
 void cip_members_end(cip_members *o)

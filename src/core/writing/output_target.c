@@ -113,8 +113,9 @@ static cip_status target_reopen(cip_output *output, cip_env *env, cip_io **io, c
         *target = cip_memory_target(o->memory);
         return cip_io_open_user(env, &reads, o->memory, io, err);
     }
-    *target = (cip_target){ { CIP_IO_WRITE_METHODS_INIT, .write_at = write_at, .resize = resize },
-                            o->data };
+    *target = (cip_target){ .methods = { CIP_IO_WRITE_METHODS_INIT, .write_at = write_at,
+                                         .resize = resize },
+                            .user = o->data };
     return cip_io_open_part(o->data, 0, o->data->size, io, err);
 }
 

@@ -213,6 +213,38 @@ static void a_folder(void **state)
     }
 }
 
+static void put_table(cip_change *c)
+{
+    static const int64_t twelve_rows[] = { 12 };
+    for (size_t i = 0; i < 2; i++)
+        OK(cip_change_put(c, CIP_TEXTS("stays", "goes")[i], cip_dtype_of(CIP_I16), 1, twelve_rows,
+                          twelve, NULL, err));
+}
+
+/* ... and the folders in them that nothing is left in are gone. */
+static void a_column_that_goes(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    char two[600];
+    const char *one;
+    cip_change *c;
+    snprintf(two, sizeof two, "%s", scratch_path(&s, "columns2"));
+    OK(cip_create(two, CIP_CHANGE_OPTIONS(.format = "bcolz"), &c, err));
+    put_table(c);
+    OK(cip_change_commit(&c, err));
+    OK(cip_change_open(two, NULL, &c, err));
+    OK(cip_change_remove(c, "goes", err));
+    OK(cip_change_commit(&c, err));
+
+    one = scratch_path(&s, "columns1");
+    OK(cip_create(one, CIP_CHANGE_OPTIONS(.format = "bcolz"), &c, err));
+    put_table(c);
+    OK(cip_change_remove(c, "goes", err));
+    OK(cip_change_commit(&c, err));
+    assert_int_equal(same_tree(two, one), CIP_OK);
+}
+
 /* Folders in memory are changed as files are. */
 static void a_table_in_memory(void **state)
 {
@@ -363,6 +395,7 @@ int main(void)
         cmocka_unit_test(a_path),
         cmocka_unit_test(memory),
         cmocka_unit_test(a_folder),
+        cmocka_unit_test(a_column_that_goes),
         cmocka_unit_test(a_table_in_memory),
         cmocka_unit_test(behind_another_file),
         cmocka_unit_test(a_store_of_the_caller),
