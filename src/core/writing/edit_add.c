@@ -137,11 +137,13 @@ size_t cip_edit_added_count(const cip_edit *e)
 }
 
 /* An array that could not be added leaves nothing of its writer; and nothing among the others,
- * where they share one, unless that is torn. */
+ * where they share one, unless that is torn. Nor does it in the tree, unless memory was too little
+ * to go back. */
 static cip_status ended(cip_edit *e, const adding *a, cip_status st)
 {
     if (st == CIP_OK)
         return CIP_OK;
+    e->halfway = st == CIP_ERR_NOMEM && has_own_state(e);
     cip_edit_added_drop(e, a->was);
     if (!has_own_state(e) && e->added != NULL)
         e->halfway = cip_writer_forget(e->added->writer, NULL) != CIP_OK;

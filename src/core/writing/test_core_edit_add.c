@@ -10,6 +10,7 @@
 #include "base/endian.h"
 #include "core/writing/edit_impl.h"
 #include "support/core/writing/edit_testing.h"
+#include "support/fail_alloc.h"
 #include "support/needs.h"
 #include "support/own_folder.h"
 
@@ -189,6 +190,34 @@ static void a_path_that_was_taken_since_is_refused(void **state)
     OK(cip_change_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
     OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
     FAILS(CIP_ERR_ARG, "names nothing yet", cip_change_commit(&e, err));
+}
+
+/* What was there is put back, or, where memory is too little for that, all is given up. */
+static void memory_that_runs_out_in_a_refusal(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "refusal.asdf", false);
+    bool failed = true, torn = false;
+    for (size_t n = 1; failed; n++) {
+        fail_alloc fa = { .fail_at = 0 };
+        const cip_allocator from = { fail_alloc_resize, &fa };
+        cip_change *e;
+        OK(cip_change_open(path, CIP_CHANGE_OPTIONS(.allocator = &from, .threads = 1), &e, err));
+        OK(cip_change_set_int(e, "k", 1, err));
+        fa.fail_at = fa.requests + n;
+        const cip_status st =
+            cip_change_put(e, "k/x", cip_dtype_of(CIP_I16), 2, two, six, NULL, NULL);
+        failed = fa.requests >= fa.fail_at;
+        fa.fail_at = 0;
+        assert_true(st == CIP_ERR_TYPE || (failed && st == CIP_ERR_NOMEM));
+        if (cip_change_forget_failure(e, NULL) == CIP_OK)
+            OK(cip_change_delete(e, "image", 0, 1, 1, err));
+        else
+            torn = true;
+        cip_change_abort(&e);
+        assert_int_equal(fa.held, 0);
+    }
+    assert_true(torn);
 }
 
 static void a_commit_after_a_failed_plan_fails_as_it_did(void **state)
@@ -555,6 +584,7 @@ int main(void)
         cmocka_unit_test(what_cannot_come_is_refused),
         cmocka_unit_test(a_refusal_names_the_path_of_the_caller),
         cmocka_unit_test(a_path_that_was_taken_since_is_refused),
+        cmocka_unit_test(memory_that_runs_out_in_a_refusal),
         cmocka_unit_test(a_commit_after_a_failed_plan_fails_as_it_did),
         cmocka_unit_test(a_slab_comes_behind_what_defrag_leaves),
         cmocka_unit_test(rows_and_arrays_come_in_one_update),
