@@ -150,6 +150,7 @@ static void what_cannot_come_is_refused(void **state)
         { "meta", NULL, "names nothing yet", CIP_ERR_ARG },
         { "", NULL, "names nothing yet", CIP_ERR_ARG },
         { "image/data", NULL, "description", CIP_ERR_ARG },
+        { "image/mask", NULL, "description", CIP_ERR_ARG }, /* which it might not fit */
         { "meta/name/x", NULL, "scalar", CIP_ERR_TYPE },
         { "x", "external", "another file", CIP_ERR_UNSUPPORTED },
         { NULL, NULL, "path", CIP_ERR_ARG },

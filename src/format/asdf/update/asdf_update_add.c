@@ -8,8 +8,9 @@
 
 static cip_status check_free(asdf_state *u, const char *path, bool replace, cip_err *err)
 {
+    static const cip_node described = { .type = CIP_NODE_MAP };
     cip_yaml_edit *e;
-    CIP_TRY(cip_asdf_update_check_path(u, path, NULL, err));
+    CIP_TRY(cip_asdf_update_check_path(u, path, &described, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     if (path[0] != '\0' && (replace || cip_yaml_edit_get(e, path, NULL) == NULL))
         return CIP_OK;
