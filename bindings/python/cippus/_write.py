@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _assign, _cippus, _fs, _value
 from ._array import Array
-from ._errors import Error, UnsupportedError
+from ._errors import Error, UnsupportedError, _again
 from ._mask import missing
 from ._options import Chunks
 from ._sink import Sink
@@ -340,7 +340,9 @@ class Edit(_Target):
         if isinstance(there, Array) and there._field_name is not None:
             asked = [name for name, v in options.items() if v is not None]
             if asked:
-                raise UnsupportedError(f"a field is stored with its records: {asked[0]} applies to whole arrays")
+                raise _again(
+                    UnsupportedError, f"a field is stored with its records: {asked[0]} applies to whole arrays", path, None, self._file.path
+                )
             self.write(there, ..., value)
             return
         if isinstance(there, Array) and _plain(path) not in self._came and not any(v is not None for v in options.values()):

@@ -360,9 +360,10 @@ cip_status cip_asdf_update_finish(asdf_state *u, cip_revision *r, cip_err *err)
     p.all.n = u->n;
     CIP_TRY(CIP_ARENA_NEW(u->arena, &p.all.at, u->n, err));
     CIP_TRY(texts(&p, &head, err));
-    CIP_TRY(cip_asdf_update_find_front(u, u->f->tree_off + p.text.len, &front, err));
     /* Over half of somebody's bytes the text is not written: the rest could be read as more of it.
-     */
+     * Nor does it come to end at such, which could be taken for a block there. */
+    const uint64_t end = u->f->tree_off + p.text.len + (p.text.len != u->f->tree_len);
+    CIP_TRY(cip_asdf_update_find_front(u, end, &front, err));
     bool fit = front == UINT64_MAX && fits(&p);
     return fit ? in_place(&p, blocks, err) : make_anew(&p, head, err);
 }
