@@ -121,7 +121,7 @@ class Array(_cippus.Array):
 
     @property
     def attrs(self) -> Attrs:
-        """What the file says about the array besides its elements: see Attrs."""
+        """The metadata that the file has about the array: see Attrs."""
         return Attrs(self)
 
     @property

@@ -166,7 +166,7 @@ class File(_cippus.File, Mapping[str, Any]):
 
     def to_dict(self, *, read: bool = True) -> dict[Any, Any]:
         """All of the file as plain dicts and lists. Arrays are read into memory; with `read=False` they stay arrays of the file,
-        which need the file to be open. What occurs several times in the tree is one object in the result, too."""
+        which need the file to be open. A value that occurs several times in the tree is one object in the result, too."""
         from ._export import plain
 
         root = self.tree
@@ -413,13 +413,25 @@ def open(
     """Open a file. `file` is a path (str or os.PathLike), the bytes of a file, or a file object that reads and seeks. With fsspec
     it may also be a URL ("s3://...", with its `storage_options`), or what fsspec.open() gives.
 
-    Modes: "r" reads; "r+" changes the file (of bytes a copy, see getvalue()); "w" writes a new file and replaces one that
-    exists; "x" writes a new file and fails where one exists.
+    Modes:
 
-    Keywords of all modes: `format` (default: found from the bytes, or the name of a new file) and `threads` (0: one per core,
-    1: only the calling thread). Of "r" and "r+": `check=True` compares data with the checksums in the file; `allow_external`
-    allows external files outside of the file's folder; `force` ignores unknown versions and flags; `sidecar` keeps decoder
-    checkpoints in a file beside this one; `offset` is the byte where the file starts. Of "w" and "x": see create()."""
+    - "r" reads.
+    - "r+" changes the file. If `file` is bytes, it changes a copy: see getvalue().
+    - "w" writes a new file, and replaces one that exists.
+    - "x" writes a new file, and fails if one exists.
+
+    Keywords of all modes:
+
+    - `format`: by default detected from the bytes, or from the name of a new file.
+    - `threads`: 0 is one per core, 1 is only the calling thread.
+
+    Keywords of "r" and "r+" (those of "w" and "x": see create()):
+
+    - `check=True` compares data with the checksums in the file.
+    - `allow_external` allows external files outside the file's folder.
+    - `force` ignores unknown versions and flags.
+    - `sidecar` keeps decoder checkpoints in a file beside this one.
+    - `offset` is the byte where the file starts."""
     reading = {
         "check": check is not None,
         "allow_external": allow_external,

@@ -221,7 +221,7 @@ class Map(_cippus.Node, Mapping[Any, Any]):
 
     def to_dict(self, *, read: bool = True) -> dict[Any, Any]:
         """All of it as plain dicts and lists, without tags. Arrays are read into memory; with `read=False` they stay arrays of
-        the file. What occurs several times in the tree is one object in the result, too."""
+        the file. A value that occurs several times in the tree is one object in the result, too."""
         from ._export import plain
 
         return plain(self, read, {})  # type: ignore[no-any-return]

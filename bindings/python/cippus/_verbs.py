@@ -168,8 +168,8 @@ def repair(
     """Write what can be read of a damaged file as a new file. Returns what is damaged and lost, as a list of findings. The
     damaged file stays as it is.
 
-    `source`: a path, the bytes of a file, a file object or a URL; all but a path are copied to a temporary file first, without
-    files that lie beside it. `target`: a path, or a file object that writes. `fill`: the value that lost elements get; without
+    `source`: a path, the bytes of a file, a file object or a URL. All except a path are copied to a temporary file first, without
+    the files that lie beside them. `target`: a path, or a file object that writes. `fill`: the value that lost elements get. Without
     it an array with lost elements is left out. `format`, `accept_loss`, `overwrite`, `progress`: see convert(). `on_finding`: a
     function that is called with each finding."""
     found: list[Finding] = []

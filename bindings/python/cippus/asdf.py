@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For the asdf package: compressed blocks decoded and encoded by cippus, cippus arrays in trees that it writes, and, where
-it is asked for, windows of arrays without decoding all of them::
+"""For the asdf package: cippus decodes and encodes its compressed blocks, and trees that it writes may hold cippus arrays.
+With `Windows`, parts of arrays are read without decoding all of them::
 
     asdf.get_config().add_extension(cippus.asdf.Compression("lz4"))     # in place of asdf's own
     with asdf.config_context() as config:
@@ -238,8 +238,8 @@ def _by_description(file: Any) -> dict[str, list[Array]]:
 
 
 class Windows(Extension):  # type: ignore[misc]
-    """For asdf's add_extension(): arrays of files that asdf opens become cippus.Array objects, so that indexing decodes only what it
-    needs, also of compressed arrays, and after the file of asdf is closed. Masked arrays are read at once. The file must have a path."""
+    """For asdf's add_extension(): arrays of files that asdf opens become cippus.Array objects. Indexing them decodes only what it
+    needs, also if they are compressed. It works after asdf's file is closed. Masked arrays are read at once. The file must have a path."""
 
     extension_uri = _CORE
     tags = [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RawArray files by the three functions of the RawArray document's own Python binding (`import cippus.ra as ra`).
 
-Shapes are the stored dimensions, as there, in Julia and in Matlab, so that `a[i, j]` is the same element everywhere; `cippus.open()`
-has them reversed, in C order over the same bytes.
+Shapes are the stored dimensions, as in that binding, in Julia and in Matlab: `a[i, j]` is the same element everywhere.
+`cippus.open()` has the dimensions reversed, in C order over the same bytes.
 """
 from __future__ import annotations
 

@@ -415,8 +415,8 @@ class Backend(BackendEntrypoint):
 
 
 def to_file(dataset: Union[xr.Dataset, xr.DataTree], path: Any, *, codec: Optional[str] = None, **options: Unpack[DatasetOptions]) -> None:
-    """Write a Dataset or a DataTree as a new ASDF file, which xarray.open_dataset() or open_datatree() reads again. What they would not
-    read again is refused.
+    """Write a Dataset or a DataTree as a new ASDF file, which xarray.open_dataset() or open_datatree() reads again. Anything that they
+    would not read again is refused.
 
     Beside the variables of a group stand `dims` and `attrs` (the names of axes and the attributes, by the names of variables) and
     `coords` (the coordinates that are no indexes). Attributes of the dataset stand beside them, too. Times are numbers with the units
