@@ -21,7 +21,6 @@ MOST_COLUMNS = 80
 
 # Texts that are still to be written in plain words. One that has become clean leaves the list.
 NOT_YET = """
-docs/man
 tools
 """.split()
 
@@ -101,7 +100,7 @@ def of_notebook(path):
 
 
 def of_man(path):
-    """mdoc: macros that mark a word keep it; others end a paragraph."""
+    """mdoc: macros that mark a word keep it; others end a paragraph, and so does a line of code (Dl)."""
     start, words, display = 0, [], False
     for i, line in enumerate([*path.read_text(encoding="utf-8").splitlines(), ".Pp"], 1):
         macro = re.match(r"\.\s*(\w+)\s*(.*)", line)
@@ -111,7 +110,7 @@ def of_man(path):
             display = macro[1] == "Bd"
         if display and not macro:
             continue
-        if macro and macro[1] in ("Pp", "Sh", "Ss", "It", "Bl", "El", "Bd", "Ed", "Nd", "Dd", "Dt", "Os"):
+        if macro and macro[1] in ("Pp", "Sh", "Ss", "It", "Bl", "El", "Bd", "Ed", "Dl", "Nd", "Dd", "Dt", "Os"):
             if words:
                 yield start, " ".join(words)
             words = []

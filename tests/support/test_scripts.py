@@ -265,6 +265,7 @@ LONG = "One " + "word " * 30 + "more."
         ("CHANGELOG.md", f"# C\n\n## New\n- {LONG}\n\n## Old\n- {LONG}\n", 4, "32 words"),
         ("docs/guide/a.md", "```sh\nas ever\n```\nAs usual, or amid it.\n", 4, "'amid'"),
         ("docs/man/a.1", ".Sh NAME\nGood words.\n.Pp\nWritten\n.Ar anew .\n", 4, "'anew'"),
+        ("docs/man/a.1", f".Sh NAME\nGood words:\n.Dl $ a {LONG}\n{LONG}\n", 4, "32 words"),
         ("include/a.h", "/* SPDX-License-Identifier: X\n * It works. */\n\n/** Gives\n * it anew. */\n", 4, "'anew'"),
         ("bindings/python/cippus/a.py", f'"""Good."""\ndef f():\n    """{LONG}"""\n', 3, "32 words"),
     ],
