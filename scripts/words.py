@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks the texts that users read: sentences of at most 30 words, plain words, links that lead somewhere, help within 80 columns.
 
-usage: scripts/words.py [--command CIPPUS] [--all] [FILE...]     FILE: these alone; --all: what is not done yet, too
+usage: scripts/words.py [--command CIPPUS] [FILE...]     FILE: these alone
 
 Texts are README.md, docs/ without its decisions, the newest part of CHANGELOG.md, the manual page, comments of the
 public headers, docstrings of the Python package and, with --command, what `--help` prints. A sentence ends with
@@ -18,11 +18,6 @@ import sys
 
 MOST_WORDS = 30
 MOST_COLUMNS = 80
-
-# Texts that are still to be written in plain words. One that has become clean leaves the list.
-NOT_YET = """
-tools
-""".split()
 
 BANNED = [  # (pattern, what to write instead)
     (r"(?<!left )\bbehind\b", "after"),
@@ -232,43 +227,15 @@ def problems(root, names, command=None):
         yield from (("tools", fault) for fault in of_help(command))
 
 
-def waits(name, not_yet):
-    return next((entry for entry in not_yet if name == entry or name.startswith(entry + "/")), None)
-
-
-def judge(found, not_yet, show_all=False):
-    """(lines to print, whether the check fails), from (file, fault) of each problem."""
-    lines, failed, counts = [], False, {entry: 0 for entry in not_yet}
-    for name, fault in found:
-        entry = waits(name, not_yet)
-        if entry:
-            counts[entry] += 1
-        if not entry or show_all:
-            lines.append(f"{name}:{fault}")
-        failed = failed or not entry
-    for entry, count in counts.items():
-        if count == 0:
-            failed = True
-            lines.append(f"{entry}: nothing is left to do: take it off NOT_YET")
-        else:
-            lines.append(f"not yet: {entry} ({count})")
-    return lines, failed
-
-
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0])
     parser.add_argument("--command")
-    parser.add_argument("--all", action="store_true")
     parser.add_argument("file", nargs="*")
     given = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parent.parent
-    if given.file:
-        lines, failed = judge(problems(root, given.file), [])
-    else:
-        not_yet = [entry for entry in NOT_YET if entry != "tools" or given.command]
-        lines, failed = judge(problems(root, files(root), given.command), not_yet, given.all)
+    lines = [f"{name}:{fault}" for name, fault in problems(root, given.file or files(root), given.command)]
     print("\n".join(lines), end="\n" if lines else "")
-    return 1 if failed else 0
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@
 static const command commands[] = {
     { "Look at files", "ls", "FILE|FOLDER...", cmd_ls, 1, -1,
       "List the arrays of a file: path, dtype, shape, storage, codec",
-      "Of a folder, those of all files of known formats in it.",
+      "For a folder, list those of all files of known formats in it.",
       "cippus ls night.asdf\n"
       "cippus ls -R archive",
       "recursive tsv json | paths offset" },
@@ -49,7 +49,7 @@ static const command commands[] = {
       "sep unescape" },
     { "Check and compare", "verify", "FILE|FOLDER...", cmd_verify, 1, -1,
       "Check structure, index and every stored checksum",
-      "Of a folder, all files of known formats in it.\n"
+      "For a folder, check all files of known formats in it.\n"
       "Prints one line for each finding; exit status 1 if there is any.",
       "cippus verify night.asdf\n"
       "cippus verify --deep -R archive",

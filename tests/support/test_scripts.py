@@ -319,12 +319,11 @@ echo "usage: cippus $1"
     assert [fault.split(": ")[0] for fault in faults] == ["vc --help:2", "vc --help:3"]
 
 
-def test_what_waits_for_plain_words_is_printed_and_the_list_shrinks():
-    judge = load("scripts/words.py").judge
-    assert judge([("docs/a.md", "1: bad")], ["docs"]) == (["not yet: docs (1)"], False)
-    assert judge([("docs/a.md", "1: bad")], ["doc", "docs/b.md"])[1]
-    assert judge([("README.md", "1: bad")], []) == (["README.md:1: bad"], True)
-    assert judge([], ["docs"]) == (["docs: nothing is left to do: take it off NOT_YET"], True)
+@pytest.mark.parametrize("text, words, status", [("It is as ever.\n", "a.md:1: 'as ever'", 1), ("As usual.\n", "", 0)])
+def test_a_fault_of_words_fails_the_check(tree, monkeypatch, capsys, text, words, status):
+    monkeypatch.setattr("sys.argv", ["words.py", str(tree("a.md", text))])
+    assert load("scripts/words.py").main() == status
+    assert words in capsys.readouterr().out
 
 
 @pytest.fixture
