@@ -384,8 +384,9 @@ CIP_API cip_status cip_change_undo(cip_change *c, cip_err *err);
 
 /* --- the end */
 
-/** Describes to `fn`, in lines, what the commit would do to the existing file. Nothing is changed.
- */
+/** Describes to `fn`, in lines, what the commit would do to the existing file. The first line is
+ * like "would change 4 bytes in place, at byte 1212; the file stays 3000 bytes long". Nothing is
+ * changed. */
 CIP_API cip_status cip_change_plan(cip_change *c, cip_write_fn *fn, void *user, cip_err *err);
 /** Writes all of it, in one step, and ends the change: *change becomes NULL, on failure too, except
  * for BUSY. A BUSY change is kept, with the writers' lock. Commit it again when readers (or another

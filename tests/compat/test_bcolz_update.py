@@ -142,7 +142,7 @@ def test_columns_come(cippus, rng, tmp_path, n, is_blz):
         np.save(new, columns[name])
         options = [[], ["--codec", "zlib:3"], ["--option", "chunklen=4"], ["--option", "filter=none"]][i % 4]
         plan = cippus.run("put", "--new", "--dry-run", path, name, new).decode()
-        assert plan == f"journal: {3 + -(-n // 7)} files are made, 1 replaced, 0 removed\n"
+        assert plan == f"would make {3 + -(-n // 7)} files, replace 1\n"
         assert not (path / name).exists()
         cippus.run("put", "--new", "--durability", "process", path, name, new, *options)
         bc.check(path / name, columns[name], new=True)

@@ -171,20 +171,66 @@ void cip_commit_plan_clear(cip_commit_plan *p)
     p->after = NULL;
 }
 
-static void count_members(const cip_revision *r, bool folder, char *text, size_t cap)
+/* Goes on with the sentence "would ... and ...": where its next words go. */
+static size_t next_deed(char *text, size_t cap)
 {
-    static const char *const words[] = { "made", "replaced", "changed in place", "renamed",
-                                         "removed" };
-    size_t n[CIP_MEMBER_GONE + 1] = { 0 }, len;
+    const size_t len = strlen(text);
+    snprintf(text + len, cap - len, len == 0 ? "would " : " and ");
+    return strlen(text);
+}
+
+/* Says what happens to the file itself; nothing if only files beside it change. */
+static void say_file(const cip_commit *c, const cip_commit_plan *p, char *text, size_t cap)
+{
+    const uint64_t was = c->io->size, size = p->after->size, more = cip_bytes_left(size, was),
+                   placed = cip_revision_placed_len(p->r);
+    size_t len;
+    if (more != 0 && p->way != CIP_WAY_REPLACE) {
+        len = next_deed(text, cap);
+        snprintf(text + len, cap - len, "append %" PRIu64 " byte%s", more, more == 1 ? "" : "s");
+    }
+    if (p->way == CIP_WAY_SWITCH || (p->way == CIP_WAY_JOURNAL && p->nbytes != 0)) {
+        len = next_deed(text, cap);
+        snprintf(text + len, cap - len, "change %" PRIu64 " byte%s in ", p->nbytes,
+                 p->nbytes == 1 ? "" : "s");
+        len = strlen(text);
+        if (p->way == CIP_WAY_SWITCH)
+            snprintf(text + len, cap - len, "place, at byte %" PRIu64, p->patch.op[0].offset);
+        else if (p->nrun == 1)
+            snprintf(text + len, cap - len, "place");
+        else
+            snprintf(text + len, cap - len, "%zu places", p->nrun);
+    }
+    if (p->r->nplaced != 0) {
+        len = next_deed(text, cap);
+        snprintf(text + len, cap - len, "fill %" PRIu64 " unused bytes", placed);
+    }
+    len = strlen(text);
+    if (len != 0 || size != was)
+        snprintf(text + len, cap - len, "%sthe file %s %" PRIu64 " bytes long",
+                 len == 0 ? "" : "; ", size == was ? "stays" : "becomes", size);
+}
+
+static void say_members(const cip_revision *r, bool folder, char *text, size_t cap)
+{
+    static const char *const words[][2] = { { "make", "" },
+                                            { "replace", "" },
+                                            { "change", " in place" },
+                                            { "rename", "" },
+                                            { "remove", "" } };
+    size_t n[CIP_MEMBER_GONE + 1] = { 0 }, len = strlen(text);
+    const char *between = len == 0 ? "would" : "; would", *what = folder ? " file" : " other file";
     for (size_t i = 0; i < r->nmember; i++)
         if (r->member[i].change <= CIP_MEMBER_GONE)
             n[r->member[i].change]++;
-    len = (size_t)snprintf(text, cap,
-                           folder ? ": %zu files are made" : "; %zu files beside it are made",
-                           n[CIP_MEMBER_MADE]);
-    for (size_t k = CIP_MEMBER_REPLACED; k <= CIP_MEMBER_GONE && len < cap; k++)
-        if (n[k] != 0 || k == CIP_MEMBER_GONE)
-            len += (size_t)snprintf(text + len, cap - len, ", %zu %s", n[k], words[k]);
+    for (size_t k = 0; k <= CIP_MEMBER_GONE && len < cap; k++) {
+        if (n[k] == 0)
+            continue;
+        len += (size_t)snprintf(text + len, cap - len, "%s %s %zu%s%s%s", between, words[k][0],
+                                n[k], what, *what == '\0' || n[k] == 1 ? "" : "s", words[k][1]);
+        between = ",";
+        what = "";
+    }
 }
 
 cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, size_t cap,
@@ -192,43 +238,19 @@ cip_status cip_commit_kind(cip_commit *c, const cip_revision *r, char *text, siz
 {
     cip_commit_plan p;
     cip_status st;
+    text[0] = '\0';
     CIP_GO(cip_commit_plan_make(c, r, &p, err));
-    size_t len = 0;
-    uint64_t size = p.after->size, more = cip_bytes_left(size, c->io->size);
-    switch (p.way) {
-    case CIP_WAY_NOTHING:
-        snprintf(text, cap, "nothing changes");
-        break;
-    case CIP_WAY_CUT:
-        snprintf(text, cap, "cut to %" PRIu64 " bytes", size);
-        break;
-    case CIP_WAY_APPEND:
-        snprintf(text, cap, "append %" PRIu64 " bytes", more);
-        break;
-    case CIP_WAY_SWITCH:
-        if (more != 0)
-            len = (size_t)snprintf(text, cap, "appends %" PRIu64 " bytes, then ", more);
-        snprintf(text + len, cap - len,
-                 "changes %" PRIu64 " byte%s at %" PRIu64 " in place, in one sector", p.nbytes,
-                 p.nbytes == 1 ? "" : "s", p.patch.op[0].offset);
-        break;
-    case CIP_WAY_JOURNAL:
-        snprintf(text, cap,
-                 "%s: append %" PRIu64 " bytes, write %" PRIu64 " in %zu places, %" PRIu64
-                 " bytes in the end",
-                 cip_commit_has_target(c) ? "in place" : "journal", more, p.nbytes, p.nrun, size);
-        break;
-    case CIP_WAY_REPLACE:
-        snprintf(text, cap, "replace: a new file of %" PRIu64 " bytes", size);
-        break;
-    }
-    if (c->folder && p.way == CIP_WAY_JOURNAL)
-        snprintf(text, cap, "journal");
-    if (r->nplaced != 0 && p.way != CIP_WAY_NOTHING)
-        snprintf(text + strlen(text), cap - strlen(text), ", fills %" PRIu64 " unused bytes",
-                 cip_revision_placed_len(r));
+    const uint64_t size = p.after->size;
+    if (p.way == CIP_WAY_CUT)
+        snprintf(text, cap, "would cut the file to %" PRIu64 " bytes", size);
+    else if (p.way == CIP_WAY_REPLACE)
+        snprintf(text, cap, "would replace the file by a new one of %" PRIu64 " bytes", size);
+    else if (p.way != CIP_WAY_NOTHING && !c->folder)
+        say_file(c, &p, text, cap);
     if (r->nmember != 0 && p.way != CIP_WAY_NOTHING)
-        count_members(r, c->folder, text + strlen(text), cap - strlen(text));
+        say_members(r, c->folder, text, cap);
+    if (text[0] == '\0')
+        snprintf(text, cap, "would change nothing");
 done:
     cip_commit_plan_clear(&p);
     return st;

@@ -34,12 +34,13 @@ static void each_way(cip_level level)
     static uint8_t want[4 * N];
     size_t n;
     cip_revision r = new_revision();
-    run(&r, "nothing changes", want, &n, level);
+    run(&r, "would change nothing", want, &n, level);
     change(&r, 512, "abc");
     change(&r, 1021, "def");
-    run(&r, "changes 512 bytes at 512 in place, in one sector", want, &n, level);
+    run(&r, "would change 512 bytes in place, at byte 512; the file stays 4096 bytes long", want,
+        &n, level);
     change(&r, 1024, "g");
-    run(&r, "journal: append 0 bytes, write 7 in 2 places, 4096 bytes in the end", want, &n, level);
+    run(&r, "would change 7 bytes in 2 places; the file stays 4096 bytes long", want, &n, level);
     cip_revision_clear(&r);
     change(&r, 512, "abc");
     r.has_tail = true;
@@ -49,46 +50,52 @@ static void each_way(cip_level level)
     assert_int_equal(cip_revision_fill(&r, 0, 100, NULL), CIP_OK);
     assert_int_equal(cip_revision_fill(&r, 9, 100, NULL), CIP_OK);
     add_old(&r, 10, 500);
-    run(&r, "appends 703 bytes, then changes 3 bytes at 512 in place, in one sector", want, &n,
-        level);
+    run(&r,
+        "would append 703 bytes and change 3 bytes in place, at byte 512; the file becomes 4799 "
+        "bytes long",
+        want, &n, level);
     assert_int_equal(n, N + 703);
     change(&r, 2000, "abc");
-    run(&r, "journal: append 703 bytes, write 6 in 2 places, 4799 bytes in the end", want, &n,
-        level);
+    run(&r,
+        "would append 703 bytes and change 6 bytes in 2 places; the file becomes 4799 bytes long",
+        want, &n, level);
     r.patch.n = 0;
-    run(&r, "append 703 bytes", want, &n, level);
+    run(&r, "would append 703 bytes; the file becomes 4799 bytes long", want, &n, level);
     cip_revision_clear(&r);
     r.has_tail = true;
     r.tail_off = 100;
-    run(&r, "cut to 100 bytes", want, &n, level);
+    run(&r, "would cut the file to 100 bytes", want, &n, level);
     change(&r, 3, "abc");
-    run(&r, "journal: append 0 bytes, write 3 in 1 places, 100 bytes in the end", want, &n, level);
+    run(&r, "would change 3 bytes in place; the file becomes 100 bytes long", want, &n, level);
     cip_revision_clear(&r);
     change(&r, N - 1, "abc"); /* without a tail */
-    run(&r, "appends 2 bytes, then changes 1 byte at 4095 in place, in one sector", want, &n,
-        level);
+    run(&r,
+        "would append 2 bytes and change 1 byte in place, at byte 4095; the file becomes 4098 "
+        "bytes long",
+        want, &n, level);
     cip_revision_clear(&r);
     cip_patch_op length = { .kind = CIP_PATCH_LENGTH, .offset = N - 20 };
     assert_int_equal(cip_patch_add(&r.patch, &length, NULL), CIP_OK);
     length.offset = N; /* cut, and then zeros */
     assert_int_equal(cip_patch_add(&r.patch, &length, NULL), CIP_OK);
-    run(&r, "changes 20 bytes at 4076 in place, in one sector", want, &n, level);
+    run(&r, "would change 20 bytes in place, at byte 4076; the file stays 4096 bytes long", want,
+        &n, level);
     cip_revision_clear(&r);
     r.has_tail = true;
     r.tail_off = 600; /* moved up by a byte: all of it changes */
     assert_int_equal(cip_revision_bytes(&r, "!", 1, NULL), CIP_OK);
     add_old(&r, 600, N - 600);
-    run(&r, "journal: append 1 bytes, write 3496 in 1 places, 4097 bytes in the end", want, &n,
-        level);
+    run(&r, "would append 1 byte and change 3496 bytes in place; the file becomes 4097 bytes long",
+        want, &n, level);
     cip_revision_clear(&r);
     r.anew = true;
     add_old(&r, 100, 900);
     assert_int_equal(cip_revision_bytes(&r, "new", 3, NULL), CIP_OK);
-    run(&r, "replace: a new file of 903 bytes", want, &n, level);
+    run(&r, "would replace the file by a new one of 903 bytes", want, &n, level);
     cip_revision_clear(&r);
     r.anew = true;
     add_old(&r, 0, N);
-    run(&r, "nothing changes", want, &n, level);
+    run(&r, "would change nothing", want, &n, level);
     cip_revision_clear(&r);
 }
 
@@ -105,7 +112,7 @@ static void only_a_replacement_makes_another_file(void **state)
     static uint8_t want[4 * N];
     size_t n;
     cip_revision r = new_revision();
-    run(&r, "nothing changes", want, &n, CIP_LEVEL_POWER);
+    run(&r, "would change nothing", want, &n, CIP_LEVEL_POWER);
     ino_t was = inode();
     cip_commit *c = begin(NULL);
     change(&r, 5, "abc");
@@ -143,7 +150,7 @@ static void a_change_too_large_for_a_journal_replaces(void **state)
     change(&r, 10, "xxx");
     assert_int_equal(cip_patch_range(&r.patch, 13, waits, 3, 2997, NULL), CIP_OK);
     assert_int_equal(cip_commit_kind(c, &r, text, sizeof text, NULL), CIP_OK);
-    assert_string_equal(text, "replace: a new file of 4096 bytes");
+    assert_string_equal(text, "would replace the file by a new one of 4096 bytes");
     assert_int_equal(cip_commit_apply(c, &r, NULL), CIP_OK);
     cip_commit_end(c);
     uint8_t want[N];

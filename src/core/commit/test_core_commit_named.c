@@ -78,10 +78,14 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-    { "nothing", 0, NULL, false, false, false },    { "cut", 0, NULL, false, false, true },
-    { "append", 0, NULL, false, true, false },      { "changes", 600, "abc", false, false, false },
-    { "appends", 600, "abc", false, true, false },  { "journal", 510, "abcd", false, false, false },
-    { "journal", 510, "abcd", false, true, false }, { "replace", 0, NULL, true, true, false },
+    { "would change nothing", 0, NULL, false, false, false },
+    { "would cut the file", 0, NULL, false, false, true },
+    { " bytes; the file becomes", 0, NULL, false, true, false },
+    { "would change 3 bytes in place, at byte 600", 600, "abc", false, false, false },
+    { "and change 3 bytes in place, at byte 600", 600, "abc", false, true, false },
+    { "would change 4 bytes in place; ", 510, "abcd", false, false, false },
+    { "and change 4 bytes in place; ", 510, "abcd", false, true, false },
+    { "would replace the file", 0, NULL, true, true, false },
 };
 
 static void revise(const kind *k, cip_io *tail, cip_revision *r)
@@ -145,7 +149,7 @@ static void lose(const kind *k, act_fn *act, bool amid)
     open_update(&c);
     revise(k, tail, &r);
     assert_int_equal(cip_commit_kind(c, &r, text, sizeof text, NULL), CIP_OK);
-    assert_memory_equal(text, k->name, strlen(k->name));
+    assert_non_null(strstr(text, k->name));
     if (amid)
         act_now = act;
     else

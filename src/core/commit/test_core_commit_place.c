@@ -20,22 +20,25 @@ static void place(cip_level level)
                          &r, 2000, &(cip_segment){ .ptr = (const uint8_t *)"abc", .len = 3 }, NULL),
                      CIP_OK);
     change(&r, 512, "abc");
-    run(&r, "changes 3 bytes at 512 in place, in one sector, fills 303 unused bytes", want, &n,
-        level);
+    run(&r,
+        "would change 3 bytes in place, at byte 512 and fill 303 unused bytes; the file stays 4096 "
+        "bytes long",
+        want, &n, level);
     r.has_tail = true;
     r.tail_off = N;
     assert_int_equal(cip_revision_bytes(&r, "new", 3, NULL), CIP_OK);
     run(&r,
-        "appends 3 bytes, then changes 3 bytes at 512 in place, in one sector, fills 303 unused "
-        "bytes",
+        "would append 3 bytes and change 3 bytes in place, at byte 512 and fill 303 unused bytes; "
+        "the file becomes 4099 bytes long",
         want, &n, level);
     change(&r, 1500, "abc");
     run(&r,
-        "journal: append 3 bytes, write 6 in 2 places, 4099 bytes in the end, fills 303 unused "
-        "bytes",
+        "would append 3 bytes and change 6 bytes in 2 places and fill 303 unused bytes; the file "
+        "becomes 4099 bytes long",
         want, &n, level);
     r.patch.n = 0;
-    run(&r, "append 3 bytes, fills 303 unused bytes", want, &n, level);
+    run(&r, "would append 3 bytes and fill 303 unused bytes; the file becomes 4099 bytes long",
+        want, &n, level);
     cip_revision_clear(&r);
 }
 

@@ -426,7 +426,7 @@ static void a_change_of_nothing_writes_nothing(void **state)
                        (cip_bytes){ (const uint8_t *)"ir", 2 }, err));
     OK(cip_commit_begin(&env, scratch_path(&dir, "s"), NULL, &c, err));
     OK(cip_commit_kind(c, &r, text, sizeof text, err));
-    assert_string_equal(text, "nothing changes");
+    assert_string_equal(text, "would change nothing");
     OK(cip_commit_apply(c, &r, err));
     cip_commit_end(c);
     cip_revision_clear(&r);
@@ -446,8 +446,7 @@ static void how_it_would_be_committed_is_told(void **state)
     OK(cip_revision_unlink(&r, "sub/0", NULL, err));
     OK(cip_commit_begin(&env, scratch_path(&dir, "s"), NULL, &c, err));
     OK(cip_commit_kind(c, &r, text, sizeof text, err));
-    assert_string_equal(text,
-                        "journal: 0 files are made, 1 replaced, 1 changed in place, 1 removed");
+    assert_string_equal(text, "would replace 1 file, change 1 in place, remove 1");
     cip_commit_end(c);
     cip_revision_clear(&r);
 }

@@ -109,8 +109,8 @@ static void members_come_and_go_in_folders_below_too(void **state)
     OK(cip_revision_unlink(&r, "sub/m0", NULL, err));
     cip_commit *c = begin();
     OK(cip_commit_kind(c, &r, text, sizeof text, err));
-    assert_string_equal(text, "journal: append 0 bytes, write 1 in 1 places, 21 bytes in the end; "
-                              "3 files beside it are made, 2 removed");
+    assert_string_equal(text, "would change 1 byte in place; the file stays 21 bytes long; would "
+                              "make 3 other files, remove 2");
     cip_commit_end(c);
     apply(&r, CIP_OK, "");
     holds("x", changed);

@@ -470,14 +470,14 @@ static cip_status say_operations(const cip_edit *e, cip_write_fn *fn, void *user
     }
     if (!r->has_tail || r->anew)
         return CIP_OK;
-    snprintf(line, sizeof line, "a new end of %" PRIu64 " bytes from %" PRIu64 "\n", r->tail_len,
-             r->tail_off);
+    snprintf(line, sizeof line, "write a new end of %" PRIu64 " bytes at %" PRIu64 "\n",
+             r->tail_len, r->tail_off);
     return say(fn, user, line, err);
 }
 
 cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err)
 {
-    char kind[200] = "";
+    char kind[320] = "";
     cip_err why = CIP_ERR_INIT;
     CIP_TRY(cip_edit_there(e, err));
     err = cip_err_enter(err);

@@ -504,7 +504,7 @@ static void removing_an_array_keeps_its_data_until_defrag(void **state)
     OK(cip_change_defrag(e, NULL, NULL, err));
     OK(cip_change_plan(e, take_text, &t, err));
     t.text[t.n] = '\0';
-    assert_non_null(strstr(t.text, "a new file of "));
+    assert_non_null(strstr(t.text, "would replace the file by a new one of "));
     OK(cip_change_commit(&e, err));
     OK(cip_open(path, NULL, &f, err));
     assert_int_equal(cip_file_nblock(f), 1);

@@ -82,7 +82,7 @@ static void reading_leaves_the_update_what_it_is(void **state)
     t.n = t.calls = t.stop_at = 0;
     OK(cip_change_plan(e, take_text, &t, err));
     t.text[t.n] = '\0';
-    if (strstr(t.text, "in place") == NULL)
+    if (strstr(t.text, "in place, at byte ") == NULL)
         fail_msg("%s", t.text);
     OK(cip_change_commit(&e, err));
     edit_verify(path);
