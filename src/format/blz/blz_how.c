@@ -23,15 +23,15 @@ enum {
 };
 
 const cip_format_option cip_blz_options[] = {
-    { "chunklen", "rows of a chunk (about 256 chunks of 16 KiB to 16 MiB)" },
+    { "chunklen", "rows in each chunk (default: about 256 chunks of 16 KiB to 16 MiB)" },
     { "filter", "shuffle (the default), bitshuffle or none" },
     { "table",
-      "yes, no: records become a table of blz-dir or bcolz, a column a field (bcolz: yes)" },
-    { "superchunk", "chunks of a superchunk (so many as decode to 64 MiB)" },
-    { "spare", "bytes kept free behind each chunk (none)" },
+      "yes, no: records become a table of blz-dir or bcolz, one column per field (bcolz: yes)" },
+    { "superchunk", "chunks in each superchunk (default: 64 MiB of decoded data)" },
+    { "spare", "bytes kept free after each chunk (default: 0)" },
     { "offsets", "no: superchunks without the table of their chunks' places" },
     { "metadata", "yes: superchunks with dtype and shape of their own" },
-    { "shards", "DIR,DIR: folders of the array that superchunks are dealt out to" },
+    { "shards", "DIR,DIR: folders of the array, over which superchunks are spread" },
     { NULL, NULL },
 };
 
