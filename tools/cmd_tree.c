@@ -152,7 +152,7 @@ static const cip_node *find_node(const cip_file *f, const shown *w)
     if (root == NULL) {
         fputs("cippus: ", stderr);
         print_escaped(stderr, w->name);
-        fputs(": the file has no metadata tree\n", stderr);
+        fputs(": not found: the file has no metadata tree\n", stderr);
         return NULL;
     }
     if (w->path != NULL)

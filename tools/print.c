@@ -203,45 +203,14 @@ static void flush_stdout(void)
         stdout_errno = errno;
 }
 
-/* Whether the text alone would not tell what is wrong: that the file is damaged, that its bytes are
- * not known here though they may be fine, that a later try may do, that there is a limit. */
-static bool needs_word(const cip_err *err)
-{
-    switch (err->code) {
-    case CIP_ERR_CORRUPT:
-    case CIP_ERR_TRUNCATED:
-    case CIP_ERR_BUSY:
-        return true;
-    case CIP_ERR_UNSUPPORTED:
-        return err->offset != CIP_NO_OFFSET;
-    case CIP_ERR_CHECKSUM:
-        return strstr(err->text, " mismatch in ") == NULL;
-    case CIP_ERR_LIMIT:
-        return strstr(err->text, "limit") == NULL;
-    default:
-        return err->text[0] == '\0';
-    }
-}
-
-/* Whether the text says its part, too: "no node 'x'", "MD5 mismatch in block 0". */
-static bool says_part(const cip_err *err)
+/* Whether the text says what its status and its part would say once more: "no node 'x'", "MD5
+ * mismatch in block 0". */
+static bool says_itself(const cip_err *err)
 {
     return (err->code == CIP_ERR_NOT_FOUND && strncmp(err->text, "no ", 3) == 0) ||
+           (err->code == CIP_ERR_FORMAT && strncmp(err->text, "this is ", 8) == 0) ||
            err->code == CIP_ERR_EXISTS || err->code == CIP_ERR_STALE ||
-           (err->code == CIP_ERR_CHECKSUM && !needs_word(err));
-}
-
-/* A text that names the file, as in "cannot open 'x': No such file", without the name, which
- * stands before it. */
-static void print_without_name(const cip_err *err, const char *file)
-{
-    char name[1024], rest[sizeof err->text];
-    const int n = snprintf(name, sizeof name, " '%s': ", file);
-    const char *at = (size_t)n < sizeof name ? strstr(err->text, name) : NULL;
-    const bool named = at != NULL && strncmp(err->text, "cannot ", 7) == 0;
-    if (named)
-        snprintf(rest, sizeof rest, "%.*s%s", (int)(at - err->text), err->text, at + n - 2);
-    print_words(stderr, named ? rest : err->text);
+           (err->code == CIP_ERR_CHECKSUM && strstr(err->text, " mismatch in ") != NULL);
 }
 
 /* The name of an output that does not tell its format: "'x' does not tell the format". */
@@ -291,10 +260,11 @@ int complain(const char *file, const cip_err *err)
         fputs(" exists; --overwrite replaces it\n", stderr);
         return EXIT_FAILED;
     }
-    const bool word = needs_word(err), part = err->part[0] != '\0' && !says_part(err),
-               at = err->offset != CIP_NO_OFFSET && (word || err->offset != 0);
-    if (word)
+    const bool itself = says_itself(err);
+    if (!itself)
         fprintf(stderr, ": %s", cip_status_name((cip_status)err->code));
+    bool part = err->part[0] != '\0' && !itself,
+         at = err->offset != CIP_NO_OFFSET && !(itself && err->offset == 0);
     if (part || at) {
         fputs(" (", stderr);
         if (part)
@@ -304,7 +274,7 @@ int complain(const char *file, const cip_err *err)
         putc(')', stderr);
     }
     fputs(": ", stderr);
-    print_without_name(err, file);
+    print_words(stderr, err->text);
     hint_inside(file, err);
     putc('\n', stderr);
     return err->code == CIP_ERR_ARG ? EXIT_USAGE : EXIT_FAILED;

@@ -24,7 +24,7 @@ void print_shape(FILE *f, const int64_t *shape, int ndim);
 /* "1.5 MiB (1572864 bytes)". */
 void print_nbytes(FILE *f, uint64_t n);
 
-/* One line to stderr: "cippus: FILE (part, byte N): text"; returns EXIT_FAILED, or EXIT_USAGE
+/* One line to stderr: "cippus: FILE: what (part, byte N): text"; returns EXIT_FAILED, or EXIT_USAGE
  * where the call was wrong. */
 int complain(const char *file, const cip_err *err);
 /* The file's warnings from number `first` on, one line each, to stderr; returns how many there are.

@@ -160,8 +160,7 @@ cip_status cip_blz_fill_column(cip_blz_column *c, cip_err *err)
     if (c->meta.objects) {
         cip_err why = CIP_ERR_INIT;
         cip_fail(&why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                 "Python objects are not read: each is a pickle, which may run any program when it "
-                 "is loaded");
+                 "Python objects: each is a pickle, which may run any program when it is loaded");
         cip_array_refuse(c->array, CIP_ERR_UNSUPPORTED, &why);
     }
     cip_blz_compare_nbytes(c);
