@@ -498,21 +498,19 @@ cip_status cip_edit_settle(cip_edit *e, cip_err *err)
 
 void cip_edit_chunks_drop(cip_edit *e, const cip_array *a)
 {
-    for (cip_edit_placed **x = &e->placed; *x != NULL;) {
-        if (a != NULL && (*x)->of == a)
+    for (cip_edit_placed **x = &e->placed; a != NULL && *x != NULL;) {
+        if ((*x)->of == a)
             *x = (*x)->next;
         else
             x = &(*x)->next;
     }
-    for (cip_edit_chunks **x = &e->chunks; *x != NULL;) {
-        cip_chunk_changes *c = (*x)->c;
-        const bool is = a != NULL && cip_chunk_changes_array(c) == a;
-        if (is)
-            cip_chunk_changes_free(c);
-        if (is)
+    for (cip_edit_chunks **x = &e->chunks; a != NULL && *x != NULL;) {
+        if (cip_chunk_changes_array((*x)->c) == a) {
+            cip_chunk_changes_free((*x)->c);
             *x = (*x)->next;
-        else
+        } else {
             x = &(*x)->next;
+        }
     }
 }
 

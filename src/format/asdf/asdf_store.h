@@ -210,6 +210,9 @@ cip_status cip_asdf_update_tree(asdf_state *u, cip_yaml_edit **out, cip_err *err
 /* Sets `step` of the array's node: path/step. */
 cip_status cip_asdf_update_key(asdf_state *u, const cip_array *a, const char *step,
                                const cip_node *value, cip_err *err);
+/* The step goes, where it is there. */
+cip_status cip_asdf_update_drop_key(asdf_state *u, const cip_array *a, const char *step,
+                                    cip_err *err);
 /* Sources that count from the end of the file's blocks, by their numbers. *changed: there were
  * some. */
 cip_status cip_asdf_update_absolute(asdf_state *u, bool *changed, cip_err *err);

@@ -83,24 +83,6 @@ static cip_status new_length(asdf_state *u, const cip_array *a, const int64_t *s
     return cip_asdf_update_key(u, a, "shape", node, err);
 }
 
-static cip_status drop_key(asdf_state *u, const cip_array *a, const char *key, cip_err *err)
-{
-    cip_yaml_edit *e;
-    const char *at;
-    char *path;
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    CIP_TRY(cip_asdf_update_path(u, a, &at, err));
-    if (at == NULL)
-        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                        "the array was removed or replaced in this update");
-    CIP_TRY(cip_arena_printf(u->arena, &path, err, "%s/%s", at, key));
-    u->tree_changed = true;
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = cip_yaml_edit_remove(e, path, &why);
-    return st == CIP_OK || st == CIP_ERR_NOT_FOUND ? CIP_OK
-                                                   : cip_fail(err, st, why.offset, "%s", why.text);
-}
-
 /* What the block's bytes are now, for a chain that has to know. */
 static cip_status note_shape(asdf_state *u, const cip_array *a, const int64_t *shape, size_t block,
                              cip_err *err)
@@ -158,8 +140,8 @@ static cip_status own_bytes(asdf_state *u, const cip_array *a, const int64_t *sh
     }
     CIP_TRY(cip_asdf_shape_node(u->arena, a->view.ndim, shape, star_now(u, a), &node, err));
     CIP_TRY(cip_asdf_update_key(u, a, "shape", node, err));
-    CIP_TRY(drop_key(u, a, "offset", err));
-    CIP_TRY(drop_key(u, a, "strides", err));
+    CIP_TRY(cip_asdf_update_drop_key(u, a, "offset", err));
+    CIP_TRY(cip_asdf_update_drop_key(u, a, "strides", err));
     CIP_TRY(set_bytes(u, block, own, err));
     return note_shape(u, a, shape, block, err);
 }
@@ -249,7 +231,8 @@ static cip_status more_rows(asdf_state *u, const cip_array *a, const int64_t *sh
     if (!cip_shape_nelem(a->view.ndim, cip_asdf_update_now(u, a)->view.shape, &was) ||
         !cip_shape_nelem(a->view.ndim, shape, &now) || was == now)
         return CIP_OK;
-    CIP_TRY(drop_key(u, a, "strides", err)); /* those of a single row may have meant nothing */
+    CIP_TRY(cip_asdf_update_drop_key(u, a, "strides",
+                                     err)); /* those of a single row may have meant nothing */
     u->b[block].changed = true;
     return note_shape(u, a, shape, block, err);
 }
