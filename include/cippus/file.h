@@ -67,6 +67,12 @@ typedef struct cip_open_options {
                         ends with it or before. It cannot be updated */
     cip_salvage salvage; /* for a damaged file; cip_repair() reads with CERTAIN */
     uint32_t reserved;   /* 0 */
+    /** Map the file into memory, for programs that read many small windows or elements of plain
+     * data: no system call for each. If the file becomes shorter meanwhile (by another program, or
+     * a change of this one), a read ends the process with SIGBUS, where otherwise it fails with
+     * BUSY. Only for cip_open of a file; what cannot be mapped is read as usual. */
+    bool map;
+    uint8_t unused[7]; /* 0 */
 } cip_open_options;
 
 #define CIP_OPEN_OPTIONS(...) CIP_OPTIONS(cip_open_options, __VA_ARGS__)

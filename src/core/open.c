@@ -53,6 +53,8 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
     CIP_TRY(cip_sized_value("cip_open_options.check", o->check, CIP_CHECK_OFF, err));
     CIP_TRY(cip_sized_value("cip_open_options.salvage", o->salvage, CIP_SALVAGE_IN_ORDER, err));
     CIP_TRY(cip_sized_value("cip_open_options.reserved", o->reserved, 0, err));
+    for (size_t i = 0; i < sizeof o->unused; i++)
+        CIP_TRY(cip_sized_value("cip_open_options.unused", o->unused[i], 0, err));
     CIP_TRY(cip_mem_handle(o->allocator, sizeof *f, (void **)&f, err));
     cip_status st = cip_env_init(&f->env, o->limits, o->allocator, NULL, err);
     if (st != CIP_OK) {
@@ -65,7 +67,8 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
     f->flags = (o->allow_external ? CIP_OPEN_EXTERNAL : 0u) | (o->force ? CIP_OPEN_FORCE : 0u) |
                (o->check == CIP_CHECK_ON ? CIP_OPEN_CHECK : 0u) |
                (o->salvage != CIP_SALVAGE_NONE ? CIP_OPEN_SALVAGE : 0u) |
-               (o->salvage == CIP_SALVAGE_IN_ORDER ? CIP_OPEN_IN_ORDER : 0u);
+               (o->salvage == CIP_SALVAGE_IN_ORDER ? CIP_OPEN_IN_ORDER : 0u) |
+               (o->map ? CIP_OPEN_MAPPED : 0u);
     *out = f;
     st = make_pool(f, o->threads, err);
     if (st == CIP_OK)
@@ -337,6 +340,8 @@ static cip_status open_once(cip_file *f, const char *path, const char *format, c
     cip_lock_file lock;
     CIP_TRY(cip_io_open_path(&f->env, path, &f->io, err));
     CIP_TRY(cip_io_lock(f->io, err));
+    if ((f->flags & CIP_OPEN_MAPPED) != 0)
+        cip_io_read_mapped(f->io);
     CIP_TRY(share_foreign(f, path, &lock, err));
     cip_io_note_members(f->io, true);
     cip_status st = apply_journal(f, path, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A regular file, read by pread: no position, no lock, and a file cut short by others is an error
- * instead of a signal. A mapping is made only when a view asks for one. */
+ * instead of a signal. A mapping is made only when a view asks for one, or for all reads of a file
+ * that was opened so. */
 #include "io/io_impl.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ typedef struct file_io {
     cip_folder *behind;      /* that of the file to which a symbolic link led, or NULL */
     pthread_mutex_t lock;    /* guards map; a leaf */
     void *map;               /* of the whole file, or NULL */
+    bool direct;             /* reads are copies from the map; set before anybody reads */
 } file_io;
 
 /* Linux moves at most 2 GiB less a page at once; ranges read together are at most GROUP. */
@@ -72,23 +74,27 @@ static size_t adjacent(const cip_range *r, size_t n)
 
 static cip_status file_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
 {
+    const file_io *file = (const file_io *)io;
+    for (size_t i = 0; i < n && file->direct; i++)
+        memcpy(r[i].dst, (const uint8_t *)file->map + r[i].offset, r[i].nbytes);
+    if (file->direct)
+        return CIP_OK;
     while (n != 0) {
         size_t group = n == 1 ? 1 : adjacent(r, n);
         if (group == 1)
-            CIP_TRY(read_full((const file_io *)io, r->offset, r->dst, r->nbytes, err));
+            CIP_TRY(read_full(file, r->offset, r->dst, r->nbytes, err));
         else {
             /* One call for neighbours. What it leaves, for whatever reason, is read range by range.
              */
-            const file_io *f = (const file_io *)io;
             struct iovec iov[GROUP];
             for (size_t i = 0; i < group; i++)
                 iov[i] = (struct iovec){ .iov_base = r[i].dst, .iov_len = r[i].nbytes };
-            ssize_t got = preadv(f->fd, iov, (int)group, (off_t)r[0].offset);
+            ssize_t got = preadv(file->fd, iov, (int)group, (off_t)r[0].offset);
             size_t have = got != -1 ? (size_t)got : 0;
             for (size_t i = 0; i < group; i++) {
                 size_t skip = (size_t)cip_min_u64(have, r[i].nbytes);
                 have -= skip;
-                CIP_TRY(read_full(f, r[i].offset + skip, (uint8_t *)r[i].dst + skip,
+                CIP_TRY(read_full(file, r[i].offset + skip, (uint8_t *)r[i].dst + skip,
                                   r[i].nbytes - skip, err));
             }
         }
@@ -156,6 +162,13 @@ static cip_status file_map(cip_io *io, const uint8_t **ptr, cip_err *err)
     return st;
 }
 
+void cip_io_read_mapped(cip_io *io)
+{
+    const uint8_t *map;
+    if (io->ops->map == file_map)
+        ((file_io *)io)->direct = file_map(io, &map, NULL) == CIP_OK;
+}
+
 static cip_status open_outside(const file_io *f, cip_folder *folder, const char *name, cip_io **out,
                                cip_err *err)
 {
@@ -186,6 +199,8 @@ static cip_status open_in(const file_io *f, cip_folder *folder, const char *name
     CIP_GO(cip_buf_addf(&inside, err, "%.*s", slash != NULL ? (int)(slash + 1 - text) : 0, text));
     CIP_GO(cip_folder_open_beneath(folder, text, text, &fd, err));
     CIP_GO(cip_file_new(env, fd, text, folder, (const char *)inside.ptr, out, err));
+    if (f->direct)
+        cip_io_read_mapped(*out);
 done:
     cip_buf_clear(&path);
     cip_buf_clear(&inside);

@@ -117,6 +117,10 @@ uint64_t cip_io_next_data(cip_io *io, uint64_t off);
 /* The bytes in place, for views only: a file truncated by others then faults. UNSUPPORTED where it
  * cannot. Lives until close. Thread-safe. */
 cip_status cip_io_map(cip_io *io, const uint8_t **ptr, cip_err *err);
+/* Reads of a file, and of members that are opened from now on, are copies from a mapping: they cost
+ * no system call, but a file that others make shorter faults. Before anybody else reads it;
+ * nothing changes for what cannot be mapped. */
+void cip_io_read_mapped(cip_io *io);
 /* BUSY ("file changed since open") when a file's size or time of change, what its lock file counts,
  * a store's version, or a member that was noted is not what it was; OK for ios that cannot tell. To
  * be asked before and after what must not be a mixture. */

@@ -390,6 +390,29 @@ static void a_mapping_shows_the_file_and_is_made_once(void **state)
     assert_int_equal(hook.calls, 0);
 }
 
+static void reads_of_a_mapped_file_are_copies(void **state)
+{
+    (void)state;
+    uint8_t b[60] = { 0 };
+    cip_io *io = open_data(), *member, *memory;
+    const cip_range r[] = { { 10, 10, b }, { 20, 5, b + 10 }, { 4990, 10, b + 15 } };
+    cip_io_read_mapped(io);
+    assert_int_equal(cip_io_read_ranges(io, r, 3, NULL), CIP_OK);
+    assert_memory_equal(b, data + 10, 15);
+    assert_memory_equal(b + 15, data + 4990, 10);
+    assert_int_equal(cip_io_read(io, 4999, b, 2, NULL), CIP_ERR_TRUNCATED);
+    assert_int_equal(cip_io_open_member(io, "data", 0, &member, NULL), CIP_OK);
+    assert_int_equal(cip_io_read(member, 7, b, 60, NULL), CIP_OK);
+    assert_memory_equal(b, data + 7, 60);
+    assert_int_equal(hook.calls + hook.vcalls, 0);
+    cip_io_close(member);
+    cip_io_close(io);
+    assert_int_equal(cip_io_open_memory(&env, "x", 1, "m", &memory, NULL), CIP_OK);
+    cip_io_read_mapped(memory);
+    assert_int_equal(cip_io_read(memory, 0, b, 1, NULL), CIP_OK);
+    cip_io_close(memory);
+}
+
 static void an_empty_file_reads_and_maps_as_nothing(void **state)
 {
     (void)state;
@@ -401,6 +424,8 @@ static void an_empty_file_reads_and_maps_as_nothing(void **state)
     assert_int_equal(cip_io_read(io, 0, data, 1, NULL), CIP_ERR_TRUNCATED);
     assert_int_equal(cip_io_map(io, &p, NULL), CIP_OK);
     assert_non_null(p);
+    cip_io_read_mapped(io);
+    assert_int_equal(cip_io_read(io, 0, data, 0, NULL), CIP_OK);
     cip_io_close(io);
 }
 
@@ -415,6 +440,7 @@ static void what_cannot_be_mapped_says_so(void **state)
     close(fd);
     assert_int_equal(cip_io_map(io, &p, &err), CIP_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "cannot map 'wo'"));
+    cip_io_read_mapped(io);
     assert_int_equal(cip_io_read(io, 0, data, 1, &err), CIP_ERR_IO);
     cip_io_close(io);
 }
@@ -657,6 +683,7 @@ int main(void)
         cmocka_unit_test_setup(a_file_cut_short_since_is_busy_and_not_a_lie, reset),
         cmocka_unit_test_setup(a_file_written_to_since_is_noticed, reset),
         cmocka_unit_test_setup(a_mapping_shows_the_file_and_is_made_once, reset),
+        cmocka_unit_test_setup(reads_of_a_mapped_file_are_copies, reset),
         cmocka_unit_test_setup(an_empty_file_reads_and_maps_as_nothing, reset),
         cmocka_unit_test_setup(what_cannot_be_mapped_says_so, reset),
         cmocka_unit_test_setup(what_is_no_file_is_named_and_hangs_nothing, reset),

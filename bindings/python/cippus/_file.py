@@ -400,6 +400,7 @@ def open(
     allow_external: bool = False,
     force: bool = False,
     sidecar: bool = False,
+    mmap: bool = False,
     offset: int = 0,
     storage_options: Optional[dict[str, Any]] = None,
     version: Optional[str] = None,
@@ -431,12 +432,15 @@ def open(
     - `allow_external` allows external files outside the file's folder.
     - `force` ignores unknown versions and flags.
     - `sidecar` keeps decoder checkpoints in a file beside this one.
+    - `mmap` (only "r") maps the file, so that small windows and elements of plain data are read faster. If another program makes
+      the file shorter meanwhile, this process ends (SIGBUS).
     - `offset` is the byte where the file starts."""
     reading = {
         "check": check is not None,
         "allow_external": allow_external,
         "force": force,
         "sidecar": sidecar,
+        "mmap": mmap,
         "offset": offset != 0,
         "storage_options": storage_options is not None,
     }
@@ -454,6 +458,8 @@ def open(
     for name, given in (reading if mode in ("w", "x") else writing).items():
         if given:
             raise unexpected("open", name, (), f" in mode {mode!r}")
+    if mmap and mode == "r+":
+        raise unexpected("open", "mmap", (), " in mode 'r+'")
     if mode in ("w", "x"):
         return _write.create(
             file, format=format, overwrite=mode == "w", threads=threads, version=version, codec=codec, byteorder=byteorder,
@@ -466,7 +472,7 @@ def open(
     checked = 0 if check is None else 1 if check else 2
     opened = _cippus.open(
         EditableFile if mode == "r+" else File,
-        kind, source, name, format, threads, checked, allow_external, force, sidecar, offset,
+        kind, source, name, format, threads, checked, allow_external, force, sidecar, mmap, offset,
     )  # fmt: skip
     if isinstance(source, _fs.Remote):
         opened._state = source.state

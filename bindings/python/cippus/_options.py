@@ -17,6 +17,7 @@ class OpenOptions(TypedDict, total=False):
     allow_external: bool
     force: bool
     sidecar: bool
+    mmap: bool
     offset: int
     storage_options: Optional[dict[str, Any]]
 

@@ -79,22 +79,24 @@ static cip_status open_source(cippy_file *f, const ready_source *s, const cip_op
     CIPPY_END_STOPPABLE return status;
 }
 
-/* open(class, kind, from, name, format, threads, check, allow_external, force, sidecar, offset) */
+/* open(class, kind, from, name, format, threads, check, allow_external, force, sidecar, mmap,
+ * offset) */
 static PyObject *module_open(PyObject *module, PyObject *args)
 {
-    int kind, check, external, force, sidecar;
+    int kind, check, external, force, sidecar, map;
     PyObject *class, *from, *name;
     ready_source ready = { .path = NULL };
     cip_open_options options = { .size = sizeof options };
     unsigned long long offset;
     cip_err err = CIP_ERR_INIT;
-    if (!PyArg_ParseTuple(args, "OiOOzIipppK", &class, &kind, &from, &name, &options.format,
-                          &options.threads, &check, &external, &force, &sidecar, &offset))
+    if (!PyArg_ParseTuple(args, "OiOOzIippppK", &class, &kind, &from, &name, &options.format,
+                          &options.threads, &check, &external, &force, &sidecar, &map, &offset))
         return NULL;
     options.check = (cip_check)check;
     options.allow_external = external != 0;
     options.force = force != 0;
     options.sidecar = sidecar != 0;
+    options.map = map != 0;
     options.offset = offset;
     cippy_file *f = cippy_file_new(module, class, name);
     cippy_calls calls = cippy_calls_of(Py_None, Py_None);

@@ -495,3 +495,16 @@ def test_a_walk_over_many_arrays_is_linear(monkeypatch):
         for path in ("a", "/a7", "", 7, "a7/x"):
             with pytest.raises(KeyError):
                 f.arrays[path]
+
+
+@pytest.mark.parametrize("name", ["a.asdf", "a.b2nd", "a.ra", "a.npy", "a.blp", "a.blz"])
+def test_a_mapped_file_reads_the_same(tmp_path, name):
+    a = np.arange(60_000, dtype=">f4").reshape(200, 300)
+    with cippus.create(tmp_path / name, codec="none" if name == "a.asdf" else None) as w:
+        w["a" if name in ("a.asdf", "a.blz") else ""] = a
+    with cippus.open(tmp_path / name, mmap=True) as f:
+        x = next(iter(f.arrays.values()))
+        for key in (np.s_[...], np.s_[3:50, 7:90], np.s_[-1, ::-3], np.s_[5, 6], np.s_[[3, 9, 3], [1, 2, 299]]):
+            np.testing.assert_array_equal(x[key], a[key])
+    with pytest.raises(TypeError, match="'mmap' in mode 'r\\+'"):
+        cippus.open(tmp_path / name, "r+", mmap=True)

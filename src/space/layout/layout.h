@@ -327,11 +327,12 @@ struct cip_layout {
 
 /* What the caller of open asked for. */
 enum {
-    CIP_OPEN_EXTERNAL = 1, /* external files outside the folder may be opened */
-    CIP_OPEN_FORCE = 2,    /* go on where the version or flags are unknown */
-    CIP_OPEN_CHECK = 4,    /* blocks are compared with their checksums before they are read */
-    CIP_OPEN_SALVAGE = 8,  /* what is damaged is opened as far as what it holds is certain */
-    CIP_OPEN_IN_ORDER = 16 /* besides: chunks whose order is lost lie in it in the file */
+    CIP_OPEN_EXTERNAL = 1,  /* external files outside the folder may be opened */
+    CIP_OPEN_FORCE = 2,     /* go on where the version or flags are unknown */
+    CIP_OPEN_CHECK = 4,     /* blocks are compared with their checksums before they are read */
+    CIP_OPEN_SALVAGE = 8,   /* what is damaged is opened as far as what it holds is certain */
+    CIP_OPEN_IN_ORDER = 16, /* besides: chunks whose order is lost lie in it in the file */
+    CIP_OPEN_MAPPED = 32    /* reads are copies from a mapping of the file */
 };
 
 /* Making a layout; `io` is borrowed unless owns_io is set afterwards. The env outlives it. */
