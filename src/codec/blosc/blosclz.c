@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/endian.h"
 #include "base/num.h"
 
 enum {
@@ -15,7 +16,8 @@ enum {
     MIN_MATCH = 3,              /* added to it */
     FAR = 31,                   /* distance bits that, with a byte 255 behind, mean a far match */
     FAR_BASE = (31 << 8) + 256, /* added to what a far match says */
-    WIDE = 16                   /* bytes copied at once where there is room */
+    WIDE = 16,                  /* bytes copied at once where there is room */
+    WORD = 8
 };
 
 typedef struct stream {
@@ -65,6 +67,22 @@ static void repeat(uint8_t *out, size_t dist, size_t len)
     }
 }
 
+/* The last `dist` bytes, fewer than WIDE, repeated to `len` and up to WIDE bytes more. */
+static inline void repeat_near(uint8_t *out, size_t dist, size_t len)
+{
+    if (dist >= WORD) {
+        for (size_t i = 0; i < len; i += WORD)
+            memcpy(out + i, out + i - dist, WORD);
+        return;
+    }
+    uint64_t word = cip_load_u64(out - dist, false) & ((UINT64_C(1) << 8 * dist) - 1);
+    for (size_t have = dist; have < WORD; have *= 2)
+        word |= word << 8 * have;
+    const size_t step = WORD - WORD % dist; /* whole repetitions: each word begins with one */
+    for (size_t i = 0; i < len; i += step)
+        cip_store_u64(out + i, word, false);
+}
+
 static inline cip_status match(stream *s, size_t dist, size_t len, cip_err *err)
 {
     size_t room = (size_t)(s->out_end - s->out);
@@ -74,14 +92,15 @@ static inline cip_status match(stream *s, size_t dist, size_t len, cip_err *err)
                         (size_t)(s->out - s->begin), dist);
     if (len > room)
         return fail_room(s, err);
-    if (dist >= WIDE && room - len >= WIDE) {
+    if (room - len < WIDE)
+        repeat(s->out, dist, len);
+    else if (dist >= WIDE)
         for (size_t i = 0; i < len; i += WIDE)
             memcpy(s->out + i, s->out + i - dist, WIDE);
-    } else if (dist == 1) {
+    else if (dist == 1 && len > 2 * WIDE)
         memset(s->out, s->out[-1], len);
-    } else {
-        repeat(s->out, dist, len);
-    }
+    else
+        repeat_near(s->out, dist, len);
     s->out += len;
     return CIP_OK;
 }

@@ -117,10 +117,12 @@ static void matches_of_any_distance_and_length_overlap_as_byte_by_byte(void **st
             for (size_t k = 0; k < len; k++)
                 want[32 + k] = want[32 + k - dist];
             assert_decodes(stream, 36, want, 32 + len); /* it may end in a match */
-            stream[36] = 31;                            /* and with room behind it */
             memset(stream + 37, 'z', 32);
             memset(want + 32 + len, 'z', 32);
-            assert_decodes(stream, 37 + 32, want, 64 + len);
+            for (size_t room = 1; room <= 32; room++) { /* and with room behind it */
+                stream[36] = (uint8_t)(room - 1);
+                assert_decodes(stream, 37 + room, want, 32 + len + room);
+            }
         }
 }
 
