@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-enum { NSHARD = 16, NBUCKET = 64, NLOOK = 16 };
+enum { NSHARD = 16, NBUCKET = 64, NLOOK = 64 };
 
 struct cip_cache_entry {
     cip_cache_entry *chain;       /* next in the bucket */

@@ -120,13 +120,14 @@ static bool is_all(const blocks *s, const place *p)
     return nbytes == s->at->block_len;
 }
 
-/* Blocks that are read together, in order. Those of which only a part is wanted may be wanted again
- * and go to the cache; the others' memory is used again. */
+/* Blocks that are read together, in order. Those of which a part is wanted not for the first time
+ * go to the cache, in fresh memory, whose pages cost as much as decoding does; the others' memory
+ * is used again. */
 typedef struct batch {
     size_t n;
     uint64_t t[BATCH];
     cip_want want[BATCH];
-    cip_pooled room[BATCH]; /* of a block that is all wanted */
+    cip_pooled room[BATCH]; /* of a block that is not kept */
 } batch;
 
 static void drop_batch(const blocks *s, batch *m)
@@ -171,8 +172,10 @@ static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
     cip_pinned h = { 0 };
     place p;
     size_t len = (size_t)s->at->block_len, kept;
+    bool again;
     place_at(s, t, &p);
-    h.ptr = cip_cache_get(rd->cache, cip_block_key(s->b->g->s, s->at->i, p.off), &kept, &h.pin);
+    h.ptr = cip_cache_look(rd->cache, cip_block_key(s->b->g->s, s->at->i, p.off), &kept, &h.pin,
+                           &again);
     bool found = h.ptr != NULL && kept == len; /* the chunk itself may speak of other blocks */
     if (found)
         cast_block(s, &p, h.ptr);
@@ -183,7 +186,7 @@ static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
     *want = (cip_want){ .off = p.off, .len = len };
     m->t[m->n] = t;
     m->room[m->n] = (cip_pooled){ NULL, 0 };
-    if (is_all(s, &p)) {
+    if (is_all(s, &p) || !(again || cip_space_is_far(s->b->g->s))) {
         CIP_TRY(cip_buffer_pool_take(rd->buffers, len, &m->room[m->n], err));
         want->dst = m->room[m->n].ptr;
     } else {

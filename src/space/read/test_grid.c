@@ -447,16 +447,18 @@ static void a_window_costs_the_blocks_it_touches(void **state)
     check_blocks(blocked_space(), 0, 0, 7, 6, 0xFF); /* all of it: at once */
 }
 
-static void blocks_of_which_a_part_was_used_are_kept(void **state)
+static void blocks_of_which_a_part_was_used_again_are_kept(void **state)
 {
     (void)state;
     cip_space *s = blocked_space();
     check_blocks(s, 1, 2, 2, 1, 1 | 1 << 2);
+    check_blocks(s, 0, 0, 3, 2, 1 | 1 << 2);
     check_blocks(s, 0, 0, 4, 3, 0);
     check_blocks(s, 0, 1, 1, 3, 1 << 1);
-    s = blocked_space();
     check_blocks(s, 2, 3, 2, 3, 1 << 3); /* all of the block: not kept */
+    check_blocks(s, 2, 3, 2, 3, 1 << 3);
     check_blocks(s, 2, 3, 1, 1, 1 << 3);
+    check_blocks(s, 3, 3, 1, 1, 0);
 }
 
 static void what_is_kept_of_a_chunk_with_other_blocks_is_not_taken_for_one(void **state)
@@ -505,7 +507,7 @@ int main(void)
         TEST(the_largest_array_there_can_be_is_read_at_its_end),
         TEST(an_array_of_no_elements_has_no_bytes),
         TEST(a_window_costs_the_blocks_it_touches),
-        TEST(blocks_of_which_a_part_was_used_are_kept),
+        TEST(blocks_of_which_a_part_was_used_again_are_kept),
         TEST(what_is_kept_of_a_chunk_with_other_blocks_is_not_taken_for_one),
         TEST(grids_of_blocks_that_cannot_be_are_refused),
     };
