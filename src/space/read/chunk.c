@@ -272,8 +272,8 @@ static bool is_small_part(const cip_needs *needs, const cip_chunk_wish *w)
            w->piece->len <= needs->unit_end - w->piece->off;
 }
 
-/* All of what is decoded together; it goes into the cache when it is asked for again, since reads
- * of neighbours will want it, and those that are scattered would only fill fresh memory. */
+/* All of what is decoded together goes into the cache when it is asked for again, since reads of
+ * neighbours will want it; those that are scattered would only fill fresh memory. */
 static cip_status read_from_unit(needing *p, const cip_space *s, const cip_chunk_wish *w,
                                  cip_err *err)
 {
@@ -288,16 +288,15 @@ static cip_status read_from_unit(needing *p, const cip_space *s, const cip_chunk
     h.ptr = cip_cache_look(rd->cache, key, &len, &h.pin, &again);
     if (h.ptr == NULL || len != unit.len) { /* or it is of the file as it was before a change */
         cip_pinned_drop(rd, &h);
-        if (again)
-            CIP_TRY(cip_buffer_pool_get(rd->buffers, unit.len, &unit.dst, err));
-        else
-            CIP_TRY(cip_buffer_pool_take(rd->buffers, unit.len, &h.room, err));
-        h.ptr = unit.dst = again ? unit.dst : h.room.ptr;
+        if (!again)
+            return decode_planned(p, piece, 1, err);
+        CIP_TRY(cip_buffer_pool_get(rd->buffers, unit.len, &unit.dst, err));
+        h.ptr = unit.dst;
         st = decode_planned(p, &unit, 1, err);
-        if (st == CIP_OK && again)
+        if (st == CIP_OK)
             st = cip_cache_put(rd->cache, key, (cip_cache_data){ unit.dst, unit.len, true }, &h.pin,
                                err);
-        else if (again)
+        else
             cip_mem_put(&rd->env->mem, unit.dst);
     }
     if (st == CIP_OK)
