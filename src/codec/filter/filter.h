@@ -17,10 +17,6 @@ static inline size_t cip_delta_width(uint32_t typesize)
     return typesize % 8 == 0 ? 8 : 1;
 }
 
-/* `count` elements of `width` bytes from their planes: byte j of element i is src[j * stride + i].
- */
-void cip_unshuffle_planes(const uint8_t *src, size_t stride, size_t width, uint8_t *dst,
-                          size_t count);
 void cip_unshuffle(size_t width, const uint8_t *src, uint8_t *dst, size_t n);
 /* Of what that gives, the `len` bytes from `off` on, to dst. */
 void cip_unshuffle_part(size_t width, const uint8_t *src, size_t n, size_t off, uint8_t *dst,
