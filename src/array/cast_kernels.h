@@ -47,6 +47,14 @@ typedef uint64_t cip_num_kernel(size_t n, const uint8_t *restrict src, uint8_t *
                                 bool wrap);
 /* From int8 ... uint64, float32, float64 to bool and the same; NULL for others. */
 cip_num_kernel *cip_num_kernel_of(cip_kind from, cip_kind to, bool exact);
+/* Those of one level of vector instructions (base/cpu.h). */
+cip_num_kernel *cip_num_kernel_generic(cip_kind from, cip_kind to, bool exact);
+cip_num_kernel *cip_num_kernel_avx2(cip_kind from, cip_kind to, bool exact);
+cip_num_kernel *cip_num_kernel_avx512(cip_kind from, cip_kind to, bool exact);
+
+/* Words of `swap` (2, 4, 8) bytes turned round, from the first of n bytes on; returns how many
+ * bytes it did: whole vectors. src == dst is fine. */
+size_t cip_swap_avx2(unsigned swap, const uint8_t *src, uint8_t *dst, size_t n);
 
 /* How an n-d copy walks: aligned views; the axis that goes through the cast at once; where another
  * axis is the fastest of the target, that one (otherwise -1) and the elements on a side of the

@@ -3,7 +3,7 @@
  * them; swaps of 2 and 4 bytes work on the lanes of 64-bit words, which any machine does well. */
 #include "array/cast_kernels.h"
 
-#include "base/endian.h"
+#include "base/cpu.h"
 
 static inline uint64_t swap_in_2(uint64_t v)
 {
@@ -48,6 +48,19 @@ static inline void swap_block(size_t nbytes, const uint8_t *src, uint8_t *dst, u
         swap_bytes(nbytes, src, dst, swap_in_4);
     else
         swap_bytes(nbytes, src, dst, swap_in_8);
+}
+
+static void swap_all(size_t nbytes, const uint8_t *src, uint8_t *dst, unsigned swap)
+{
+    size_t done = 0;
+#if CIP_CPU_HAS_AVX
+    if (cip_cpu() >= CIP_CPU_AVX2)
+        done = cip_swap_avx2(swap, src, dst, nbytes);
+#endif
+    if (src == dst) /* said to the compiler, which makes vectors only of what does not overlap */
+        swap_block(nbytes - done, dst + done, dst + done, swap);
+    else
+        swap_block(nbytes - done, src + done, dst + done, swap);
 }
 
 /* `size` is a constant wherever it matters: the call is inlined. The run is taken by value here and
@@ -112,7 +125,7 @@ void cip_move(const cip_run *r, size_t size, unsigned swap)
     if (size == 0 || r->n == 0)
         return;
     if (swap > 1 && packed)
-        swap_block(r->n * size, r->src, r->dst, swap);
+        swap_all(r->n * size, r->src, r->dst, swap);
     else if (swap > 1)
         swap_elements(*r, size, swap);
     else if (r->src == r->dst && r->src_stride == r->dst_stride)
