@@ -12,9 +12,11 @@
 cip_num_kernel *cip_num_kernel_of(cip_kind from, cip_kind to, bool exact)
 {
 #if CIP_CPU_HAS_AVX
+    /* large integers become floats by an instruction of AVX-512, or in plain C */
+    bool large = (from == CIP_I64 || from == CIP_U64) && (to == CIP_F32 || to == CIP_F64);
     if (cip_cpu() == CIP_CPU_AVX512)
         return cip_num_kernel_avx512(from, to, exact);
-    if (cip_cpu() == CIP_CPU_AVX2)
+    if (cip_cpu() == CIP_CPU_AVX2 && !large)
         return cip_num_kernel_avx2(from, to, exact);
 #endif
     return cip_num_kernel_generic(from, to, exact);
