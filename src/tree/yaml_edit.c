@@ -364,7 +364,7 @@ done:
     return st;
 }
 
-/* Applies the queue, which is empty then. */
+/* Applies the queue, which is empty then, unless there was no memory. */
 static cip_status apply_queue(cip_yaml_edit *e, cip_err *err)
 {
     cip_yaml_text next;
@@ -378,7 +378,8 @@ static cip_status apply_queue(cip_yaml_edit *e, cip_err *err)
     CIP_GO(cip_changes_apply(list, n, &e->opt, &next, err));
 done:
     cip_mem_put(&e->env->mem, list);
-    queue_clear(e);
+    if (st != CIP_ERR_NOMEM)
+        queue_clear(e);
     cip_yaml_text_clear(st == CIP_OK ? &e->now : &next);
     if (st == CIP_OK)
         e->now = next;
@@ -418,6 +419,7 @@ static void kept_clear(cip_yaml_edit *e)
     e->kept = (cip_arena){ .mem = &e->env->mem };
 }
 
+/* Without memory the queue stays, for another try; what else it fails with breaks the edit. */
 static cip_status flush(cip_yaml_edit *e, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
@@ -426,20 +428,23 @@ static cip_status flush(cip_yaml_edit *e, cip_err *err)
     CIP_TRY(cip_mem_get(&e->env->mem, n * sizeof *all, (void **)&all, err));
     memcpy(all, e->queue.ptr, n * sizeof *all);
     cip_status st = apply_queue(e, &why);
+    const bool waits = st == CIP_ERR_NOMEM;
     if (is_refused(st))
-        st = replay(e, all, n, err);
-    else if (st != CIP_OK)
-        cip_fail(err, st, why.offset, "%s", why.text);
+        st = replay(e, all, n, &e->broken);
+    else if (st != CIP_OK && !waits)
+        e->broken = why;
     cip_mem_put(&e->env->mem, all);
+    if (waits)
+        return cip_err_give(err, &why, st);
     queue_clear(e);
     kept_clear(e);
-    return st;
+    return CIP_OK;
 }
 
 cip_status cip_yaml_edit_flush(cip_yaml_edit *e, cip_err *err)
 {
     if (e->broken.code == CIP_OK && queue_len(e) != 0)
-        (void)flush(e, &e->broken);
+        CIP_TRY(flush(e, err));
     if (e->broken.code == CIP_OK)
         return CIP_OK;
     return cip_fail(err, (cip_status)e->broken.code, e->broken.offset, "%s", e->broken.text);
