@@ -369,18 +369,23 @@ CIP_API cip_status cip_change_range(cip_change *c, const char *path, const char 
 CIP_API cip_status cip_change_tree(cip_change *c, const cip_node **root, cip_err *err);
 
 /** Goes on without the calls and boxes that failed: the commit makes all others. OK if none failed.
- * A call that failed halfway (reading the file, disk full, no memory) may have left a part. Then
- * this gives its error again, as all further calls do, and only cip_change_abort is left. The same
- * is true after a plan or commit that failed. */
+ * A call that failed halfway (disk full, no memory) may have left a part. Then this gives its error
+ * again, as all further calls do, and only cip_change_undo and cip_change_abort are left. After a
+ * plan or commit that failed, it is only cip_change_abort. */
 CIP_API cip_status cip_change_forget_failure(cip_change *c, cip_err *err);
-/** Several calls as one step, all of them or none: marks where the change is, in place of an
- * earlier mark. */
-CIP_API cip_status cip_change_mark(cip_change *c, cip_err *err);
-/** Takes back everything that was set, removed, moved and put since the mark. Calls that failed
- * since then no longer count, and slabs that were declared since are gone. The mark stays. ARG if
- * there is none. UNSUPPORTED, with nothing taken back, if elements or shapes of arrays changed
- * since, or a column came. */
-CIP_API cip_status cip_change_undo(cip_change *c, cip_err *err);
+/** Marks where the change is, to go back to. *mark (may be NULL) is its number, over 0. Marks nest:
+ * each step of a step may have its own. They cost something in proportion to what is changed while
+ * there is one. Those of a change end with cip_change_defrag, cip_change_plan and the commit. */
+CIP_API cip_status cip_change_mark(cip_change *c, uint64_t *mark, cip_err *err);
+/** Takes back everything since the mark: values, nodes, arrays, elements, rows, shapes and columns.
+ * The change is as it was then: a commit writes the same bytes as without the calls that were taken
+ * back. Calls that failed since, halfway or not, no longer count, and slabs declared since are
+ * gone. The mark stays, later ones are dropped. `mark` 0 is the last one. ARG if the mark was
+ * dropped, or there is none. UNSUPPORTED, with nothing taken back, if boxes were written since into
+ * a slab that was declared before. */
+CIP_API cip_status cip_change_undo(cip_change *c, uint64_t mark, cip_err *err);
+/** Drops the mark (0: the last one) and later ones. What was changed since stays. ARG as above. */
+CIP_API cip_status cip_change_release(cip_change *c, uint64_t mark, cip_err *err);
 
 /* --- the end */
 

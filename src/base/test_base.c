@@ -22,6 +22,7 @@
 #include "base/sized.h"
 #include "base/stop.h"
 #include "base/strmap.h"
+#include "base/undo.h"
 
 /* --- errors, cursor, numbers ------------------------------------------------------------------ */
 
@@ -274,6 +275,9 @@ static void maps_find_what_was_put(void **state)
     }
     for (size_t i = 0; i < 2000; i++)
         assert_int_equal(cip_strmap_get(&m, (cip_bytes){ (uint8_t *)key[i], strlen(key[i]) }), i);
+    cip_strmap_drop(&m, (cip_bytes){ (uint8_t *)key[1], strlen(key[1]) });
+    assert_int_equal(cip_strmap_get(&m, (cip_bytes){ (uint8_t *)key[1], strlen(key[1]) }),
+                     SIZE_MAX);
     assert_int_equal(m.len, 2000);
     assert_int_equal(cip_strmap_put(&m, (cip_bytes){ (uint8_t *)key[7], 1 }, 70, &was, NULL),
                      CIP_OK);
@@ -635,6 +639,54 @@ static void bytes_that_differ_are_found_in_runs(void **state)
     }
 }
 
+static void set(cip_undo *u, int *x, int v)
+{
+    assert_int_equal(cip_undo_keep(u, x, sizeof *x, NULL), CIP_OK);
+    *x = v;
+}
+
+static void what_was_overwritten_is_put_back(void **state)
+{
+    (void)state;
+    static uint8_t much[600 << 10];
+    cip_mem mem;
+    int x = 1, y = 1;
+    cip_mem_init(&mem, NULL, 0);
+    cip_undo u = { .mem = &mem, .call = 1 };
+    set(&u, &x, 2);
+    set(&u, &x, 3);
+    assert_true(cip_undo_call(&u)); /* all of the call that failed */
+    assert_int_equal(x, 1);
+    set(&u, &x, 4);
+    cip_undo_next(&u); /* it stays */
+    assert_int_equal(mem.used, 0);
+    u.mark = 1;
+    const cip_undo_entry *const before = u.last;
+    set(&u, &y, 5);
+    const cip_undo_entry *const mark = u.last;
+    set(&u, &x, 6);
+    cip_undo_next(&u);
+    set(&u, &x, 7);
+    assert_true(cip_undo_call(&u)); /* but what earlier ones did */
+    assert_int_equal(x, 6);
+    y = 8;
+    cip_undo_to(&u, mark);
+    cip_undo_again(&u, before); /* the state of the mark, as often as it is wanted */
+    assert_true(x == 4 && y == 1);
+    y = 9;
+    cip_undo_again(&u, before);
+    assert_int_equal(y, 1);
+    u.mark = 0;
+    cip_undo_next(&u);
+    assert_int_equal(mem.used, 0);
+    for (int i = 0; i < 2; i++) /* more than a call alone keeps */
+        assert_int_equal(cip_undo_keep(&u, much, sizeof much, NULL), CIP_OK);
+    assert_false(cip_undo_call(&u));
+    assert_int_equal(mem.used, 0);
+    cip_undo_next(&u);
+    assert_true(cip_undo_call(&u));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -662,6 +714,7 @@ int main(void)
         cmocka_unit_test(structs_of_other_versions_are_filled),
         cmocka_unit_test(a_report_that_says_all_once_drops_repetitions),
         cmocka_unit_test(bytes_that_differ_are_found_in_runs),
+        cmocka_unit_test(what_was_overwritten_is_put_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/num.h"
+#include "base/undo.h"
 #include "io/out.h"
 #include "io/patch.h"
 #include "space/change/chunk_changes.h"
@@ -116,6 +117,7 @@ typedef struct cip_store_begin {
     cip_layout *old;      /* what an update changes, open from its file; NULL: a new file is made */
     cip_out *out;         /* of new files; of updates of a folder for what is new in it: members of
                              it are made with the revision, which has them before `finish` */
+    cip_undo *undo;       /* of updates: keeps what they overwrite in memory */
     cip_io *temporary;    /* of updates: empty, made a file only when much is written; the revision
                              may take ranges of it */
     /* Of updates, when they end (NULL: no): whether nobody reads the file as it was before, so that
@@ -194,11 +196,14 @@ typedef struct cip_array_store {
     cip_status (*remove)(void *w, const char *path, cip_err *err);
     /* `replace`: what `to` names goes first; without it that is ARG. */
     cip_status (*move)(void *w, const char *from, const char *to, bool replace, cip_err *err);
-    /* Both or none, where there is `set`: marks where the update is, in place of an earlier mark;
-     * and takes back what was set, removed, moved and came since. No elements changed meanwhile,
-     * and no array was added (`add`). */
-    cip_status (*mark)(void *w, cip_err *err);
-    cip_status (*undo)(void *w, cip_err *err);
+    /* Optional: a mark is set. What is not kept in `undo` of cip_store_begin as it is overwritten
+     * is kept now: there, or in *at (NULL before). */
+    cip_status (*mark)(void *w, void **at, cip_err *err);
+    /* With an *at: goes back to it, before all that is kept since is put back, and then later marks
+     * end. A failure has done nothing, and nothing is put back. */
+    cip_status (*go_back)(void *w, const void *at, cip_err *err);
+    /* ... the mark ends, the newest first. */
+    void (*unmark)(void *w, void *at);
     /* The tree with the changes so far, borrowed until the next one: what has `set` has it. */
     cip_status (*tree_now)(void *w, const cip_node **root, cip_err *err);
     /* Whether an array is, or may be, listed by the path of this node of the tree; *within: others

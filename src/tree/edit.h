@@ -58,6 +58,8 @@ const cip_node *cip_yaml_edit_get(cip_yaml_edit *e, const char *path, cip_err *e
 const cip_node *cip_yaml_edit_root(const cip_yaml_edit *e);
 /* The text as it is now, borrowed until the next change. */
 cip_bytes cip_yaml_edit_text(const cip_yaml_edit *e);
+/* How often it changed, what waits included. */
+uint64_t cip_yaml_edit_changes(const cip_yaml_edit *e);
 /* Whether comments stand in the text. */
 bool cip_yaml_edit_has_comments(const cip_yaml_edit *e);
 /* An anchor that two of its nodes have, or NULL; others refuse such a text. */

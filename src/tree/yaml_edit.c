@@ -70,6 +70,11 @@ void cip_yaml_edit_free(cip_yaml_edit *e)
     cip_mem_put(&e->env->mem, e);
 }
 
+uint64_t cip_yaml_edit_changes(const cip_yaml_edit *e)
+{
+    return e->nchange;
+}
+
 const cip_node *cip_yaml_edit_root(const cip_yaml_edit *e)
 {
     return e->now.root;
@@ -133,6 +138,7 @@ cip_status cip_yaml_apply(cip_yaml_edit *e, cip_text_change *c, cip_err *err)
     cip_yaml_text_clear(old);
     if (st == CIP_OK)
         e->now = next;
+    e->nchange += st == CIP_OK;
     return st;
 }
 
@@ -355,6 +361,7 @@ static cip_status try_queue(cip_yaml_edit *e, const char *path, const cip_node *
         CIP_GO(cip_arena_copy(&e->kept, path, strlen(path), &kept, err));
         q->path = kept;
         CIP_GO(cip_buf_add(&e->queue, &q, sizeof q, err));
+        e->nchange++;
     }
 done:
     *joins = *joins && st == CIP_OK;
@@ -383,6 +390,7 @@ done:
     cip_yaml_text_clear(st == CIP_OK ? &e->now : &next);
     if (st == CIP_OK)
         e->now = next;
+    e->nchange += st == CIP_OK;
     return st;
 }
 
@@ -593,6 +601,8 @@ void cip_yaml_swap(cip_yaml_edit *e, cip_yaml_edit *other)
 {
     const cip_yaml_text now = e->now;
     e->now = other->now;
+    e->nchange++;
+    other->nchange++;
     other->now = now;
 }
 

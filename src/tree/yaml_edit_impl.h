@@ -24,6 +24,7 @@ struct cip_yaml_edit {
     cip_env *env;
     cip_yaml_options opt;
     cip_yaml_text now;
+    uint64_t nchange; /* of `now` and of what waits */
     /* Sets that wait. All below but `broken` is about `now`, and made when the first is queued. */
     cip_buf queue; /* of queued *, in kept */
     cip_arena kept;

@@ -79,7 +79,8 @@ OPTIONAL_OF = {
     ("cip_change_put_array", "args"), ("cip_read_shape", "args"),
     ("cip_read_shape", "ndim"), ("cip_read_shape", "shape"),
     ("cip_read_shape", "nbytes"), ("cip_stat", "args"), ("cip_export", "args"),
-    ("cip_change_defrag", "fn"), ("cip_change_put_filled", "value"), ("cip_append", "path"),
+    ("cip_change_defrag", "fn"), ("cip_change_mark", "mark"),
+    ("cip_change_put_filled", "value"), ("cip_append", "path"),
     ("cip_selection_parse", "text"), ("cip_tree_find", "path"), ("cip_tree_find", "tag"),
     ("cip_file_next_array", "pattern"), ("cip_diff", "ndifferences"),
 }
@@ -88,7 +89,7 @@ REQUIRED_OF = {("cip_change_range", "selection"), ("cip_refs_write", "opts")}
 DATA = re.compile(r"cip_change_(write|read|array|append|insert|delete|range|resize)")
 # How a good call ends that the fixture's file is not made for.
 FAILING = {"cip_file_query": "CIP_ERR_UNSUPPORTED", "cip_change_freeze": "CIP_ERR_ARG",
-           "cip_change_undo": "CIP_ERR_ARG",
+           "cip_change_undo": "CIP_ERR_ARG", "cip_change_release": "CIP_ERR_ARG",
            "cip_view": "CIP_ERR_UNSUPPORTED"}
 # What a good struct has besides its size.
 FILLED = {

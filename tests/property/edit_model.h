@@ -121,6 +121,7 @@ static inline void world_begin(world *w, const char *path, const model *m)
     w->e.owner = getpid();
     w->e.big = -1; /* elements come in this machine's order */
     w->e.arena.mem = &w->file.env.mem;
+    w->e.undo = (cip_undo){ .mem = &w->file.env.mem, .call = 1 };
     w->e.ops = &fake_store;
     w->e.state = &w->stored;
     FAKE_MUST(cip_temporary_new(&w->file.env, NULL, &w->e.temporary, err));
@@ -128,7 +129,8 @@ static inline void world_begin(world *w, const char *path, const model *m)
 
 static inline void world_end(world *w)
 {
-    cip_edit_chunks_end(&w->e);
+    cip_edit_marks_end(&w->e);
+    cip_edit_chunks_end(&w->e, NULL);
     cip_io_close(w->e.temporary);
     cip_arena_clear(&w->e.arena);
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from contextlib import AbstractContextManager
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, overload
 
@@ -320,6 +321,11 @@ class EditableFile(File):
 
     def _resize_array(self, array: Array, shape: Any) -> None:
         self._changes().resize(array, shape)
+
+    def step(self) -> AbstractContextManager[None]:
+        """A `with` block of changes that are made together: an exception takes back those that were made in it, and no others.
+        Steps can contain steps."""
+        return self._changes().step()
 
     def commit(self) -> None:
         """Write the changes so far into the file: all of them, or none where it fails."""

@@ -2,10 +2,11 @@
 """New files, and changes of files that are there."""
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Optional, SupportsIndex
 
 import numpy as np
@@ -354,14 +355,23 @@ class Edit(_Target):
 
     def _put_whole(self, path: str, value: Any, same: dict[str, Any]) -> None:
         value = _value.taken(value, self._file)
-        change, came = self._begin(), dict(self._came)
-        change.mark()
-        try:
+        with self.step():
             self._put_parts(path, value, same)
+
+    @contextlib.contextmanager
+    def step(self) -> Iterator[None]:
+        change, came = self._begin(), dict(self._came)
+        mark = change.mark()
+        try:
+            yield
         except BaseException:
-            change.undo()
-            self._came = came
+            if self._open is change:  # it was not committed or dropped within
+                change.undo(mark)
+                change.release(mark)
+                self._came = came
             raise
+        if self._open is change:
+            change.release(mark)
 
     def _note(self, path: str) -> None:
         self._came[_plain(path)] = None

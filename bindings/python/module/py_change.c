@@ -231,24 +231,41 @@ static PyObject *change_move(PyObject *self, PyObject *args)
     return cippy_change_end(c, cip_change_move(c->change, from, to, replace != 0, &err), &err);
 }
 
-/* mark(): where undo() goes back to */
+/* mark() -> where undo(mark) goes back to, until release(mark) */
 static PyObject *change_mark(PyObject *self, PyObject *unused)
 {
     (void)unused;
     cippy_change *c = (cippy_change *)self;
     cip_err err = CIP_ERR_INIT;
-    return begin_edit(c) ? cippy_change_end(c, cip_change_mark(c->change, &err), &err) : NULL;
-}
-
-static PyObject *change_undo(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    cippy_change *c = (cippy_change *)self;
-    cip_err err = CIP_ERR_INIT;
+    uint64_t mark = 0;
     if (!begin_edit(c))
         return NULL;
+    PyObject *none = cippy_change_end(c, cip_change_mark(c->change, &mark, &err), &err);
+    if (none == NULL)
+        return NULL;
+    Py_DECREF(none);
+    return PyLong_FromUnsignedLongLong(mark);
+}
+
+static PyObject *change_undo(PyObject *self, PyObject *arg)
+{
+    cippy_change *c = (cippy_change *)self;
+    cip_err err = CIP_ERR_INIT;
+    const uint64_t mark = PyLong_AsUnsignedLongLong(arg);
+    if (PyErr_Occurred() || !begin_edit(c))
+        return NULL;
     note_change(c, true);
-    return cippy_change_end(c, cip_change_undo(c->change, &err), &err);
+    return cippy_change_end(c, cip_change_undo(c->change, mark, &err), &err);
+}
+
+static PyObject *change_release(PyObject *self, PyObject *arg)
+{
+    cippy_change *c = (cippy_change *)self;
+    cip_err err = CIP_ERR_INIT;
+    const uint64_t mark = PyLong_AsUnsignedLongLong(arg);
+    if (PyErr_Occurred() || !begin_edit(c))
+        return NULL;
+    return cippy_change_end(c, cip_change_release(c->change, mark, &err), &err);
 }
 
 /* --- arrays --------------------------------------------------------------------------------- */
@@ -621,7 +638,8 @@ static PyMethodDef methods[] = {
     { "resize", change_resize, METH_VARARGS, NULL },
     { "has", change_has, METH_VARARGS, NULL },
     { "mark", change_mark, METH_NOARGS, NULL },
-    { "undo", change_undo, METH_NOARGS, NULL },
+    { "undo", change_undo, METH_O, NULL },
+    { "release", change_release, METH_O, NULL },
     { NULL, NULL, 0, NULL },
 };
 

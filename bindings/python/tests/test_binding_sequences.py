@@ -705,6 +705,26 @@ class Sequence:
         found += ["attribute"] if self.has["attrs"] else []
         return found + (["columns"] if self.has["columns"] else [])
 
+    def change(self):
+        name = self.pick(self.steps())
+        if self.paths() or name in ("put", "put_several", "set", "remove", "move"):
+            getattr(self, name)()
+
+    def step(self):
+        """Changes that are made together, or taken back by an exception; steps among them."""
+        was, back = (copied(self.now), dict(self.attrs), self.moved, self.changed), self.chance(0.6)
+        self.note("step")
+        try:
+            with self.file.step():
+                for _ in range(self.rng.integers(1, 5)):
+                    self.step() if self.chance(0.2) else self.change()
+                if back:
+                    raise ZeroDivisionError
+        except ZeroDivisionError:
+            self.now, self.attrs, self.moved, self.changed = was
+            self.told["done", "step back"] += 1
+        self.check_pending()
+
     def run(self):
         self.create()
         with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -712,9 +732,7 @@ class Sequence:
             for _ in range(self.rng.integers(1, 4)):
                 before = self.content()
                 for _ in range(self.rng.integers(1, 8)):
-                    name = self.pick(self.steps())
-                    if self.paths() or name in ("put", "put_several", "set", "remove", "move"):
-                        getattr(self, name)()
+                    self.step() if self.chance(0.15) else self.change()
                     for _ in range(self.rng.integers(3)):
                         self.read()
                     if self.chance(0.15):

@@ -317,18 +317,25 @@ cip_status cip_change_forget_failure(cip_change *c, cip_err *err)
     return e == NULL ? cip_writer_forget(writer_of(c), err) : cip_edit_forget(e, err);
 }
 
-cip_status cip_change_mark(cip_change *c, cip_err *err)
+cip_status cip_change_mark(cip_change *c, uint64_t *mark, cip_err *err)
 {
     cip_edit *e;
     CIP_TRY(look(c, &e, err));
-    return cip_edit_mark(e, err);
+    return cip_edit_mark(e, mark, err);
 }
 
-cip_status cip_change_undo(cip_change *c, cip_err *err)
+cip_status cip_change_undo(cip_change *c, uint64_t mark, cip_err *err)
 {
     cip_edit *e;
     CIP_TRY(look(c, &e, err));
-    return cip_edit_undo(e, err);
+    return cip_edit_undo(e, mark, err);
+}
+
+cip_status cip_change_release(cip_change *c, uint64_t mark, cip_err *err)
+{
+    cip_edit *e;
+    CIP_TRY(look(c, &e, err));
+    return cip_edit_release(e, mark, err);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */

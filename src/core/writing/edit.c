@@ -42,6 +42,7 @@ static cip_status start_format(cip_edit *e, cip_err *err)
                                 .old = e->file->layout,
                                 .temporary = e->temporary,
                                 .out = cip_edit_out(e),
+                                .undo = &e->undo,
                                 .alone = is_alone,
                                 .alone_user = e,
                                 .now = cip_edit_changed,
@@ -179,6 +180,7 @@ static cip_status open_edit(const edited *what, const cip_change_options *opts, 
     e->big = -1;
     cip_report_init(&e->notes, &f->env.mem, false, o.on_note, o.user);
     e->arena.mem = e->rev.patch.arena.mem = &f->env.mem;
+    e->undo = (cip_undo){ .mem = &f->env.mem, .call = 1 };
     st = start(e, what, format, err);
     if (st != CIP_OK)
         cip_edit_abort(e);
@@ -310,10 +312,11 @@ void cip_edit_abort(cip_edit *e)
     if (e == NULL)
         return;
     cip_file *f = e->file;
+    cip_edit_marks_end(e);
     if (e->state != NULL && e->ops->clear != NULL)
         e->ops->clear(e->state);
     cip_file_close(e->seen.file);
-    cip_edit_chunks_end(e);
+    cip_edit_chunks_end(e, NULL);
     cip_edit_added_end(e);
     cip_revision_clear(&e->rev);
     cip_commit_end(e->commit);
@@ -333,9 +336,11 @@ cip_status cip_edit_there(const cip_edit *e, cip_err *err)
  * be written. What was torn is what it fails with, whatever failed before. */
 cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_err *err)
 {
-    const bool tears = st != CIP_OK && e->halfway && !e->torn;
+    const bool whole = st == CIP_OK || (!e->halfway && cip_undo_call(&e->undo));
+    const bool tears = !whole && !e->torn;
     e->halfway = false;
     e->ncall++;
+    cip_undo_next(&e->undo);
     if (st == CIP_OK)
         return CIP_OK;
     if (e->st == CIP_OK || tears) {
@@ -396,7 +401,6 @@ static cip_status freeze(cip_edit *e, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e->ops->freeze != NULL, "giving a stream its size", err));
     cip_status st = e->ops->freeze(e->state, err);
-    e->nmade += st == CIP_OK;
     e->halfway = st == CIP_ERR_NOMEM; /* a refusal leaves no trace */
     return st;
 }
@@ -411,7 +415,7 @@ static cip_status defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *e
     cip_report report;
     CIP_TRY(cip_edit_check(e, e->ops->defrag != NULL, "dropping unused data", err));
     e->halfway = true;
-    e->nmade++;
+    cip_edit_marks_end(e);
     cip_report_init(&report, &e->file->env.mem, false, fn, user);
     cip_status st = e->ops->defrag(e->state, &report, err);
     e->packed = true;
@@ -433,6 +437,7 @@ static cip_status finish(cip_edit *e, cip_err *err)
     if (e->finished)
         return CIP_OK;
     e->halfway = true; /* half of it is not to be committed */
+    cip_edit_marks_end(e);
     CIP_TRY(cip_edit_complete_slabs(e, err));
     if (e->o.history != NULL) {
         e->packed = false;

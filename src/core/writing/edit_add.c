@@ -23,11 +23,21 @@ struct cip_addition {
 
 /* --- new files of a folder -------------------------------------------------------------------- */
 
+static void members_back(void *self, const void *kept, size_t n)
+{
+    cip_edit *e = self;
+    size_t had;
+    memcpy(&had, kept, n);
+    cip_revision_unmake(&e->rev, had);
+}
+
 static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
 {
     cip_edit *e = user;
     cip_revision *as;
     cip_revision_out *p;
+    const cip_bytes had = { (const uint8_t *)&e->rev.nmember, sizeof e->rev.nmember };
+    CIP_TRY(cip_undo_add(&e->undo, members_back, e, had, (cip_bytes){ NULL, 0 }, err));
     CIP_TRY(CIP_ARENA_NEW(&e->arena, &p, 1, err));
     CIP_TRY(cip_revision_make(&e->rev, name, &as, err));
     cip_revision_out_begin(p, e->temporary, as);
@@ -78,10 +88,10 @@ static cip_status new_addition(cip_edit *e, const char *path, const cip_array_op
     CIP_TRY(cip_arena_copy(&e->arena, path, strlen(path), &copy, err));
     x->coming = (cip_coming){ .update = e->state, .path = copy, .replace = own->replace != 0 };
     x->coming.inlined = own->storage != NULL && strcmp(own->storage, "inline") == 0;
+    CIP_TRY(new_writer(e, x, err));
     x->next = e->added;
-    e->added = x;
-    *out = x;
-    return new_writer(e, x, err);
+    e->added = *out = x;
+    return CIP_OK;
 }
 
 /* A call that adds an array, from its beginning to its end. */
@@ -105,6 +115,8 @@ static cip_status begin(cip_edit *e, const cip_new_array *a, adding *to, cip_err
                         "an array that is added cannot lie in another file");
     if (has_own_state(e) || e->added == NULL)
         CIP_TRY(new_addition(e, a->path, &to->own, &to->x, err));
+    if (!has_own_state(e))
+        CIP_TRY(cip_writer_keep_in(to->x->writer, &e->undo, err));
     to->own.replace = 0;
     to->as.opts = &to->own;
     to->as.path = has_own_state(e) ? NAME : a->path;
@@ -124,7 +136,7 @@ static cip_status complete(cip_edit *e, struct cip_addition *x, cip_err *err)
 
 void cip_edit_added_drop(cip_edit *e, struct cip_addition *was)
 {
-    while (e->added != was && has_own_state(e)) {
+    while (e->added != was) {
         cip_edit_chunks_drop(e, e->added->coming.array);
         cip_writer_abort(e->added->writer);
         e->added = e->added->next;
@@ -133,19 +145,31 @@ void cip_edit_added_drop(cip_edit *e, struct cip_addition *was)
 
 size_t cip_edit_added_count(const cip_edit *e)
 {
-    return !has_own_state(e) && e->added != NULL ? e->added->writer->nentry : 0;
+    return !has_own_state(e) && e->added != NULL ? e->added->writer->nentry : SIZE_MAX;
+}
+
+uint64_t cip_edit_added_boxes(const struct cip_addition *added, size_t most)
+{
+    uint64_t n = 0;
+    for (const struct cip_addition *x = added; x != NULL; x = x->next) {
+        const cip_entry *entry = x->writer->first;
+        for (size_t i = 0; entry != NULL && i < most; i++, entry = entry->next)
+            n += atomic_load(&entry->slab.nbox);
+    }
+    return n;
 }
 
 /* An array that could not be added leaves nothing of its writer; and nothing among the others,
- * where they share one, unless that is torn. Nor does it in the tree, unless memory was too little
- * to go back. */
+ * where they share one: what the update's state had of it is put back. Nor does it in the tree,
+ * unless memory was too little to go back. */
 static cip_status ended(cip_edit *e, const adding *a, cip_status st)
 {
     if (st == CIP_OK)
         return CIP_OK;
     e->halfway = st == CIP_ERR_NOMEM && has_own_state(e);
-    cip_edit_added_drop(e, a->was);
-    if (!has_own_state(e) && e->added != NULL)
+    if (has_own_state(e))
+        cip_edit_added_drop(e, a->was);
+    else if (e->added != NULL)
         e->halfway = cip_writer_forget(e->added->writer, NULL) != CIP_OK;
     return cip_edit_did(e, a->before, st);
 }

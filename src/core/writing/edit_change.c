@@ -94,9 +94,12 @@ static cip_status set_placed(cip_edit *e, const cip_array *a, cip_chunk_changes 
     cip_edit_placed *p = placed_of(e, a);
     if (p == NULL) {
         CIP_TRY(CIP_ARENA_NEW(&e->arena, &p, 1, err));
+        CIP_TRY(cip_undo_keep(&e->undo, &e->placed, sizeof e->placed, err));
         p->next = e->placed;
         p->of = a;
         e->placed = p;
+    } else {
+        CIP_TRY(cip_undo_keep(&e->undo, p, sizeof *p, err));
     }
     p->c = c;
     p->at = *at;
@@ -117,6 +120,7 @@ cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
     if (*chunks != NULL)
         return CIP_OK;
     CIP_TRY(cip_chunk_changes_new(a, &f->form, e->temporary, chunks, err));
+    cip_chunk_changes_keep_in(*chunks, &e->undo);
     CIP_TRY(add_chunks(e, *chunks, err));
     if (!f->own)
         return CIP_OK;
@@ -124,12 +128,12 @@ cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
     return set_placed(e, a, *chunks, &a->view, err);
 }
 
-cip_status cip_edit_done(cip_edit *e, const cip_chunk_changes *chunks, uint64_t made, cip_status st)
+bool cip_edit_any_made(const cip_edit *e)
 {
-    const bool changed = cip_chunk_changes_made(chunks) != made;
-    e->nmade += changed;
-    e->halfway = e->halfway || (st != CIP_OK && changed);
-    return st;
+    const cip_edit_chunks *x = e->chunks;
+    while (x != NULL && cip_chunk_changes_made(x->c) == 0)
+        x = x->next;
+    return x != NULL;
 }
 
 cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
@@ -140,8 +144,7 @@ cip_status cip_edit_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
     if (cip_edit_in_columns(a))
         return cip_edit_records_elements(e, as_it_was(e, a), at, feed, err);
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
-    const uint64_t made = cip_chunk_changes_made(x);
-    return cip_edit_done(e, x, made, cip_chunk_changes_write(x, at, feed, err));
+    return cip_chunk_changes_write(x, at, feed, err);
 }
 
 /* --- rows and shapes -------------------------------------------------------------------------- */
@@ -187,29 +190,28 @@ static cip_status reshape_all(cip_chunk_changes *c, const cip_array *a, const re
 static cip_status tell_shape(cip_edit *e, const cip_array *a, cip_chunk_changes *c,
                              const cip_nd *at, bool own, cip_err *err)
 {
-    const bool before = e->halfway;
-    e->halfway = true;
-    e->nmade++;
-    CIP_TRY(e->ops->reshaped(e->state, a, at->shape, own ? c : NULL, err));
-    CIP_TRY(set_placed(e, a, c, at, err));
-    placed_of(e, a)->reshaped = true;
-    e->halfway = before;
-    return CIP_OK;
+    cip_status st = e->ops->reshaped(e->state, a, at->shape, own ? c : NULL, err);
+    e->halfway = st == CIP_ERR_NOMEM; /* a refusal leaves no trace */
+    CIP_TRY(st);
+    st = set_placed(e, a, c, at, err);
+    e->halfway = st != CIP_OK; /* the format has the shape already */
+    if (st == CIP_OK)
+        placed_of(e, a)->reshaped = true;
+    return st;
 }
 
 /* Rows that follow the last of the bytes. */
 static cip_status grow(cip_edit *e, const cip_array *now, cip_chunk_changes *c, uint64_t end,
                        const reshaping *r, cip_err *err)
 {
-    const uint64_t made = cip_chunk_changes_made(c), off = now->view.off;
+    const uint64_t off = now->view.off;
     uint64_t nelem = 0;
     cip_nd at;
     if (r->rows != NULL)
         cip_shape_nelem(r->rows->ndim, r->rows->shape, &nelem);
     CIP_TRY(cip_view_c_order(now->view.ndim, r->shape, now->view.itemsize, &at, err));
     at.off = off;
-    CIP_TRY(cip_edit_done(e, c, made,
-                          cip_chunk_changes_grow(c, end, nelem, now->view.itemsize, r->feed, err)));
+    CIP_TRY(cip_chunk_changes_grow(c, end, nelem, now->view.itemsize, r->feed, err));
     return tell_shape(e, as_it_was(e, now), c, &at, false, err);
 }
 
@@ -224,13 +226,9 @@ static cip_status cut_out(cip_edit *e, const cip_array *now, cip_chunk_changes *
     if (r->kind == CIP_CHANGE_ROWS)
         CIP_TRY(e->ops->form(e->state, a, CIP_CHANGE_SHAPE, r->shape, &f, err));
     CIP_TRY(cip_chunk_changes_apart(*c, a, now, &own, err));
-    const cip_status st = reshape_all(own, a, r, err);
-    if (st != CIP_OK) {
-        cip_chunk_changes_free(own);
-        return st;
-    }
+    CIP_TRY(add_chunks(e, own, err));
     *c = own;
-    return add_chunks(e, own, err);
+    return reshape_all(own, a, r, err);
 }
 
 static cip_status reshape_shared(cip_edit *e, const cip_array *now, const cip_change_form *f,
@@ -248,8 +246,7 @@ static cip_status reshape_shared(cip_edit *e, const cip_array *now, const cip_ch
     }
     CIP_TRY(cip_view_c_order(now->view.ndim, r->shape, now->view.itemsize, &at, err));
     const cip_array *a = as_it_was(e, now);
-    const uint64_t made = cip_chunk_changes_made(c);
-    CIP_TRY(apart ? cip_edit_done(e, c, made, reshape_all(c, cip_chunk_changes_array(c), r, err))
+    CIP_TRY(apart ? reshape_all(c, cip_chunk_changes_array(c), r, err)
                   : cut_out(e, now, &c, r, err));
     return tell_shape(e, a, c, &at, true, err);
 }
@@ -264,8 +261,7 @@ static cip_status reshape(cip_edit *e, const cip_array *a, reshaping *r, cip_err
     r->fill = f.fill;
     if (f.shared)
         return reshape_shared(e, cip_edit_now(e, as_it_was(e, a)), &f, c, r, err);
-    const uint64_t made = cip_chunk_changes_made(c);
-    return cip_edit_done(e, c, made, reshape_all(c, as_it_was(e, a), r, err));
+    return reshape_all(c, as_it_was(e, a), r, err);
 }
 
 cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const cip_feed *feed,
@@ -277,9 +273,7 @@ cip_status cip_edit_rows(cip_edit *e, const cip_array *a, uint64_t nrow, const c
     CIP_TRY(add_rows(a, nrow, shape, &rows, err));
     if (cip_edit_in_columns(a)) {
         CIP_TRY(cip_edit_records_rows(e, as_it_was(e, a), CIP_CHANGE_ROWS, shape, err));
-        cip_status st = cip_edit_records_elements(e, as_it_was(e, a), &rows, feed, err);
-        e->halfway = st != CIP_OK; /* the rows are there */
-        return st;
+        return cip_edit_records_elements(e, as_it_was(e, a), &rows, feed, err);
     }
     const bool none = !cip_shape_nelem(rows.ndim, rows.shape, &nelem) || nelem == 0;
     reshaping r = {
@@ -455,13 +449,9 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
     CIP_TRY(cip_chunk_move_may(&m, taken, err));
     if (!*taken)
         return CIP_OK;
-    const uint64_t made = cip_chunk_changes_made(x);
-    cip_status st = CIP_OK;
     if (at == &rows)
-        st = cip_chunk_changes_resize(x, as_it_was(e, a), shape, NULL, NULL, err);
-    if (st == CIP_OK)
-        st = cip_chunk_move(&m, taken, err);
-    return cip_edit_done(e, x, made, st);
+        CIP_TRY(cip_chunk_changes_resize(x, as_it_was(e, a), shape, NULL, NULL, err));
+    return cip_chunk_move(&m, taken, err);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -514,9 +504,8 @@ void cip_edit_chunks_drop(cip_edit *e, const cip_array *a)
     }
 }
 
-void cip_edit_chunks_end(cip_edit *e)
+void cip_edit_chunks_end(cip_edit *e, cip_edit_chunks *from)
 {
-    for (cip_edit_chunks *x = e->chunks; x != NULL; x = x->next)
-        cip_chunk_changes_free(x->c);
-    e->chunks = NULL;
+    for (; e->chunks != from; e->chunks = e->chunks->next)
+        cip_chunk_changes_free(e->chunks->c);
 }

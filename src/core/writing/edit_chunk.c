@@ -15,9 +15,8 @@ typedef struct put_chunk {
 } put_chunk;
 
 /* A chunk that came encoded is decoded once: what cannot be read must not be written. */
-static cip_status look_at(void *user, cip_err *err)
+static cip_status look_at(const put_chunk *x, cip_err *err)
 {
-    const put_chunk *x = user;
     cip_edit *e = x->e;
     const cip_array *a = x->a;
     const uint64_t i = x->i;
@@ -34,14 +33,16 @@ static cip_status look_at(void *user, cip_err *err)
     return st;
 }
 
-static cip_status put_stored(put_chunk *x, cip_chunk_changes *to, cip_bytes bytes, cip_err *err)
+static cip_status put_stored(const put_chunk *x, cip_chunk_changes *to, cip_bytes bytes,
+                             cip_err *err)
 {
     const cip_array_form *f = cip_chunk_changes_form(to);
     cip_chunk_in in = { .run = 1, .bytes = bytes };
     CIP_TRY(cip_chunk_changes_raw_len(to, x->i, &in.raw_len, err));
     if (f->sum_id != CIP_SUM_NONE)
         CIP_TRY(cip_sum_of(&x->e->file->env.mem, (cip_sum_id)f->sum_id, bytes, in.sum, err));
-    return cip_chunk_changes_put_checked(to, x->i, &in, look_at, x, err);
+    CIP_TRY(cip_chunk_changes_put(to, x->i, &in, err));
+    return look_at(x, err);
 }
 
 static cip_status next_of_bytes(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
@@ -84,12 +85,10 @@ static cip_status put(cip_edit *e, const cip_array *a, uint64_t i, bool stored, 
     cip_chunk_changes *to;
     CIP_TRY(cip_array_state(cip_edit_now(e, a), err));
     CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &to, err));
-    const uint64_t made = cip_chunk_changes_made(to);
-    put_chunk x = { e, a, i };
-    return cip_edit_done(e, to, made,
-                         (f.form.caps & CIP_FORM_BYTES) != 0 ? put_bytes(&x, to, stored, bytes, err)
-                         : stored                            ? put_stored(&x, to, bytes, err)
-                                  : cip_chunk_changes_put_raw(to, i, bytes, err));
+    const put_chunk x = { e, a, i };
+    if ((f.form.caps & CIP_FORM_BYTES) != 0)
+        return put_bytes(&x, to, stored, bytes, err);
+    return stored ? put_stored(&x, to, bytes, err) : cip_chunk_changes_put_raw(to, i, bytes, err);
 }
 
 static cip_status write_chunk(cip_edit *e, const char *path, uint64_t i, bool stored,

@@ -3,6 +3,7 @@
 #ifndef CIP_CORE_EDIT_IMPL_H
 #define CIP_CORE_EDIT_IMPL_H
 
+#include "base/undo.h"
 #include "core/commit/commit.h"
 #include "core/reading/read_plan.h"
 #include "core/writing/change.h"
@@ -50,14 +51,19 @@ typedef struct cip_edit_looked {
     cip_array seen;
 } cip_edit_looked;
 
-/* Where the update was when it was marked. */
+/* Where the update was when it was marked, but for what e->undo keeps. */
 typedef struct cip_edit_mark_of {
-    bool is;
+    struct cip_edit_mark_of *next; /* the one before it */
+    uint64_t number;
+    const cip_undo_entry *before, *undo; /* what the store keeps for it lies between them */
+    void *format;                        /* from the store's mark */
     cip_edit_place *places;
     struct cip_addition *added;
-    size_t narray;
-    uint64_t nmade;
+    cip_edit_chunks *chunks;
+    size_t narray; /* cip_edit_added_count */
+    uint64_t nbox; /* boxes written so far */
     cip_status st;
+    cip_err why;
 } cip_edit_mark_of;
 
 struct cip_edit {
@@ -86,24 +92,26 @@ struct cip_edit {
         cip_file *file;
         uint64_t ncall;
     } seen;
-    uint64_t ncall; /* calls that may have changed something */
-    int *became;    /* NULL, or told by the commit: cip_commit_became */
-    int big;        /* order of elements in memory, or -1: the machine's */
-    bool packed;    /* defrag was asked for */
-    bool finished;  /* rev is made */
-    pid_t owner;    /* the process that began it */
-    uint64_t nmade; /* changes of elements, and others that are not taken back */
-    cip_edit_mark_of mark;
-    bool halfway; /* the call under way has changed something: if it fails, a part of it is there */
-    bool torn;    /* such a one failed: nothing can follow */
+    uint64_t ncall;         /* calls that may have changed something */
+    int *became;            /* NULL, or told by the commit: cip_commit_became */
+    int big;                /* order of elements in memory, or -1: the machine's */
+    bool packed;            /* defrag was asked for */
+    bool finished;          /* rev is made */
+    pid_t owner;            /* the process that began it */
+    cip_undo undo;          /* what changes overwrite, for calls that fail and for marks */
+    cip_edit_mark_of *mark; /* the newest one; or NULL */
+    uint64_t nmark;         /* set so far */
+    bool
+        halfway; /* the call under way changed what `undo` does not have: failing, it leaves that */
+    bool torn;   /* such a one failed: nothing can follow */
     cip_status st; /* of the first change that failed and was not forgotten: no commit then */
     cip_err why;
 };
 
 /* Public calls that change something: `call` runs with `why` as its error, and the first failure is
- * kept, as the commit must not follow unless it is forgotten. A call that fails leaves no trace, or
- * sets e->halfway, with which the update cannot go on. What NULL was given for, the edit or `arg`,
- * passes on what is in err. */
+ * kept, as the commit must not follow unless it is forgotten. What a call that fails has changed is
+ * put back, unless it sets e->halfway, or e->undo has lost something: then the update cannot go on,
+ * but from a mark. What NULL was given for, the edit or `arg`, passes on what is in err. */
 #define CIP_EDIT_CHANGE_BY(e, arg, err, call)                                                      \
     do {                                                                                           \
         cip_err found_ = cip_err_of((arg), (err)), *why = &found_;                                 \
@@ -156,8 +164,13 @@ cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err 
 cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array, cip_err *err);
 cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err);
 cip_status cip_edit_file(cip_edit *e, const cip_file **file, cip_err *err);
-cip_status cip_edit_mark(cip_edit *e, cip_err *err);
-cip_status cip_edit_undo(cip_edit *e, cip_err *err);
+/* *number (may be NULL) is over 0. */
+cip_status cip_edit_mark(cip_edit *e, uint64_t *number, cip_err *err);
+/* To the mark of this number; 0: the newest. */
+cip_status cip_edit_undo(cip_edit *e, uint64_t number, cip_err *err);
+cip_status cip_edit_release(cip_edit *e, uint64_t number, cip_err *err);
+/* There are no marks any more, and nothing is kept. */
+void cip_edit_marks_end(cip_edit *e);
 cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err);
 /* Goes on without the calls that failed: OK where none failed. Where one failed halfway, this gives
  * its error again, as all further calls do. */
@@ -207,10 +220,8 @@ cip_status cip_edit_splice(cip_edit *e, const cip_array *a, const cip_splice *s,
 cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
                          const int64_t *shape, cip_change_form *f, cip_chunk_changes **chunks,
                          cip_err *err);
-/* The end of a change that began when the chunks were changed `made` times: gives `st`, and where
- * that is a failure says whether it was one halfway. */
-cip_status cip_edit_done(cip_edit *e, const cip_chunk_changes *chunks, uint64_t made,
-                         cip_status st);
+/* Whether elements of any array changed. */
+bool cip_edit_any_made(const cip_edit *e);
 /* All elements of an array of another file, whose chunks are taken as they are stored, to where the
  * box `at` (or nrow more rows: NULL) has them; *taken false, with nothing done, where that cannot
  * be. */
@@ -218,7 +229,8 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
                                 const cip_read_plan *from, bool *taken, cip_err *err);
 /* Finishes the chunks, and tells the format of them. */
 cip_status cip_edit_settle(cip_edit *e, cip_err *err);
-void cip_edit_chunks_end(cip_edit *e);
+/* Frees those that were added after `from`; NULL: all. */
+void cip_edit_chunks_end(cip_edit *e, cip_edit_chunks *from);
 /* The array's chunks, in which no other lies, are as if nobody had wanted to change them. */
 void cip_edit_chunks_drop(cip_edit *e, const cip_array *a);
 
@@ -255,9 +267,13 @@ cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kin
 cip_out *cip_edit_out(cip_edit *e);
 /* Failures of boxes are forgotten. */
 cip_status cip_edit_added_forget(cip_edit *e, cip_err *err);
-/* Those behind `was` (NULL: all) are as if they had not come; how many have come that cannot be. */
+/* Those behind `was` (NULL: all) are as if they had not come. */
 void cip_edit_added_drop(cip_edit *e, struct cip_addition *was);
+/* How many arrays have come by the writer that they share; SIZE_MAX: each has its own, or none
+ * came. */
 size_t cip_edit_added_count(const cip_edit *e);
+/* Boxes written so far of the first `most` arrays of `added` and those before it. */
+uint64_t cip_edit_added_boxes(const struct cip_addition *added, size_t most);
 /* Those that were filled by boxes are done. */
 cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
 /* Frees what brought them, behind the format's own end. */

@@ -296,7 +296,7 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
     cip_edit_looked *x;
     const cip_array *a;
     CIP_TRY(cip_edit_base(e, path, NULL, &a, err));
-    if (a->storage.kind == CIP_STORAGE_REFERENCE && (e->places != NULL || e->nmade != 0))
+    if (a->storage.kind == CIP_STORAGE_REFERENCE && (e->places != NULL || cip_edit_any_made(e)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "what '%.100s' refers to may have changed in this update; commit it first",
                         a->path);

@@ -1,51 +1,120 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Several calls as one step: a mark, and back to it. */
+ * Marks, and back to one. What changes overwrite lies in e->undo, the last first; what only grows -
+ * lists of arrays, of changed chunks, of places - goes back to the length that it had. */
 #include "core/writing/edit_impl.h"
 
-static cip_status mark(cip_edit *e, cip_err *err)
+static cip_edit_mark_of *find(const cip_edit *e, uint64_t number)
 {
+    cip_edit_mark_of *m = e->mark;
+    while (m != NULL && number != 0 && m->number != number)
+        m = m->next;
+    return m;
+}
+
+/* The marks since `m`, and (`itself`) that one. */
+static void drop_since(cip_edit *e, const cip_edit_mark_of *m, bool itself)
+{
+    const cip_edit_mark_of *const to = itself && m != NULL ? m->next : m;
+    while (e->mark != to) {
+        cip_edit_mark_of *const x = e->mark;
+        e->mark = x->next;
+        if (x->format != NULL)
+            e->ops->unmark(e->state, x->format);
+        cip_mem_put(&e->file->env.mem, x);
+    }
+    e->undo.mark = e->mark != NULL ? e->mark->number : 0;
+}
+
+void cip_edit_marks_end(cip_edit *e)
+{
+    drop_since(e, NULL, false);
+    cip_undo_forget(&e->undo);
+}
+
+static cip_status set_mark(cip_edit *e, cip_err *err)
+{
+    cip_edit_mark_of *m;
     CIP_TRY(cip_edit_check(e, true, "a mark", err));
-    if (e->ops->mark != NULL)
-        CIP_TRY(e->ops->mark(e->state, err));
-    e->mark = (cip_edit_mark_of){ .is = true,
-                                  .places = e->places,
-                                  .added = e->added,
-                                  .narray = cip_edit_added_count(e),
-                                  .nmade = e->nmade,
-                                  .st = e->st };
+    CIP_TRY(CIP_NEW(&e->file->env.mem, &m, 1, err));
+    *m = (cip_edit_mark_of){ .next = e->mark,
+                             .number = e->nmark + 1,
+                             .before = e->undo.last,
+                             .places = e->places,
+                             .added = e->added,
+                             .chunks = e->chunks,
+                             .narray = cip_edit_added_count(e),
+                             .st = e->st,
+                             .why = e->why };
+    m->nbox = cip_edit_added_boxes(m->added, m->narray);
+    e->mark = m;
+    e->undo.mark = m->number;
+    const cip_status st = e->ops->mark != NULL ? e->ops->mark(e->state, &m->format, err) : CIP_OK;
+    if (st == CIP_OK) {
+        m->undo = e->undo.last;
+        e->nmark++;
+    } else {
+        cip_undo_to(&e->undo, m->before);
+        drop_since(e, m, true);
+    }
+    cip_undo_next(&e->undo);
+    return st;
+}
+
+cip_status cip_edit_mark(cip_edit *e, uint64_t *number, cip_err *err)
+{
+    CIP_TRY(cip_edit_there(e, err));
+    CIP_TRY(set_mark(e, cip_err_enter(err)));
+    if (number != NULL)
+        *number = e->nmark;
     return CIP_OK;
 }
 
-cip_status cip_edit_mark(cip_edit *e, cip_err *err)
+static cip_status expect_mark(const cip_edit *e, uint64_t number, cip_edit_mark_of **m,
+                              cip_err *err)
 {
-    CIP_TRY(cip_edit_there(e, err));
-    return mark(e, cip_err_enter(err));
+    *m = find(e, number);
+    return *m != NULL ? CIP_OK
+                      : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                                 "expected a mark that is still there, found none");
 }
 
-static cip_status undo(cip_edit *e, cip_err *err)
+/* A change that failed halfway goes with the rest. */
+static cip_status undo(cip_edit *e, uint64_t number, cip_err *err)
 {
-    const cip_edit_mark_of *m = &e->mark;
-    CIP_TRY(cip_edit_check(e, true, "going back", err));
-    if (!m->is)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a mark to go back to");
-    if (e->nmade != m->nmade || cip_edit_added_count(e) != m->narray)
+    cip_edit_mark_of *m;
+    CIP_TRY(expect_mark(e, number, &m, err));
+    if (cip_edit_added_boxes(m->added, m->narray) != m->nbox)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected changes of the tree since the mark, found changed elements%s",
-                        e->nmade == m->nmade ? " of a column that came" : "");
-    if (e->ops->undo != NULL) {
-        const cip_status st = e->ops->undo(e->state, err);
-        e->halfway = st != CIP_OK && st != CIP_ERR_UNSUPPORTED; /* that takes nothing back */
-        CIP_TRY(st);
-    }
+                        "boxes were written since the mark into an array that was declared before "
+                        "it: they cannot be taken back");
+    if (m->format != NULL)
+        CIP_TRY(e->ops->go_back(e->state, m->format, err));
+    cip_undo_to(&e->undo, m->undo);
+    cip_undo_again(&e->undo, m->before);
+    e->records = NULL; /* they show columns as they were */
+    cip_edit_chunks_end(e, m->chunks);
     cip_edit_added_drop(e, m->added);
     e->places = m->places;
     e->st = m->st;
+    e->why = m->why;
+    e->torn = false;
+    drop_since(e, m, false);
     return CIP_OK;
 }
 
-cip_status cip_edit_undo(cip_edit *e, cip_err *err)
+cip_status cip_edit_undo(cip_edit *e, uint64_t number, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     CIP_TRY(cip_edit_there(e, err));
-    return cip_edit_leave(e, undo(e, &why), &why, err);
+    return cip_edit_leave(e, undo(e, number, &why), &why, err);
+}
+
+cip_status cip_edit_release(cip_edit *e, uint64_t number, cip_err *err)
+{
+    cip_edit_mark_of *m;
+    CIP_TRY(cip_edit_there(e, err));
+    CIP_TRY(expect_mark(e, number, &m, cip_err_enter(err)));
+    drop_since(e, m, true);
+    cip_undo_next(&e->undo);
+    return CIP_OK;
 }

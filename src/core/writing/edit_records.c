@@ -142,15 +142,7 @@ static cip_status write_column(void *user, size_t i, const cip_nd *at, const cip
     cip_chunk_changes *x;
     CIP_TRY(column_of(w->s, i, &a, err));
     CIP_TRY(cip_edit_form(w->e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
-    const uint64_t made = cip_chunk_changes_made(x);
-    return cip_edit_done(w->e, x, made, cip_chunk_changes_write(x, at, feed, err));
-}
-
-/* Columns before one that cannot be changed may have been. */
-static cip_status of_all(cip_edit *e, uint64_t nmade, cip_status st)
-{
-    e->halfway = e->halfway || (st != CIP_OK && e->nmade != nmade);
-    return st;
+    return cip_chunk_changes_write(x, at, feed, err);
 }
 
 cip_status cip_edit_records_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
@@ -158,8 +150,7 @@ cip_status cip_edit_records_elements(cip_edit *e, const cip_array *a, const cip_
 {
     writing w = { e, records_of(a) };
     const cip_records_to to = { write_column, &w };
-    const uint64_t nmade = e->nmade;
-    return of_all(e, nmade, cip_records_scatter(&e->file->env, w.s, at, feed, &to, err));
+    return cip_records_scatter(&e->file->env, w.s, at, feed, &to, err);
 }
 
 /* Another number of rows of all columns. */
@@ -187,24 +178,19 @@ static cip_status reshape_column(cip_edit *e, const cip_array *a, const reshapin
     CIP_TRY(cip_edit_form(e, a, r->kind, r->kind == CIP_CHANGE_ROWS ? NULL : shape, &f, &x, err));
     if (look)
         return CIP_OK;
-    const uint64_t made = cip_chunk_changes_made(x);
-    return cip_edit_done(e, x, made,
-                         r->splice != NULL ? cip_chunk_changes_splice(x, a, r->splice, err)
-                                           : cip_edit_resize_chunks(x, a, f.fill, shape, err));
+    return r->splice != NULL ? cip_chunk_changes_splice(x, a, r->splice, err)
+                             : cip_edit_resize_chunks(x, a, f.fill, shape, err);
 }
 
 static cip_status reshape_columns(cip_edit *e, const cip_array *a, const reshaping *r, cip_err *err)
 {
     const cip_space *s = records_of(a);
     const cip_array *column;
-    const uint64_t nmade = e->nmade;
-    cip_status st = CIP_OK;
-    for (size_t k = 0; k < 2 * s->records.n && st == CIP_OK; k++) { /* all are looked at first */
-        st = column_of(s, k % s->records.n, &column, err);
-        if (st == CIP_OK)
-            st = reshape_column(e, column, r, k < s->records.n, err);
+    for (size_t k = 0; k < 2 * s->records.n; k++) { /* all are looked at first */
+        CIP_TRY(column_of(s, k % s->records.n, &column, err));
+        CIP_TRY(reshape_column(e, column, r, k < s->records.n, err));
     }
-    return of_all(e, nmade, st);
+    return CIP_OK;
 }
 
 cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kind kind,
@@ -241,9 +227,5 @@ cip_status cip_edit_records_splice(cip_edit *e, const cip_array *a, const cip_sp
     empty.feed = NULL;
     CIP_TRY(reshape_columns(e, a, &r, err));
     room = cip_splice_room(s, &room);
-    if (s->added == 0)
-        return CIP_OK;
-    cip_status st = cip_edit_records_elements(e, a, &room, s->feed, err);
-    e->halfway = st != CIP_OK; /* the rows are there */
-    return st;
+    return s->added == 0 ? CIP_OK : cip_edit_records_elements(e, a, &room, s->feed, err);
 }

@@ -121,10 +121,10 @@ static void it_is_made_anew_after_a_change(void **state)
     const char *name;
     OK(cip_tree_get_string(cip_file_tree(f), "meta/name", &name, err));
     assert_string_equal(name, "second");
-    OK(cip_change_mark(c, err));
+    OK(cip_change_mark(c, NULL, err));
     OK(cip_change_remove(c, "few", err));
     assert_int_equal(cip_file_narray(cip_change_file(c, NULL)), 2);
-    OK(cip_change_undo(c, err));
+    OK(cip_change_undo(c, 0, err));
     assert_int_equal(cip_file_narray(cip_change_file(c, NULL)), 3);
     FAILS(CIP_ERR_NOT_FOUND, "", cip_change_remove(c, "nothing", err));
     OK(cip_change_forget_failure(c, err));

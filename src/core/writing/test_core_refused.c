@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cippus/ext/chunk.h"
 #include "core/writing/edit_impl.h"
 #include "support/core/writing/edit_testing.h"
 #include "core/writing/writer.h"

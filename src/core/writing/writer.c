@@ -29,6 +29,15 @@ static void take_slab_failure(cip_writer *w)
     pthread_mutex_unlock(&w->store_lock);
 }
 
+static cip_writer_mark mark_of(const cip_writer *w)
+{
+    return (cip_writer_mark){ .last = w->last,
+                              .nentry = w->nentry,
+                              .narray = w->narray,
+                              .ngiven = w->spec.narray,
+                              .total = w->engine.total };
+}
+
 /* A call that failed must not go unnoticed because the next ones went well: it makes them and the
  * commit fail, so that statuses need to be looked at only there, unless it is forgotten. */
 cip_status cip_writer_enter(cip_writer *w, cip_err *err)
@@ -38,20 +47,17 @@ cip_status cip_writer_enter(cip_writer *w, cip_err *err)
     err = cip_err_enter(err);
     CIP_TRY(cip_owned(w->owner, err));
     take_slab_failure(w);
-    w->mark = (cip_writer_mark){
-        .last = w->last, .nentry = w->nentry, .narray = w->narray, .total = w->engine.total
-    };
+    w->mark = mark_of(w);
     if (w->st != CIP_OK)
         cip_err_pass(err, &w->why);
     return w->st;
 }
 
-/* Without what the call added. */
-static void go_back(cip_writer *w)
+/* Without what was added since. What came into a file, its update puts back. */
+static void go_back(cip_writer *w, const cip_writer_mark *m)
 {
-    const cip_writer_mark *m = &w->mark;
     for (cip_entry *e = *m->last; e != NULL; e = e->next) {
-        w->torn = w->torn || e->given;
+        w->torn = w->torn || (e->given && w->coming == NULL);
         cip_io_close(e->temporary);
         cip_boxes_free(e->boxes);
     }
@@ -59,16 +65,38 @@ static void go_back(cip_writer *w)
     w->last = m->last;
     w->nentry = m->nentry;
     w->narray = m->narray;
+    w->spec.narray = m->ngiven;
     w->engine.total = m->total;
     if (m->placed)
         cip_build_undo(&w->tree);
+}
+
+typedef struct kept {
+    cip_writer_mark mark;
+    cip_node *root;
+} kept;
+
+static void put_back(void *self, const void *from, size_t n)
+{
+    cip_writer *w = self;
+    kept was;
+    memcpy(&was, from, n);
+    go_back(w, &was.mark);
+    cip_build_return(&w->tree, was.root);
+}
+
+cip_status cip_writer_keep_in(cip_writer *w, cip_undo *undo, cip_err *err)
+{
+    const kept is = { mark_of(w), cip_build_mark(&w->tree) };
+    return cip_undo_add(undo, put_back, w, (cip_bytes){ (const uint8_t *)&is, sizeof is },
+                        (cip_bytes){ NULL, 0 }, err);
 }
 
 cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, cip_err *err)
 {
     if (st == CIP_OK)
         return CIP_OK;
-    go_back(w);
+    go_back(w, &w->mark);
     w->st = st;
     w->why = *found;
     cip_err_pass(cip_err_enter(err), found);

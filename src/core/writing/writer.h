@@ -4,6 +4,9 @@
 #ifndef CIP_CORE_WRITER_H
 #define CIP_CORE_WRITER_H
 
+#include <stdatomic.h>
+
+#include "base/undo.h"
 #include "core/writing/change.h"
 #include "core/writing/engine.h"
 #include "core/writing/given.h"
@@ -17,6 +20,7 @@ typedef struct cip_entry cip_entry;
 struct cip_slab {
     cip_writer *w;
     cip_entry *entry;
+    _Atomic uint64_t nbox; /* boxes that were written, or begun */
 };
 
 /* An array of the output, or a mask. */
@@ -38,7 +42,7 @@ struct cip_entry {
 /* What a call that adds an array began with. */
 typedef struct cip_writer_mark {
     cip_entry **last;
-    size_t nentry, narray;
+    size_t nentry, narray, ngiven;
     uint64_t total;
     bool placed; /* the array has its place in the tree since */
 } cip_writer_mark;
@@ -92,6 +96,8 @@ cip_status cip_writer_into(cip_coming *coming, const cip_change_options *o, cip_
  * not be among it, and a format of one array must have it. `changes`: the call would have changed
  * something, so the commit fails where this does. */
 cip_status cip_writer_draft(cip_writer *w, bool changes, cip_edit **draft, cip_err *err);
+/* For a writer of all that comes: what `undo` puts back is without what comes from here on. */
+cip_status cip_writer_keep_in(cip_writer *w, cip_undo *undo, cip_err *err);
 /* What waits goes to that state; one of its own ends. */
 cip_status cip_writer_settle(cip_writer *w, cip_err *err);
 /* The calls of cip_change. */

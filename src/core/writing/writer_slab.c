@@ -127,8 +127,10 @@ cip_status cip_slab_write(cip_slab *slab, const cip_box *box, const void *data, 
     cip_err why = CIP_ERR_INIT;
     cip_status st = expect_box(slab, box, data, nbytes, &why);
     const bool begins = st == CIP_OK && nbytes != 0;
-    if (begins)
+    if (begins) {
+        atomic_fetch_add(&slab->nbox, 1);
         st = write_box(slab, box, data, &why);
+    }
     if (st != CIP_OK)
         keep_failure(slab->w, begins, st, &why);
     return cip_err_give(cip_err_enter(err), &why, st);

@@ -13,8 +13,6 @@ static void clear(void *state)
     cip_mem_put(&s->env->mem, s->target);
     cip_layout_free(s->seen);
     cip_yaml_edit_free(s->tree);
-    if (s->mark != NULL)
-        cip_buf_clear(&s->mark->text);
 }
 
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
@@ -30,6 +28,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
                        .f = b->old != NULL ? cip_asdf_of(b->old) : NULL,
                        .open = SIZE_MAX,
                        .coming = b->coming,
+                       .undo = b->undo,
                        .temporary = b->temporary,
                        .now = b->now,
                        .path_now = b->path_now,
@@ -65,7 +64,8 @@ const cip_array_store cip_asdf_store = {
     .remove = cip_asdf_update_remove,
     .move = cip_asdf_update_move,
     .mark = cip_asdf_update_mark,
-    .undo = cip_asdf_update_undo,
+    .go_back = cip_asdf_update_go_back,
+    .unmark = cip_asdf_update_unmark,
     .tree_now = cip_asdf_update_tree_now,
     .is_array = cip_asdf_is_array,
     .text = cip_asdf_update_get_text,

@@ -109,6 +109,7 @@ typedef struct asdf_state {
     cip_coming *coming; /* what is written comes into a file; NULL: it is a new file */
     cip_layout *seen;   /* in which the array that came can be read; or NULL */
     /* A file that is there. */
+    cip_undo *undo;          /* keeps blocks before they change; borrowed */
     cip_io *temporary;       /* where what is encoded goes; borrowed */
     const asdf_chain *given; /* what spec.encode says; or NULL */
     cip_yaml_edit *tree;     /* NULL until it is needed */
@@ -123,7 +124,8 @@ typedef struct asdf_state {
     cip_status (*path_now)(void *user, const cip_array *a, cip_arena *arena, const char **out,
                            cip_err *err);
     void *now_user;
-    struct asdf_before *mark; /* or NULL */
+    uint64_t ntext;           /* how often the tree's text was set as a whole */
+    struct asdf_before *mark; /* the newest one; or NULL */
     asdf_gone *gone;
     asdf_came *came; /* the last one first */
 } asdf_state;
@@ -188,21 +190,32 @@ cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err);
 cip_status cip_asdf_update_move(void *state, const char *from, const char *to, bool replace,
                                 cip_err *err);
 cip_status cip_asdf_update_history(void *state, const char *text, cip_err *err);
-/* What the tree, and the blocks and places that come, are before a change; to be ended. What arrays
- * that are there have is not in it. */
+/* What the tree, and the blocks and places that come, are before a change; to be ended. What blocks
+ * that are there have is not in it: the undo log keeps that. */
 typedef struct asdf_before {
     cip_buf text;
     bool saved; /* all of it is here: what failed to be saved cannot be restored */
-    bool has_text, tree_changed, moved, anew;
-    size_t n;
+    bool has_text, tree_changed, moved, anew, frozen;
+    asdf_ublock *b;
+    size_t n, cap;
     asdf_gone *gone;
     asdf_came *came;
+    /* Of a mark: the one before it, its text, in `text` or in that one's, and how often that had
+     * changed. */
+    struct asdf_before *mark;
+    cip_bytes is;
+    uint64_t ntext, nchange;
 } asdf_before;
 cip_status cip_asdf_update_save(asdf_state *u, asdf_before *b, cip_err *err);
-cip_status cip_asdf_update_restore(asdf_state *u, const asdf_before *b, cip_err *err);
 /* For the caller of the update. */
-cip_status cip_asdf_update_mark(void *state, cip_err *err);
-cip_status cip_asdf_update_undo(void *state, cip_err *err);
+cip_status cip_asdf_update_mark(void *state, void **at, cip_err *err);
+cip_status cip_asdf_update_go_back(void *state, const void *at, cip_err *err);
+void cip_asdf_update_unmark(void *state, void *at);
+/* Before the block, of those that there are, changes. */
+static inline cip_status cip_asdf_update_keep(asdf_state *u, size_t block, cip_err *err)
+{
+    return cip_undo_keep(u->undo, &u->b[block], sizeof u->b[block], err);
+}
 /* Ends it: with a failure all is as it was. Gives `st`, or NOMEM where it cannot be. */
 cip_status cip_asdf_update_end_of(asdf_state *u, asdf_before *b, cip_status st, cip_err *err);
 /* The tree's text, for changes. */

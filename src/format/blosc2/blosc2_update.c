@@ -42,6 +42,7 @@ cip_status cip_b2_update_begin(cip_b2_state *u, const cip_store_begin *b, cip_er
     u->l = b->old;
     u->f = file->frame;
     u->array = u->l->array[0];
+    u->undo = b->undo;
     u->alone = b->alone;
     u->alone_user = b->alone_user;
     u->spec.env = b->env;

@@ -40,11 +40,11 @@ typedef struct cip_b2_state {
      * b2nd need not be kept up: the shape is put into it at the end. */
     cip_b2_metas meta, vlmeta;
     bool meta_changed, vlmeta_changed;
-    bool packs;                 /* chunks are to lie in their order, without holes: */
-    bool untidy;                /* as they do not yet */
-    cip_b2_gone *gone;          /* of a sparse frame */
-    cip_build tree;             /* the same as nodes; its root NULL: nothing was asked of it */
-    struct cip_b2_marked *mark; /* or NULL */
+    bool packs;        /* chunks are to lie in their order, without holes: */
+    bool untidy;       /* as they do not yet */
+    cip_b2_gone *gone; /* of a sparse frame */
+    cip_build tree;    /* the same as nodes; its root NULL: nothing was asked of it */
+    cip_undo *undo;    /* of cip_store_begin */
 } cip_b2_state;
 
 /* The store's functions (format.h). */
@@ -90,8 +90,7 @@ cip_status cip_b2_update_drop_files(const cip_b2_state *u, cip_revision *r, cip_
 
 cip_status cip_b2_update_set(void *state, const char *path, const cip_node *value, cip_err *err);
 cip_status cip_b2_update_remove(void *state, const char *path, cip_err *err);
-cip_status cip_b2_update_mark(void *state, cip_err *err);
-cip_status cip_b2_update_undo(void *state, cip_err *err);
+cip_status cip_b2_update_mark(void *state, void **at, cip_err *err);
 cip_status cip_b2_update_tree_now(void *state, const cip_node **root, cip_err *err);
 cip_status cip_b2_update_move(void *state, const char *from, const char *to, bool replace,
                               cip_err *err);

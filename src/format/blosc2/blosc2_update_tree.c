@@ -68,54 +68,16 @@ static cip_status begin(cip_b2_state *u, cip_err *err)
 
 /* --- back to where it was --------------------------------------------------------------------- */
 
-typedef struct cip_b2_marked {
-    cip_b2_meta *at[2];
-    size_t n[2];
-    bool changed[2];
-    cip_node *root;
-} cip_b2_marked;
-
-static cip_status save(cip_b2_state *u, cip_b2_marked *m, cip_err *err)
+cip_status cip_b2_update_mark(void *state, void **at, cip_err *err)
 {
-    for (int i = 0; i < 2; i++) {
+    cip_b2_state *u = state;
+    (void)at;
+    cip_build_mark(&u->tree);
+    for (int i = 0; i < 2 && u->tree.root != NULL; i++) { /* else none has changed in its place */
         const cip_b2_metas *list = list_of(u, i == 1);
-        CIP_TRY(CIP_ARENA_NEW(u->arena, &m->at[i], list->n, err));
-        if (list->n != 0)
-            memcpy(m->at[i], list->at, list->n * sizeof *list->at);
-        m->n[i] = list->n;
-        m->changed[i] = i == 1 ? u->vlmeta_changed : u->meta_changed;
+        CIP_TRY(cip_undo_keep(u->undo, list->at, list->n * sizeof *list->at, err));
     }
-    m->root = cip_build_mark(&u->tree);
-    return CIP_OK;
-}
-
-static void restore(cip_b2_state *u, const cip_b2_marked *m)
-{
-    for (int i = 0; i < 2; i++) {
-        cip_b2_metas *list = list_of(u, i == 1);
-        if (m->n[i] != 0)
-            memcpy(list->at, m->at[i], m->n[i] * sizeof *list->at);
-        list->n = m->n[i];
-    }
-    u->meta_changed = m->changed[0];
-    u->vlmeta_changed = m->changed[1];
-    cip_build_return(&u->tree, m->root);
-}
-
-cip_status cip_b2_update_mark(void *state, cip_err *err)
-{
-    cip_b2_state *u = state;
-    if (u->mark == NULL)
-        CIP_TRY(CIP_ARENA_NEW(u->arena, &u->mark, 1, err));
-    return save(u, u->mark, err);
-}
-
-cip_status cip_b2_update_undo(void *state, cip_err *err)
-{
-    cip_b2_state *u = state;
-    (void)err;
-    restore(u, u->mark);
-    return CIP_OK;
+    return cip_undo_keep(u->undo, u, sizeof *u, err);
 }
 
 /* --- places ----------------------------------------------------------------------------------- */
@@ -429,13 +391,8 @@ static cip_status move(cip_b2_state *u, const char *from, const char *to, bool r
 cip_status cip_b2_update_move(void *state, const char *from, const char *to, bool replace,
                               cip_err *err)
 {
-    cip_b2_state *u = state;
-    cip_b2_marked before;
-    CIP_TRY(save(u, &before, err));
-    cip_status st = move(u, from, to, replace, err);
-    if (st != CIP_OK)
-        restore(u, &before);
-    return st;
+    CIP_TRY(cip_b2_update_mark(state, NULL, err)); /* it may fail halfway, and is put back */
+    return move(state, from, to, replace, err);
 }
 
 /* --- indexes ---------------------------------------------------------------------------------- */

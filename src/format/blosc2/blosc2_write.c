@@ -330,7 +330,6 @@ const cip_array_store cip_b2_store = {
     .remove = cip_b2_update_remove,
     .move = cip_b2_update_move,
     .mark = cip_b2_update_mark,
-    .undo = cip_b2_update_undo,
     .tree_now = cip_b2_update_tree_now,
     .defrag = cip_b2_update_defrag,
     .form = cip_b2_update_form,

@@ -30,8 +30,9 @@ cip_status cip_blz_update_begin(cip_blz_state *u, cip_err *err)
     if (tree != NULL)
         CIP_TRY(cip_build_set(&u->tree, "", tree, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &u->column, u->b->ncolumn, err));
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &u->found, u->b->ncolumn, err));
     for (size_t i = 0; i < u->b->ncolumn; i++) {
-        u->column[i].found = -1;
+        u->found[i] = -1;
         if (u->b->table)
             CIP_TRY(name_attributes(u, i, err));
     }
@@ -40,38 +41,21 @@ cip_status cip_blz_update_begin(cip_blz_state *u, cip_err *err)
 
 /* --- back to where it was --------------------------------------------------------------------- */
 
-cip_status cip_blz_update_mark(void *state, cip_err *err)
+cip_status cip_blz_update_mark(void *state, void **at, cip_err *err)
 {
     cip_blz_state *u = state;
-    const size_t n = u->b->ncolumn;
-    cip_blz_changed *column;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &column, n, err));
-    if (u->mark == NULL)
-        CIP_TRY(CIP_ARENA_NEW(u->arena, &u->mark, 1, err));
-    if (n != 0)
-        memcpy(column, u->column, n * sizeof *column);
+    (void)at;
     cip_build_mark(&u->tree);
-    struct cip_blz_state *const at = u->mark;
-    *at = *u;
-    at->column = column;
-    return CIP_OK;
+    return cip_undo_keep(u->undo, u, sizeof *u, err);
 }
 
-cip_status cip_blz_update_undo(void *state, cip_err *err)
+/* The array that is changed may get another space, and rows that meta/sizes does not know. */
+cip_status cip_blz_keep_column(cip_blz_state *u, size_t column, cip_err *err)
 {
-    cip_blz_state *u = state;
-    const cip_blz_state *was = u->mark;
-    (void)err;
-    for (size_t i = 0; i < u->b->ncolumn; i++) {
-        u->column[i].gone = was->column[i].gone;
-        u->column[i].name = was->column[i].name;
-    }
-    u->tree_changed = was->tree_changed;
-    u->moved = was->moved;
-    u->name = was->name;
-    u->folder = was->folder;
-    cip_build_return(&u->tree, was->tree.root);
-    return CIP_OK;
+    const cip_blz_column *c = u->b->column[column];
+    cip_array *const array = c->rows != NULL ? c->rows : c->array;
+    CIP_TRY(cip_undo_keep(u->undo, array, sizeof *array, err));
+    return cip_undo_keep(u->undo, &u->column[column], sizeof u->column[column], err);
 }
 
 /* --- attributes ------------------------------------------------------------------------------- */
@@ -348,6 +332,7 @@ cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind 
     if (u->b->column[i]->meta.row == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected rows of some bytes, found none");
+    CIP_TRY(cip_blz_keep_column(u, i, err));
     if (shape != NULL) {
         for (int32_t k = 1; k < u->b->column[i]->meta.ndim; k++)
             if (shape[k] != u->b->column[i]->meta.shape[k])

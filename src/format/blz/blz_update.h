@@ -16,7 +16,6 @@ typedef struct cip_blz_changed {
     int64_t least;              /* rows that it had at one time: there are no others to keep */
     /* Of those that the old programs wrote: */
     cip_blosc_spec *how; /* of new chunks; NULL: not asked for yet */
-    int64_t found;       /* rows that its files hold; -1: not looked for */
     char *attributes;    /* path in the tree, of a table's column */
     bool mends;          /* its files, not meta/sizes, said how long it was */
     bool gone;
@@ -53,11 +52,12 @@ typedef struct cip_blz_state {
     cip_blz_coming **coming; /* these, in order; of a new folder one, of all its arrays */
     size_t ncoming, coming_cap;
     /* Of the document's records: */
-    const cip_dtype *records;   /* with fields that come; NULL: none does */
-    cip_blz_found moved;        /* the field that gets another name; its depth 0: none does */
-    const char *name;           /* that one, */
-    char *folder;               /* and its folder's */
-    struct cip_blz_state *mark; /* as it was then, its columns in an array of their own; or NULL */
+    const cip_dtype *records; /* with fields that come; NULL: none does */
+    cip_blz_found moved;      /* the field that gets another name; its depth 0: none does */
+    const char *name;         /* that one, */
+    char *folder;             /* and its folder's */
+    cip_undo *undo;           /* of cip_store_begin */
+    int64_t *found;           /* of each column: rows that its files hold; -1: not looked for */
 } cip_blz_state;
 
 /* --- blz_update.c: the store's functions for a folder that is there --------------------------- */
@@ -65,8 +65,9 @@ typedef struct cip_blz_state {
 cip_status cip_blz_update_begin(cip_blz_state *u, cip_err *err);
 cip_status cip_blz_update_set(void *state, const char *path, const cip_node *value, cip_err *err);
 cip_status cip_blz_update_remove(void *state, const char *path, cip_err *err);
-cip_status cip_blz_update_mark(void *state, cip_err *err);
-cip_status cip_blz_update_undo(void *state, cip_err *err);
+cip_status cip_blz_update_mark(void *state, void **at, cip_err *err);
+/* Before anything of the column becomes other than it is. */
+cip_status cip_blz_keep_column(cip_blz_state *u, size_t column, cip_err *err);
 cip_status cip_blz_update_tree_now(void *state, const cip_node **root, cip_err *err);
 cip_status cip_blz_update_move(void *state, const char *from, const char *to, bool replace,
                                cip_err *err);

@@ -242,6 +242,16 @@ static cip_status begin_coming(cip_blz_state *u, const cip_spec_array *a, cip_bl
     return cip_blz_choose_kind(&x->spec, &kind, err);
 }
 
+/* The column did not come. */
+static void drop_coming(void *self, const void *kept, size_t n)
+{
+    cip_blz_coming *x = self;
+    (void)kept;
+    (void)n;
+    for (size_t k = 0; k < x->w.ncolumn; k++)
+        cip_buf_clear(&x->w.column[k].file.places);
+}
+
 cip_status cip_blz_update_add(void *state, const cip_spec_array *a, cip_array_form *form,
                               cip_err *err)
 {
@@ -258,7 +268,10 @@ cip_status cip_blz_update_add(void *state, const cip_spec_array *a, cip_array_fo
     if (n > CIP_BLZ_MAX_COLUMNS)
         CIP_TRY(too_many(CIP_BLZ_MAX_COLUMNS, "columns", err));
     CIP_TRY(check_shape(u, a, err));
+    CIP_TRY(cip_undo_keep(u->undo, u, sizeof *u, err));
     CIP_TRY(begin_coming(u, a, &x, err));
+    const cip_bytes none = { NULL, 0 };
+    CIP_TRY(cip_undo_add(u->undo, drop_coming, x, none, none, err));
     CIP_TRY(document ? add_field(u, a, x->name, &records, err)
                      : cip_blz_expect_free(u, x->name, err));
     if (document)

@@ -73,6 +73,8 @@ cip_status cip_blz_remove_field(cip_blz_state *u, const cip_blz_found *f, cip_er
                         "expected records to keep a field, '%.80s' is the last",
                         f->way[f->depth - 1]->name);
     for (size_t i = f->first; i < behind; i++)
+        CIP_TRY(cip_blz_keep_column(u, i, err));
+    for (size_t i = f->first; i < behind; i++)
         u->column[i].gone = true;
     return CIP_OK;
 }

@@ -110,31 +110,31 @@ static bool is_open(const cip_blz_column *c)
 
 /* Whether rows may come or go, and from how many on. */
 static cip_status check_rows(cip_blz_changed *x, cip_blz_column *c, cip_change_kind kind,
-                             const int64_t *shape, int64_t *rows, cip_err *err)
+                             const int64_t *shape, int64_t *found, int64_t *rows, cip_err *err)
 {
     const int64_t said = c->meta.shape[0];
     *rows = said;
     if (x->mends)
         return CIP_OK;
     cip_buf f;
-    if (x->found < 0) {
+    if (*found < 0) {
         cip_status st = cip_blz_numbers_list(c, NULL, &f, err);
         if (st == CIP_OK)
             st = add_behind(c, &f, err);
         if (st == CIP_OK)
-            st = count_rows(c, &f, &x->found, err);
+            st = count_rows(c, &f, found, err);
         cip_buf_clear(&f);
         CIP_TRY(st);
     }
-    if (x->found == said)
+    if (*found == said)
         return CIP_OK;
-    if (kind != CIP_CHANGE_SHAPE || shape[0] > x->found || is_open(c))
+    if (kind != CIP_CHANGE_SHAPE || shape[0] > *found || is_open(c))
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected %" PRId64 " rows as %smeta/sizes says, the data hold %" PRId64
                         "; resize to %" PRId64 " first, or to what is to be kept of them",
-                        c->meta.shape[0], c->dir, x->found, x->found);
+                        c->meta.shape[0], c->dir, *found, *found);
     x->mends = true;
-    *rows = x->found;
+    *rows = *found;
     return CIP_OK;
 }
 
@@ -145,7 +145,7 @@ cip_status cip_blz_files_form(cip_blz_state *u, size_t column, cip_change_kind k
     cip_blz_changed *x = &u->column[column];
     int64_t rows = c->meta.shape[0];
     if (kind != CIP_CHANGE_ELEMENTS)
-        CIP_TRY(check_rows(x, c, kind, shape, &rows, err));
+        CIP_TRY(check_rows(x, c, kind, shape, &u->found[column], &rows, err));
     if (!is_open(c))
         x->least = rows;
     if (kind == CIP_CHANGE_SHAPE && shape[0] > x->least)

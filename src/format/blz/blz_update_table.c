@@ -182,6 +182,7 @@ cip_status cip_blz_remove_column(cip_blz_state *u, size_t i, cip_err *err)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a table to keep a column, '%.80s' is the last",
                         u->b->column[i]->array->path);
+    CIP_TRY(cip_blz_keep_column(u, i, err));
     u->column[i].gone = true;
     return CIP_OK;
 }
@@ -238,6 +239,7 @@ cip_status cip_blz_move_column(cip_blz_state *u, size_t i, const char *to, cip_e
     CIP_TRY(expect_unchanged(u, i, err));
     CIP_TRY(cip_blz_expect_free(u, to, err));
     CIP_TRY(cip_arena_printf(u->arena, &name, err, "%s", to));
+    CIP_TRY(cip_blz_keep_column(u, i, err));
     u->column[i].name = name;
     return CIP_OK;
 }

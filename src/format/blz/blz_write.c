@@ -98,6 +98,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
                           .spec = *b->spec,
                           .b = b->old != NULL ? b->old->own : NULL,
                           .tree = { .arena = b->arena },
+                          .undo = b->undo,
                           .out = b->out };
     CIP_TRY(s->b != NULL ? cip_blz_update_begin(s, err) : begin_new(s, b, err));
     *state = s;
@@ -187,7 +188,6 @@ const cip_array_store cip_blz_store = {
     .remove = cip_blz_update_remove,
     .move = cip_blz_update_move,
     .mark = cip_blz_update_mark,
-    .undo = cip_blz_update_undo,
     .tree_now = cip_blz_update_tree_now,
     .form = cip_blz_update_form,
     .chunks = cip_blz_update_chunks,

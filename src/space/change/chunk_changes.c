@@ -66,6 +66,81 @@ cip_status cip_chunk_runs_add(cip_chunk_changes *c, cip_chunk_runs *l, cip_chunk
     return CIP_OK;
 }
 
+/* --- what is put back ------------------------------------------------------------------------- */
+
+typedef struct state {
+    int64_t shape[CIP_MAX_NDIM];
+    uint64_t len, made;
+    bool reshaped;
+} state;
+
+static void set_len(cip_chunk_changes *c, uint64_t len)
+{
+    if (c->form.grid == NULL)
+        cip_linear_set_len(c, len);
+    c->now->len = len;
+}
+
+static void state_back(void *self, const void *kept, size_t n)
+{
+    cip_chunk_changes *c = self;
+    state was;
+    (void)n;
+    memcpy(&was, kept, sizeof was);
+    memcpy(c->shape, was.shape, sizeof c->shape);
+    c->made = was.made;
+    c->reshaped = was.reshaped;
+    set_len(c, was.len);
+    cip_space_renew(c->now);
+}
+
+cip_status cip_chunk_changes_begin(cip_chunk_changes *c, cip_err *err)
+{
+    cip_undo *u = c->undo;
+    state is = { .len = c->now->len, .made = c->made, .reshaped = c->reshaped };
+    if (u == NULL || c->call == u->call)
+        return CIP_OK;
+    memcpy(is.shape, c->shape, sizeof is.shape);
+    CIP_TRY(cip_undo_add(u, state_back, c, (cip_bytes){ (const uint8_t *)&is, sizeof is },
+                         (cip_bytes){ NULL, 0 }, err));
+    if (c->mark != u->mark)
+        c->floor = u->mark != 0 ? c->elems->size : 0;
+    c->mark = u->mark;
+    c->call = u->call;
+    c->before = c->elems->size;
+    return CIP_OK;
+}
+
+/* Of the table: `now` runs from number `at` on, for which there were others. */
+typedef struct stretch {
+    size_t at, now;
+} stretch;
+
+/* There is room: the table never gets less. */
+static void runs_back(void *self, const void *kept, size_t n)
+{
+    cip_chunk_changes *c = self;
+    cip_chunk_runs *l = &c->runs;
+    stretch s;
+    const size_t had = (n - sizeof s) / sizeof *l->at;
+    memcpy(&s, kept, sizeof s);
+    memmove(l->at + s.at + had, l->at + s.at + s.now, (l->n - s.at - s.now) * sizeof *l->at);
+    if (had != 0)
+        memcpy(l->at + s.at, (const uint8_t *)kept + sizeof s, had * sizeof *l->at);
+    l->n = l->n - s.now + had;
+    cip_space_renew(c->now);
+}
+
+cip_status cip_chunk_runs_keep(cip_chunk_changes *c, size_t at, size_t n, size_t now, cip_err *err)
+{
+    const stretch s = { at, now };
+    const cip_bytes was = { (const uint8_t *)(c->runs.at + at), n * sizeof *c->runs.at };
+    return cip_undo_add(c->undo, runs_back, c, (cip_bytes){ (const uint8_t *)&s, sizeof s }, was,
+                        err);
+}
+
+/* --- runs that change ------------------------------------------------------------------------- */
+
 cip_status cip_chunk_runs_set(cip_chunk_changes *c, const cip_chunk_run *r, cip_err *err)
 {
     const uint64_t end = r->i + r->run;
@@ -74,9 +149,11 @@ cip_status cip_chunk_runs_set(cip_chunk_changes *c, const cip_chunk_run *r, cip_
     cip_chunk_run *at = cip_chunk_run_of(c, r->i), *last = cip_chunk_run_of(c, end - 1);
     const cip_chunk_run rest = behind(c, *last, end - last->i);
     const bool before = at->i != r->i, after = rest.run != 0;
+    const size_t first = (size_t)(at - l->at), n = (size_t)(last + 1 - at);
+    CIP_TRY(cip_chunk_runs_keep(c, first, n, (size_t)before + 1 + after, err));
     c->made++;
     memmove(at + before + 1 + after, last + 1, (size_t)(l->at + l->n - (last + 1)) * sizeof *at);
-    l->n = l->n - (size_t)(last + 1 - at) + before + 1 + after;
+    l->n = l->n - n + before + 1 + after;
     if (before)
         at->run = r->i - at->i;
     at[before] = *r;
@@ -119,14 +196,32 @@ cip_status cip_chunk_runs_zeros(cip_chunk_changes *c, cip_chunk_runs *l, uint64_
     return cip_chunk_runs_add(c, l, r, err);
 }
 
-void cip_chunk_runs_take(cip_chunk_changes *c)
+static bool same_run(const cip_chunk_run *a, const cip_chunk_run *b)
+{
+    return a->i == b->i && a->run == b->run && a->from == b->from && a->off == b->off &&
+           a->len == b->len && a->raw_len == b->raw_len && a->value == b->value &&
+           a->sum == b->sum && a->state == b->state && a->plain == b->plain && a->raw == b->raw &&
+           a->shared == b->shared;
+}
+
+cip_status cip_chunk_runs_take(cip_chunk_changes *c, uint64_t len, cip_err *err)
 {
     const cip_chunk_runs old = c->runs;
+    size_t same = 0;
+    while (same < old.n && same < c->next.n && same_run(&old.at[same], &c->next.at[same]))
+        same++;
+    if (c->next.cap < old.cap) {
+        CIP_TRY(cip_mem_resize(c->mem, (void **)&c->next.at, old.cap * sizeof *old.at, err));
+        c->next.cap = old.cap;
+    }
+    CIP_TRY(cip_chunk_runs_keep(c, same, old.n - same, c->next.n - same, err));
     c->made++;
     c->runs = c->next;
     c->next = old;
     c->next.n = 0;
+    set_len(c, len);
     cip_space_renew(c->now);
+    return CIP_OK;
 }
 
 /* --- as a table ------------------------------------------------------------------------------- */
@@ -300,6 +395,11 @@ void cip_chunk_changes_free(cip_chunk_changes *c)
     cip_mem_put(c->mem, c);
 }
 
+void cip_chunk_changes_keep_in(cip_chunk_changes *c, cip_undo *undo)
+{
+    c->undo = undo;
+}
+
 void cip_chunk_changes_hide(cip_chunk_changes *c)
 {
     c->alone = true;
@@ -339,6 +439,8 @@ cip_status cip_chunk_elems_write(cip_chunk_changes *c, uint64_t off, const void 
                                  cip_err *err)
 {
     c->made += off < c->elems->size; /* else nobody knows of them yet */
+    if (off < c->before && c->undo != NULL)
+        c->undo->lost = true;
     CIP_TRY(cip_temporary_write(c->elems, off, p, n, err));
     c->in_elems->len = c->elems->size;
     return CIP_OK;
@@ -379,7 +481,7 @@ static cip_status from_elements(cip_chunk_changes *c, const cip_grid_part *p, ci
     if (in.state != CIP_CHUNK_DATA)
         return CIP_OK;
     const cip_chunk_run *old = p->from != UINT64_MAX ? cip_chunk_run_of(c, p->from) : NULL;
-    const bool place = old != NULL && old->from == UINT64_MAX && old->raw && !old->shared;
+    const bool place = old != NULL && cip_chunk_run_is_own(c, old);
     r->raw = true;
     r->len = in.bytes.len;
     r->off = place ? old->off : c->elems->size;
@@ -411,6 +513,7 @@ static cip_status take_part(void *user, const cip_grid_part *p, cip_err *err)
 cip_status cip_chunk_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
                                    cip_err *err)
 {
+    CIP_TRY(cip_chunk_changes_begin(c, err));
     if (c->form.grid == NULL)
         return cip_linear_changes_write(c, at, feed, err);
     const cip_grid_change change = {
@@ -445,14 +548,12 @@ static cip_status reshape_grid(cip_chunk_changes *c, const int64_t *shape, cip_g
     change->grid = &c->grid;
     c->reshapes = true;
     cip_status st = cip_grid_change_run(change, take_part, c, err);
-    if (st != CIP_OK) {
+    if (st == CIP_OK)
+        st = cip_chunk_runs_take(c, len, err);
+    if (st != CIP_OK)
         memcpy(c->shape, before, sizeof before);
-        return st;
-    }
-    c->now->len = len;
-    c->reshaped = true;
-    cip_chunk_runs_take(c);
-    return CIP_OK;
+    c->reshaped = c->reshaped || st == CIP_OK;
+    return st;
 }
 
 static cip_status expect_whole(const cip_chunk_changes *c, const cip_array *a, cip_err *err)
@@ -468,6 +569,7 @@ cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const cip_array *a, co
     const size_t n = (size_t)c->grid.ndim * sizeof *shape;
     cip_grid_change change = { .at = at, .feed = feed };
     CIP_TRY(expect_whole(c, a, err));
+    CIP_TRY(cip_chunk_changes_begin(c, err));
     if (memcmp(shape, c->shape, n) == 0) {
         c->made += at == NULL; /* the shape of the data, where the file says another one */
         return at != NULL ? cip_chunk_changes_write(c, at, feed, err) : CIP_OK;
@@ -497,6 +599,7 @@ cip_status cip_chunk_changes_splice(cip_chunk_changes *c, const cip_array *a, co
     cip_grid_change change = { .splice = s, .feed = s->feed };
     CIP_TRY(expect_whole(c, a, err));
     CIP_TRY(cip_splice_shape(s, c->grid.ndim, c->shape, shape, err));
+    CIP_TRY(cip_chunk_changes_begin(c, err));
     c->next.n = 0;
     if (c->form.grid == NULL) {
         CIP_TRY(cip_linear_changes_splice(c, s, shape, err));
@@ -565,29 +668,11 @@ cip_status cip_chunk_changes_put(cip_chunk_changes *c, uint64_t i, const cip_chu
                                     : (c->form.specials & CIP_FORM_SPECIAL(in->state)) == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a chunk of a kind that the array has");
+    CIP_TRY(cip_chunk_changes_begin(c, err));
     CIP_TRY(keep(c, in, &r, err));
     for (r.i = i; r.i < i + cip_max_u64(1, in->run); r.i++)
         CIP_TRY(set_chunk(c, &r, err));
     return CIP_OK;
-}
-
-cip_status cip_chunk_changes_put_checked(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,
-                                         cip_chunk_check *check, void *user, cip_err *err)
-{
-    const uint64_t made = c->made;
-    cip_chunk_run was;
-    uint64_t len;
-    CIP_TRY(cip_chunk_changes_raw_len(c, i, &len, err));
-    was = behind(c, *cip_chunk_run_of(c, i), i - cip_chunk_run_of(c, i)->i);
-    was.run = 1;
-    CIP_TRY(cip_chunk_changes_put(c, i, in, err));
-    cip_status st = check(user, err);
-    if (st == CIP_OK)
-        return CIP_OK;
-    cip_space_renew(c->now);
-    if (cip_chunk_runs_set(c, &was, NULL) == CIP_OK)
-        c->made = made;
-    return st;
 }
 
 cip_status cip_chunk_changes_put_raw(cip_chunk_changes *c, uint64_t i, cip_bytes raw, cip_err *err)
@@ -599,6 +684,7 @@ cip_status cip_chunk_changes_put_raw(cip_chunk_changes *c, uint64_t i, cip_bytes
                               .len = raw.len,
                               .raw_len = raw.len,
                               .raw = true };
+    CIP_TRY(cip_chunk_changes_begin(c, err));
     CIP_TRY(cip_chunk_elems_write(c, r.off, raw.ptr, raw.len, err));
     return set_chunk(c, &r, err);
 }

@@ -11,6 +11,7 @@
 #ifndef CIP_SPACE_CHUNK_CHANGES_H
 #define CIP_SPACE_CHUNK_CHANGES_H
 
+#include "base/undo.h"
 #include "io/patch.h"
 #include "space/layout/form.h"
 #include "space/read/read.h"
@@ -26,6 +27,9 @@ typedef struct cip_chunk_changes cip_chunk_changes;
 cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form, cip_io *temporary,
                                  cip_chunk_changes **out, cip_err *err);
 void cip_chunk_changes_free(cip_chunk_changes *c); /* NULL is fine */
+
+/* From now on what changes is kept there, to be put back. */
+void cip_chunk_changes_keep_in(cip_chunk_changes *c, cip_undo *undo);
 
 /* With CIP_FORM_BYTES: the elements of `now`, an array as it is seen in `from`, alone and in C
  * order, for array `a` of the file, which is all of them; no byte is copied that need not move.
@@ -48,8 +52,7 @@ const cip_array *cip_chunk_changes_now(cip_chunk_changes *c, const cip_array *a)
 /* The form of the chunks; linear ones are of whole elements. */
 const cip_array_form *cip_chunk_changes_form(const cip_chunk_changes *c);
 
-/* How often anything changed: after a failure another number than before says that it was one
- * halfway. 0: all is as it was stored. */
+/* How often anything changed; 0: all is as it was stored. */
 uint64_t cip_chunk_changes_made(const cip_chunk_changes *c);
 
 /* Elements of the feed to where `at`, a view of the linear bytes as they are now, has them. */
@@ -68,10 +71,6 @@ cip_status cip_chunk_changes_splice(cip_chunk_changes *c, const cip_array *a, co
  * does not have, RANGE beyond the end. */
 cip_status cip_chunk_changes_put(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,
                                  cip_err *err);
-/* The same for one chunk, if `check`, which may read the array, is OK; else it is as it was. */
-typedef cip_status cip_chunk_check(void *user, cip_err *err);
-cip_status cip_chunk_changes_put_checked(cip_chunk_changes *c, uint64_t i, const cip_chunk_in *in,
-                                         cip_chunk_check *check, void *user, cip_err *err);
 /* Chunk i becomes these bytes as its steps take them, padding included: raw_len of them. */
 cip_status cip_chunk_changes_put_raw(cip_chunk_changes *c, uint64_t i, cip_bytes raw, cip_err *err);
 /* Decoded bytes of chunk i, padding included; RANGE beyond the end. */

@@ -192,19 +192,14 @@ cip_status cip_byte_changes_open(cip_chunk_changes *c, const cip_array *a, cip_e
 
 /* --- elements --------------------------------------------------------------------------------- */
 
-static bool is_own(const cip_chunk_run *r)
-{
-    return r->from == UINT64_MAX && r->raw && !r->shared;
-}
-
 /* The bytes from `at` on that lie in a run of their own, or (*r NULL) up to such a run: at most n.
  */
 static size_t next_run(const cip_chunk_changes *c, uint64_t at, size_t n, cip_chunk_run **r)
 {
     cip_chunk_run *x = cip_chunk_run_of(c, at), *end = c->runs.at + c->runs.n;
-    *r = is_own(x) ? x : NULL;
+    *r = cip_chunk_run_is_own(c, x) ? x : NULL;
     if (*r == NULL)
-        while (x + 1 < end && x->i + x->run < at + n && !is_own(x + 1))
+        while (x + 1 < end && x->i + x->run < at + n && !cip_chunk_run_is_own(c, x + 1))
             x++;
     return (size_t)cip_min_u64(n, x->i + x->run - at);
 }
@@ -320,6 +315,8 @@ cip_status cip_byte_changes_load(cip_chunk_changes *c, cip_err *err)
     if ((c->form.caps & CIP_FORM_STREAM) == 0 || !has_kept(c))
         return CIP_OK;
     CIP_TRY(check_amount(c, err));
+    CIP_TRY(cip_chunk_changes_begin(c, err));
+    CIP_TRY(cip_chunk_runs_keep(c, 0, c->runs.n, c->runs.n, err));
     CIP_TRY(cip_space_write_out(&c->how, c->was, &out, err));
     c->in_elems->len = c->elems->size;
     for (size_t k = 0; k < c->runs.n; k++) {
@@ -380,9 +377,7 @@ static cip_status replace(cip_chunk_changes *c, uint64_t at, uint64_t end, uint6
     CIP_TRY(off == UINT64_MAX ? cip_chunk_runs_zeros(c, &c->next, at, added, 1, err)
                               : cip_chunk_runs_add(c, &c->next, r, err));
     CIP_TRY(cip_chunk_runs_copy(c, &c->next, at + added, end, c->now->len - end, err));
-    cip_linear_set_len(c, len_of(&c->next));
-    cip_chunk_runs_take(c);
-    return CIP_OK;
+    return cip_chunk_runs_take(c, len_of(&c->next), err);
 }
 
 bool cip_chunk_changes_ends(const cip_chunk_changes *c, const cip_nd *at, bool torn, uint64_t *end)
@@ -406,6 +401,7 @@ cip_status cip_chunk_changes_grow(cip_chunk_changes *c, uint64_t end, uint64_t n
         return CIP_OK;
     if (cip_mul_overflow(nelem, itemsize, &len) || len > INT64_MAX - c->now->len)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "rows of over 2^63 bytes");
+    CIP_TRY(cip_chunk_changes_begin(c, err));
     CIP_TRY(add_elements(c, nelem, itemsize, feed, err));
     return replace(c, end, c->now->len, len, off, err);
 }
@@ -566,6 +562,7 @@ cip_status cip_chunk_changes_apart(cip_chunk_changes *from, const cip_array *a,
     c->layout = from->layout;
     c->mem = c->arena.mem = from->mem;
     c->how = from->how;
+    c->undo = from->undo;
     c->form = from->form;
     c->finished = from->finished;
     c->zeros = UINT64_MAX;

@@ -53,6 +53,12 @@ struct cip_chunk_changes {
     uint64_t zeros_len;
     bool reshapes; /* the change under way makes all runs anew */
     uint64_t made; /* how often runs, or bytes that they have, became others */
+    /* Where what changes is kept; NULL: nowhere. As the file of elements was when the newest mark
+     * was set, and when the call under way first touched this: what lies below `floor` may be
+     * wanted back, what lies below `before` is not this call's. */
+    cip_undo *undo;
+    uint64_t mark, call;
+    uint64_t floor, before;
     /* Chunks of a grid as the steps take them. */
     cip_array_form bare; /* the form without steps */
     cip_chunk_maker maker;
@@ -61,6 +67,15 @@ struct cip_chunk_changes {
 
 /* The run that chunk i is in. */
 cip_chunk_run *cip_chunk_run_of(const cip_chunk_changes *c, uint64_t i);
+/* Whether the run's bytes are its own, to be changed where they lie. */
+static inline bool cip_chunk_run_is_own(const cip_chunk_changes *c, const cip_chunk_run *r)
+{
+    return r->from == UINT64_MAX && r->raw && !r->shared && r->off >= c->floor;
+}
+/* Before anything changes in a call. */
+cip_status cip_chunk_changes_begin(cip_chunk_changes *c, cip_err *err);
+/* Before `now` runs take the place of `n` of the table's, from number `at` on. */
+cip_status cip_chunk_runs_keep(cip_chunk_changes *c, size_t at, size_t n, size_t now, cip_err *err);
 /* Its chunks become r; nothing else changes. */
 cip_status cip_chunk_runs_set(cip_chunk_changes *c, const cip_chunk_run *r, cip_err *err);
 /* Behind the last run of `l`. */
@@ -72,8 +87,8 @@ cip_status cip_chunk_runs_copy(cip_chunk_changes *c, cip_chunk_runs *l, uint64_t
 /* Chunks of zeros behind the last run of `l`. */
 cip_status cip_chunk_runs_zeros(cip_chunk_changes *c, cip_chunk_runs *l, uint64_t i, uint64_t run,
                                 uint64_t raw_len, cip_err *err);
-/* The runs become those of c->next. */
-void cip_chunk_runs_take(cip_chunk_changes *c);
+/* The runs become those of c->next, of linear chunks or bytes `len` in all. */
+cip_status cip_chunk_runs_take(cip_chunk_changes *c, uint64_t len, cip_err *err);
 
 /* The bytes of chunk i in the file of elements. */
 cip_status cip_chunk_elems_write(cip_chunk_changes *c, uint64_t off, const void *p, size_t n,

@@ -39,7 +39,7 @@ static cip_status load(cip_chunk_changes *c, uint64_t i, uint64_t want, cip_scat
     cip_status st = CIP_OK;
     size_t n;
     *off = r->off;
-    if (r->from == UINT64_MAX && r->raw && !r->shared && want <= r->len)
+    if (cip_chunk_run_is_own(c, r) && want <= r->len)
         return over.bytes.len == 0
                    ? CIP_OK
                    : cip_chunk_elems_write(c, *off + over.off, over.bytes.ptr, over.bytes.len, err);
@@ -149,8 +149,9 @@ static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
         uint64_t off;
         if (before != now) {
             CIP_TRY(load(c, both - 1, cip_max_u64(before, now), (cip_scatter_run){ 0 }, &off, err));
-            cip_chunk_run *r = cip_chunk_run_of(c, both - 1);
-            r->len = r->raw_len = now;
+            cip_chunk_run r = *cip_chunk_run_of(c, both - 1);
+            r.len = r.raw_len = now;
+            CIP_TRY(cip_chunk_runs_set(c, &r, err));
         }
     }
     CIP_TRY(cip_chunk_runs_copy(c, &c->next, 0, 0, both, err));
@@ -160,9 +161,7 @@ static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
                                      cip_linear_chunk_len(&c->form, 0, len), err));
         CIP_TRY(cip_chunk_runs_zeros(c, &c->next, n - 1, 1, last, err));
     }
-    cip_linear_set_len(c, len);
-    cip_chunk_runs_take(c);
-    return CIP_OK;
+    return cip_chunk_runs_take(c, len, err);
 }
 
 /* Chunks [i, n), of an array of `len` bytes, of the file of elements from `at` on. */
@@ -201,9 +200,7 @@ static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, const cip_
     cip_need made;
     CIP_TRY(cip_changes_reorder(c, shape, s, &made, err));
     CIP_TRY(add_elems(c, 0, cip_linear_chunk_count(&c->form, made.len), made.off, made.len, err));
-    cip_linear_set_len(c, made.len);
-    cip_chunk_runs_take(c);
-    return CIP_OK;
+    return cip_chunk_runs_take(c, made.len, err);
 }
 
 cip_status cip_linear_changes_resize(cip_chunk_changes *c, const int64_t *shape, cip_err *err)
@@ -280,9 +277,7 @@ static cip_status splice_bytes(splicing *s, uint64_t len, cip_err *err)
         CIP_TRY(cip_chunk_runs_copy(c, &c->next, behind,
                                     (behind * each - (s->at + s->added) + s->from) / each,
                                     n - behind, err));
-    cip_linear_set_len(c, len);
-    cip_chunk_runs_take(c);
-    return CIP_OK;
+    return cip_chunk_runs_take(c, len, err);
 }
 
 /* Rows of the slowest axis, or of one that is: they follow each other. */

@@ -18,6 +18,7 @@ static cip_status new_text(asdf_state *u, cip_bytes text, cip_err *err)
     CIP_TRY(cip_yaml_edit_new(u->env, text, &cip_asdf_tree_options, &e, err));
     cip_yaml_edit_free(u->tree);
     u->tree = e;
+    u->ntext++;
     return CIP_OK;
 }
 
@@ -50,66 +51,108 @@ cip_status cip_asdf_update_text(asdf_state *u, cip_bytes text, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_save(asdf_state *u, asdf_before *b, cip_err *err)
+/* `text`: a copy of the tree's is wanted. */
+static cip_status save(asdf_state *u, bool text, asdf_before *b, cip_err *err)
 {
-    cip_bytes text = { NULL, 0 };
     *b = (asdf_before){ .text = { .mem = &u->env->mem },
                         .has_text = u->tree != NULL,
                         .tree_changed = u->tree_changed,
                         .moved = u->moved,
                         .anew = u->anew,
+                        .frozen = u->frozen,
+                        .b = u->b,
                         .n = u->n,
+                        .cap = u->cap,
                         .gone = u->gone,
                         .came = u->came };
-    if (u->tree != NULL) {
-        CIP_TRY(cip_yaml_edit_flush(u->tree, err));
-        text = cip_yaml_edit_text(u->tree);
-        CIP_TRY(cip_buf_add(&b->text, text.ptr, text.len, err));
+    if (u->tree != NULL && text) {
+        const cip_bytes is = cip_yaml_edit_text(u->tree);
+        CIP_TRY(cip_buf_add(&b->text, is.ptr, is.len, err));
+        b->is = (cip_bytes){ b->text.ptr, b->text.len };
     }
     b->saved = true;
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_restore(asdf_state *u, const asdf_before *b, cip_err *err)
+cip_status cip_asdf_update_save(asdf_state *u, asdf_before *b, cip_err *err)
 {
-    if (b->has_text) {
-        CIP_TRY(new_text(u, (cip_bytes){ b->text.ptr, b->text.len }, err));
-    } else {
+    *b = (asdf_before){ .text = { .mem = &u->env->mem } };
+    if (u->tree != NULL)
+        CIP_TRY(cip_yaml_edit_flush(u->tree, err));
+    return save(u, true, b, err);
+}
+
+/* A list of blocks that grew out of its place still has those that it had, as they were then; what
+ * they were before is in the undo log. */
+static cip_status restore(asdf_state *u, const asdf_before *b, bool same, cip_err *err)
+{
+    if (!b->has_text) {
         cip_yaml_edit_free(u->tree);
         u->tree = NULL;
+    } else if (!same) {
+        CIP_TRY(new_text(u, b->is, err));
     }
     u->tree_changed = b->tree_changed;
     u->moved = b->moved;
     u->anew = b->anew;
+    u->frozen = b->frozen;
     u->gone = b->gone;
     u->came = b->came;
+    u->b = b->b;
     u->n = b->n;
+    u->cap = b->cap;
     return CIP_OK;
 }
 
-cip_status cip_asdf_update_mark(void *state, cip_err *err)
+/* Whether the text is that of the mark still. */
+static bool is_same(const asdf_state *u, const asdf_before *mark)
 {
-    asdf_state *u = state;
-    if (u->mark == NULL)
-        CIP_TRY(CIP_ARENA_NEW(u->arena, &u->mark, 1, err));
-    asdf_before now;
-    const cip_status st = cip_asdf_update_save(u, &now, err);
-    cip_buf_clear(st == CIP_OK ? &u->mark->text : &now.text); /* else the earlier mark stays */
-    if (st == CIP_OK)
-        *u->mark = now;
-    return st;
+    return mark != NULL && mark->has_text && u->tree != NULL && mark->ntext == u->ntext &&
+           mark->nchange == cip_yaml_edit_changes(u->tree);
 }
 
-cip_status cip_asdf_update_undo(void *state, cip_err *err)
+/* Marks between which the text stays share a copy. */
+cip_status cip_asdf_update_mark(void *state, void **at, cip_err *err)
 {
     asdf_state *u = state;
-    return cip_asdf_update_restore(u, u->mark, err);
+    asdf_before *b;
+    if (u->tree != NULL)
+        CIP_TRY(cip_yaml_edit_flush(u->tree, err));
+    const bool same = is_same(u, u->mark);
+    CIP_TRY(CIP_NEW(&u->env->mem, &b, 1, err));
+    const cip_status st = save(u, !same, b, err);
+    if (st != CIP_OK) {
+        cip_mem_put(&u->env->mem, b);
+        return st;
+    }
+    if (same)
+        b->is = u->mark->is;
+    b->mark = u->mark;
+    b->ntext = u->ntext;
+    b->nchange = u->tree != NULL ? cip_yaml_edit_changes(u->tree) : 0;
+    u->mark = *at = b;
+    return CIP_OK;
+}
+
+cip_status cip_asdf_update_go_back(void *state, const void *at, cip_err *err)
+{
+    asdf_state *u = state;
+    return restore(u, at, is_same(u, at), err);
+}
+
+void cip_asdf_update_unmark(void *state, void *at)
+{
+    asdf_state *u = state;
+    asdf_before *b = at;
+    u->mark = b->mark;
+    cip_buf_clear(&b->text);
+    cip_mem_put(&u->env->mem, b);
 }
 
 cip_status cip_asdf_update_end_of(asdf_state *u, asdf_before *b, cip_status st, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    if (st != CIP_OK && b->saved && cip_asdf_update_restore(u, b, &why) != CIP_OK) {
+    if (st != CIP_OK && b->saved && restore(u, b, false, &why) != CIP_OK) {
         st = CIP_ERR_NOMEM;
         cip_err_pass(err, &why);
     }

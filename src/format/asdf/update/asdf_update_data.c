@@ -88,6 +88,7 @@ static cip_status note_shape(asdf_state *u, const cip_array *a, const int64_t *s
                              cip_err *err)
 {
     int64_t *copy;
+    CIP_TRY(cip_asdf_update_keep(u, block, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &copy, (size_t)a->view.ndim + 1, err));
     memcpy(copy, shape, (size_t)a->view.ndim * sizeof *copy);
     u->b[block].array = a;
@@ -99,6 +100,7 @@ static cip_status note_shape(asdf_state *u, const cip_array *a, const int64_t *s
 static cip_status set_bytes(asdf_state *u, size_t block, const cip_chunk_changes *c, cip_err *err)
 {
     asdf_ublock *b = &u->b[block];
+    CIP_TRY(cip_asdf_update_keep(u, block, err));
     b->c = c;
     b->changed = true;
     if (!b->is_new || b->packing == NULL)
@@ -233,8 +235,9 @@ static cip_status more_rows(asdf_state *u, const cip_array *a, const int64_t *sh
         return CIP_OK;
     CIP_TRY(cip_asdf_update_drop_key(u, a, "strides",
                                      err)); /* those of a single row may have meant nothing */
+    CIP_TRY(note_shape(u, a, shape, block, err));
     u->b[block].changed = true;
-    return note_shape(u, a, shape, block, err);
+    return CIP_OK;
 }
 
 cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
@@ -244,7 +247,11 @@ cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64
     a = a->same != NULL ? a->same : a;
     if (cip_asdf_is_inline(a))
         return CIP_OK; /* its node is written at the end */
-    return own != NULL ? own_bytes(u, a, shape, own, err) : more_rows(u, a, shape, err);
+    asdf_before before;
+    cip_status st = cip_asdf_update_save(u, &before, err);
+    if (st == CIP_OK)
+        st = own != NULL ? own_bytes(u, a, shape, own, err) : more_rows(u, a, shape, err);
+    return cip_asdf_update_end_of(u, &before, st, err);
 }
 
 /* The file whose end is the array's block, if that is streamed and raw: this one, or (in an

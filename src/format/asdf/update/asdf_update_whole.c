@@ -40,6 +40,8 @@ cip_status cip_asdf_update_freeze(void *state, cip_err *err)
         st = fix_shapes(u, block, err);
     if (st == CIP_OK)
         st = cip_asdf_update_absolute(u, &changed, err);
+    if (st == CIP_OK)
+        st = cip_asdf_update_keep(u, block, err);
     CIP_TRY(cip_asdf_update_end_of(u, &before, st, err));
     b->head.flags &= ~(uint32_t)ASDF_STREAMED;
     b->head.allocated = 0;
