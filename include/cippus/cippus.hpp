@@ -707,6 +707,28 @@ class change : public detail::owner<cip_change, detail::abort_change>
         cip_change_remove(get(), path, &err_);
         return *this;
     }
+    /** Where the change is, for undo() and forget(); fails if a call failed before. */
+    result<uint64_t> mark()
+    {
+        return detail::ask<uint64_t>([&](uint64_t *v, cip_err *err) {
+            *err = err_;
+            if (err_.code == CIP_OK)
+                cip_change_mark(get(), v, err);
+        });
+    }
+    /** Takes back everything since the mark (0: the last one), failures too. */
+    change &undo(uint64_t mark = 0)
+    {
+        err_ = CIP_ERR_INIT;
+        cip_change_undo(get(), mark, &err_);
+        return *this;
+    }
+    /** Drops the mark and later ones; what was changed since stays. */
+    change &forget(uint64_t mark = 0)
+    {
+        cip_change_release(get(), mark, &err_);
+        return *this;
+    }
     /** Where it is BUSY the change is kept, to be committed again. */
     result<void> commit()
     {

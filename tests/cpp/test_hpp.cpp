@@ -180,6 +180,28 @@ static void what_is_written_is_read()
     EXPECT(*f.tree().get<int>("meta/n") == 4 && (*f.read<float>("image"))(0, 1) == 1.5F);
 }
 
+static void a_change_goes_back_to_a_mark()
+{
+    cip::memory m;
+    cip::change w;
+    const double half[1] = { 0.5 };
+    const int32_t seven[1] = { 7 }, four[4] = { 1, 2, 3, 4 };
+    cip_create_memory("asdf", nullptr, m.out(), w.out(), nullptr);
+    w.put<int32_t>("a", { 4 }, four);
+    const uint64_t first = *w.mark();
+    w.write<int32_t>("a", "[0]", seven);
+    EXPECT(*w.mark() > first);
+    w.append<int32_t>("a", seven).write<double>("a", "[0]", half); /* which fails */
+    EXPECT(w.mark().status() == CIP_ERR_RANGE);
+    w.undo().forget().set("n", 1);
+    EXPECT(bool(w.commit()));
+    std::size_t n = 0;
+    const void *bytes = cip_memory_bytes(m.get(), &n);
+    cip::file f = *cip::file::open(bytes, n);
+    EXPECT((*f.read<int>("a")).size() == 4 && (*f.read<int>("a"))[0] == 7);
+    EXPECT(*f.tree().get<int>("n") == 1);
+}
+
 static void the_first_error_ends_a_chain()
 {
     cip::memory m;
@@ -222,6 +244,7 @@ int main()
     views_have_the_type_of_the_array();
     handles_move_and_end_once();
     what_is_written_is_read();
+    a_change_goes_back_to_a_mark();
     the_first_error_ends_a_chain();
     a_commit_that_is_busy_keeps_the_edit();
     return nfailed != 0;
