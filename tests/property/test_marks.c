@@ -230,6 +230,9 @@ static cip_status put(cip_change *c, cip_err *err)
     const cip_array *a;
     int64_t shape[] = { 1 + (int64_t)any(8), 2 };
     const bool inlined = any(4) == 0 && !now->table;
+    if (any(5) == 0)
+        return cip_change_put_array(c, pick_name(), cip_find(source, "rows", err), NULL,
+                                    CIP_ARRAY_OPTIONS(.replace = any(3) == 0), err);
     if (now->table && cip_change_array(c, "b", &a, NULL) == CIP_OK && any(4) != 0)
         shape[0] = cip_array_shape(a)[0];
     const char *name = pick_name();
@@ -240,6 +243,37 @@ static cip_status put(cip_change *c, cip_err *err)
                           .codec = any(4) == 0 && !inlined && !now->table ? "zlib" : NULL,
                           .storage = inlined ? "inline" : NULL),
         err);
+}
+
+/* The tree's text with a value more. */
+static cip_status set_text(cip_change *c, cip_err *err)
+{
+    static char more[MOST_TEXT];
+    const char *was;
+    size_t n;
+    const cip_status st = cip_change_text(c, &was, &n, err);
+    if (st != CIP_OK || n < 4 || memcmp(was + n - 4, "...\n", 4) != 0)
+        return st != CIP_OK ? st : CIP_ERR_NOT_FOUND;
+    n = (size_t)snprintf(more, sizeof more, "%.*sw%d: %d\n...\n", (int)n - 4, was, (int)any(3),
+                         (int)any(1000));
+    return cip_change_set_text(c, more, n, err);
+}
+
+static cip_status put_boxes(cip_change *c, cip_err *err)
+{
+    const int64_t shape[] = { 1 + (int64_t)any(8), 2 };
+    const cip_array *a;
+    cip_slab *slab;
+    cip_status st = cip_change_array(c, "b", &a, NULL);
+    const int64_t n = now->table && st == CIP_OK ? cip_array_shape(a)[0] : shape[0];
+    st = cip_change_declare(c, pick_name(), cip_dtype_of(CIP_I32), now->table ? 1 : 2,
+                            (int64_t[]){ n, 2 }, NULL, &slab, err);
+    for (int64_t i = 0; i < n && st == CIP_OK; i += 2) {
+        const cip_box box = { .start = { i }, .stop = { i + 2 < n ? i + 2 : n, 2 } };
+        const size_t nbytes = (size_t)(box.stop[0] - i) * (now->table ? 4 : 8);
+        st = cip_slab_write(slab, &box, new_elems(nbytes), nbytes, err);
+    }
+    return st;
 }
 
 /* The call that the seed stands for, of a change that looks as it does. */
@@ -271,6 +305,10 @@ static cip_status call(cip_change *c, uint64_t of, cip_err *err)
         return cip_change_move(c, from, strchr(from, '/') != NULL ? pick_value() : pick_name(),
                                any(2) == 0, err);
     case 15:
+        if (any(8) == 0)
+            return put_boxes(c, err);
+        if (any(4) == 0)
+            return set_text(c, err);
         return any(4) == 0 ? cip_change_freeze(c, err)
                            : cip_change_set_yaml(c, pick_value(), "{x: [1, 2]}", err);
     default:
