@@ -710,14 +710,14 @@ class Sequence:
         if self.paths() or name in ("put", "put_several", "set", "remove", "move"):
             getattr(self, name)()
 
-    def step(self):
+    def together(self):
         """Changes that are made together, or taken back by an exception; steps among them."""
         was, back = (copied(self.now), dict(self.attrs), self.moved, self.changed), self.chance(0.6)
         self.note("step")
         try:
             with self.file.step():
                 for _ in range(self.rng.integers(1, 5)):
-                    self.step() if self.chance(0.2) else self.change()
+                    self.together() if self.chance(0.2) else self.change()
                 if back:
                     raise ZeroDivisionError
         except ZeroDivisionError:
@@ -732,7 +732,7 @@ class Sequence:
             for _ in range(self.rng.integers(1, 4)):
                 before = self.content()
                 for _ in range(self.rng.integers(1, 8)):
-                    self.step() if self.chance(0.15) else self.change()
+                    self.together() if self.chance(0.15) else self.change()
                     for _ in range(self.rng.integers(3)):
                         self.read()
                     if self.chance(0.15):

@@ -10,7 +10,7 @@ import cippus
 def path(request, tmp_path):
     name = tmp_path / f"x.{request.param}"
     with cippus.create(name) as f:
-        f["a" if request.param == "asdf" else ""] = np.arange(6, dtype="i4")
+        f["a" if request.param in ("asdf", "bcolz") else ""] = np.arange(6, dtype="i4")
     return name
 
 
