@@ -81,31 +81,55 @@ static cip_status read_elements(asdf_state *u, const cip_array *now, void **out,
                             NULL, err);
 }
 
-/* The lists in the tree, and the shape where one is written. `now`: as the update has it. */
-static cip_status put_one(asdf_state *u, const cip_array *a, const char *path, const cip_array *now,
-                          cip_err *err)
+/* What the array's description has of the lists, and type and shape where readers would make others
+ * of these: of texts that are all shorter now, of floats without the last fraction, of lists in
+ * which nothing is left. `bare`: it is a list and no more. */
+static cip_status describe(asdf_state *u, const cip_array *a, const cip_array *now, bool bare,
+                           asdf_list *l, cip_err *err)
 {
-    const cip_node *data, *shape;
-    const int64_t *dims = now->view.shape;
-    cip_yaml_edit *e;
+    asdf_file *f = cip_asdf_of(u->l);
+    const bool declared = !bare && cip_asdf_datatype_of(f, a->node) != NULL;
+    const cip_nd *v = &now->view;
+    const cip_node *data, *type, *shape;
+    asdf_inline seen = { .data = NULL };
     void *elems;
     CIP_TRY(read_elements(u, now, &elems, err));
     CIP_TRY(cip_asdf_inline_node(
-        u->arena, &(asdf_elements){ a->dtype, a->view.ndim, dims, elems, NULL }, &data, err));
-    u->tree_changed = true;
-    if (cip_node_kind(a->node) == CIP_NODE_MAP) {
-        CIP_TRY(cip_asdf_update_key(u, a, "data", data, err));
-        if (cip_map_get(a->node, "shape") == NULL)
-            return CIP_OK;
-        CIP_TRY(cip_asdf_shape_node(u->arena, a->view.ndim, dims, false, &shape, err));
-        return cip_asdf_update_key(u, a, "shape", shape, err);
+        u->arena, &(asdf_elements){ a->dtype, v->ndim, v->shape, elems, NULL }, &data, err));
+    CIP_TRY(cip_asdf_list_add(l, "data", data, err));
+    CIP_TRY(cip_asdf_inline_look(f, data, declared ? a->dtype : NULL, a->dtype->big, &seen, err));
+    if (!cip_dtype_equal(seen.dtype, a->dtype)) {
+        CIP_TRY(cip_asdf_type_node(u->arena, a->dtype, &type, err));
+        CIP_TRY(cip_asdf_list_add(l, "datatype", type, err));
     }
-    cip_node *tagged;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &tagged, 1, err));
-    *tagged = *data;
-    tagged->tag = a->node->tag;
+    if (seen.ndim == v->ndim &&
+        memcmp(seen.shape, v->shape, (size_t)v->ndim * sizeof *v->shape) == 0 &&
+        (bare || cip_map_get(a->node, "shape") == NULL))
+        return CIP_OK;
+    CIP_TRY(cip_asdf_shape_node(u->arena, v->ndim, v->shape, false, &shape, err));
+    return cip_asdf_list_add(l, "shape", shape, err);
+}
+
+/* The lists in the tree. `now`: as the update has it. */
+static cip_status put_one(asdf_state *u, const cip_array *a, const char *path, const cip_array *now,
+                          cip_err *err)
+{
+    const bool bare = cip_node_kind(a->node) != CIP_NODE_MAP;
+    asdf_list l = { .a = u->arena };
+    cip_yaml_edit *e;
+    cip_node *node;
+    CIP_TRY(describe(u, a, now, bare, &l, err));
+    u->tree_changed = true;
+    for (size_t i = 0; !bare && i < l.n; i++)
+        CIP_TRY(cip_asdf_update_key(u, a, l.key[i]->text, l.value[i], err));
+    if (!bare)
+        return CIP_OK;
+    CIP_TRY(cip_asdf_list_map(&l, NULL, CIP_STYLE_FLOW, &node, err));
+    if (l.n == 1)
+        *node = *l.value[0];
+    node->tag = a->node->tag;
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    return cip_yaml_edit_set(e, path, tagged, err);
+    return cip_yaml_edit_set(e, path, node, err);
 }
 
 /* Whether an earlier name of the array stands for it. */
