@@ -85,6 +85,15 @@ static cip_status try_spec(const cip_spec *spec, const cip_blosc_spec *b, cip_er
                             err);
 }
 
+/* The same as an answer: only NOMEM comes back. */
+static cip_status can_encode(const cip_spec *spec, const cip_blosc_spec *b, bool *can, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    const cip_status st = try_spec(spec, b, &why);
+    *can = st == CIP_OK;
+    return st == CIP_ERR_NOMEM ? cip_err_give(err, &why, st) : CIP_OK;
+}
+
 const cip_b2_frame *cip_b2_frame_of(const cip_spec *spec)
 {
     const cip_array *a = spec->narray == 1 ? spec->array[0].source : NULL;
@@ -106,9 +115,12 @@ cip_status cip_b2_choose_codec(const cip_spec *spec, const cip_dtype *d, cip_b2_
     cip_blosc_spec *b = &how->blosc;
     b->blosc1 = cip_b2_is_blosc1(spec);
     b->typesize = b->blosc1 && d->itemsize > CIP_BLOSC_MAX_TYPESIZE ? 1 : (uint32_t)d->itemsize;
-    if (like != NULL)
+    bool stays = false;
+    if (like != NULL) {
         set_like(&like->h, b);
-    if (like == NULL || b->compcode > CIP_BLOSC_ZSTD || try_spec(spec, b, NULL) != CIP_OK) {
+        CIP_TRY(can_encode(spec, b, &stays, err));
+    }
+    if (!stays || b->compcode > CIP_BLOSC_ZSTD) {
         /* Texts are shuffled by character, as python-blosc2 does. */
         b->compcode = CIP_WITH_ZSTD && !b->blosc1 ? CIP_BLOSC_ZSTD : CIP_BLOSC_BLOSCLZ;
         b->level = LEVEL;
@@ -147,9 +159,11 @@ cip_status cip_b2_settle_codec(const cip_spec *spec, cip_b2_how *how, cip_err *e
 {
     const cip_b2_frame *like = cip_b2_frame_of(spec);
     cip_blosc_spec same = how->blosc;
+    bool stays;
     if (how->takes && like != NULL && like->h.codec == CIP_B2_USER_CODEC) {
         set_like(&like->h, &same);
-        if (same.compcode == CIP_BLOSC_NDLZ && try_spec(spec, &same, NULL) == CIP_OK)
+        CIP_TRY(can_encode(spec, &same, &stays, err));
+        if (same.compcode == CIP_BLOSC_NDLZ && stays)
             how->blosc = same;
         if (cip_b2_is_zfp(&same) && spec->notes != NULL)
             cip_report_add(spec->notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, NULL,

@@ -546,6 +546,45 @@ static void fail_each(const cip_spec *spec, const void *raw)
     }
 }
 
+/* Without memory nobody can say whether this build has a codec: no other takes its place. */
+static void a_lack_of_memory_changes_no_codec(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 50, 23 };
+    static const char *const option[OPTIONS] = { "40,20", "16,12" };
+    uint8_t raw[50 * 23];
+    fill(raw, sizeof raw);
+    for (int i = 0; i < 2; i++) {
+        cip_spec_array a = array_of(CIP_U8, 2, shape);
+        cip_spec spec = spec_of(&a, option);
+        cip_status st = CIP_ERR_NOMEM;
+        one_output o = { 0 };
+        one_file f;
+        spec.codec = i == 0 ? "lz4" : "ndlz";
+        spec.level = 4;
+        assert_int_equal(one_write(&o, &cip_format_blosc2, &spec, raw, sizeof raw), CIP_OK);
+        assert_int_equal(one_open(&f, &cip_format_blosc2, o.bytes.ptr, o.bytes.len, 0, NULL),
+                         CIP_OK);
+        f.layout->format = cip_format_blosc2.name;
+        spec.codec = NULL;
+        a.source = f.layout->array[0];
+        for (size_t n = 1; st != CIP_OK; n++) {
+            fail_alloc alloc = { .fail_at = n };
+            const cip_allocator from = { fail_alloc_resize, &alloc };
+            one_output again = { 0 };
+            st = one_write_from(&again, &cip_format_blosc2, &spec, raw, sizeof raw, &from);
+            assert_true(st == CIP_OK || st == CIP_ERR_NOMEM);
+            if (st == CIP_OK)
+                assert_memory_equal(again.bytes.ptr + 0x1B, o.bytes.ptr + 0x1B, 1);
+            if (st == CIP_OK && i == 1)
+                assert_int_equal(again.bytes.ptr[0x4D], CIP_BLOSC_NDLZ);
+            one_output_clear(&again);
+        }
+        one_close(&f);
+        one_output_clear(&o);
+    }
+}
+
 static void failing_allocations_and_writes_are_reported(void **state)
 {
     (void)state;
@@ -584,6 +623,7 @@ int main(void)
         cmocka_unit_test(a_chunk_has_at_most_what_a_chunk_can_have),
         cmocka_unit_test(what_a_frame_cannot_hold_is_named),
         cmocka_unit_test(metadata_become_metalayers),
+        cmocka_unit_test(a_lack_of_memory_changes_no_codec),
         cmocka_unit_test(failing_allocations_and_writes_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
