@@ -50,7 +50,9 @@ static int write_it(const opts *o, const cip_change_options *how, const cip_dtyp
     else if (cip_change_put_filled(w, "", dtype, ndim, shape, elem, &a, &why) == CIP_ERR_ARG &&
              cip_change_forget_failure(w, &err) == CIP_OK)
         cip_change_put_filled(w, "data", dtype, ndim, shape, elem, &a, &err);
-    return cip_change_commit(&w, &err) == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
+    const cip_status st = cip_change_commit(&w, &err);
+    cip_change_abort(&w);
+    return st == CIP_OK ? EXIT_FINE : complain(o->pos[0], &err);
 }
 
 static int fill_with(const opts *o, const cip_change_options *how, const cip_file *literal,

@@ -205,9 +205,7 @@ static int put_all(several *s, cip_err *err)
         fputs("cippus: not all of the inputs can be kept; accept it with --accept-loss\n", stderr);
         return EXIT_FAILED;
     }
-    const cip_status st = cip_change_commit(&s->w, err);
-    s->w = NULL;
-    return st == CIP_OK ? EXIT_FINE : complain(s->o->pos[n], err);
+    return cip_change_commit(&s->w, err) == CIP_OK ? EXIT_FINE : complain(s->o->pos[n], err);
 }
 
 int convert_several(const opts *o, const cip_change_options *how, cip_finding_fn *tell, void *user)

@@ -395,11 +395,12 @@ CIP_API cip_status cip_change_release(cip_change *c, uint64_t mark, cip_err *err
 CIP_API cip_status cip_change_plan(cip_change *c, cip_write_fn *fn, void *user, cip_err *err);
 /** Writes all of it, in one step, and ends the change: *change becomes NULL, on failure too, except
  * for BUSY. A BUSY change is kept, with the writers' lock. Commit it again when readers (or another
- * program) are gone, or abort it. It stays BUSY if another program changed the file meanwhile. If
- * an earlier call failed (and was not forgotten), nothing is done, and its error is given again.
- * After a failure the file is as it was, or does not exist; or a journal next to it holds the rest
- * of the change, which the next writer completes. STALE if the name belongs to another file now
- * (`mv new file`), or to none: neither file is written. */
+ * program) are gone, or abort it. It stays BUSY if another program changed the file meanwhile. BUSY
+ * that a method of cip_create_io returned ends the change. If an earlier call failed (and was not
+ * forgotten), nothing is done, and its error is given again. After a failure the file is as it was,
+ * or does not exist; or a journal next to it holds the rest of the change, which the next writer
+ * completes. STALE if the name belongs to another file now (`mv new file`), or to none: neither
+ * file is written. */
 CIP_API cip_status cip_change_commit(cip_change **change, cip_err *err);
 /** Drops the change, and leaves nothing: *change becomes NULL. NULL is fine, for `change` and
  * *change. */

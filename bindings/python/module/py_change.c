@@ -532,6 +532,7 @@ static PyObject *change_commit(PyObject *self, PyObject *unused)
         cip_change *change = c->change;
         c->change = NULL;
         CIPPY_BEGIN_STOPPABLE(&c->calls) status = cip_change_commit(&change, &err);
+        cip_change_abort(&change); /* one that is BUSY is not tried again */
         CIPPY_END_STOPPABLE return cippy_change_end(c, status, &err);
     }
     if (!cippy_enter_alone(c->file)) {

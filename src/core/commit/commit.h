@@ -109,8 +109,9 @@ cip_status cip_commit_recover(cip_commit *c, cip_err *err);
 /* The file is going to be changed: nobody else has its lock file any more, which counts a change.
  * BUSY; also when another program changed the file since it was shared. */
 cip_status cip_commit_take_foreign(cip_commit *c, cip_err *err);
-/* The readers' byte for us alone; BUSY. */
+/* The readers' byte for us alone; BUSY. And for others again. */
 cip_status cip_commit_take_readers(cip_commit *c, cip_err *err);
+void cip_commit_let_readers(cip_commit *c);
 bool cip_commit_is_folder(const cip_commit *c);
 
 #endif

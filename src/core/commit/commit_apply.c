@@ -113,6 +113,11 @@ cip_status cip_commit_take_readers(cip_commit *c, cip_err *err)
                     "the file is being read, and this update writes over bytes in it");
 }
 
+void cip_commit_let_readers(cip_commit *c)
+{
+    cip_store_unlock(c->fd, CIP_LOCK_READERS);
+}
+
 /* Whoever opens the file from now on sees it as it is now. */
 bool cip_commit_is_alone(cip_commit *c)
 {

@@ -355,14 +355,11 @@ cip_status cip_change_commit(cip_change **change, cip_err *err)
     cip_change *c = change != NULL ? *change : NULL;
     if (c == NULL)
         return cip_fail_null(err, "a change");
-    if (!c->is_new) {
-        cip_edit *e = edit_of(c);
-        const cip_status st = cip_edit_commit(&e, err);
-        *change = e != NULL ? c : NULL;
-        return st;
-    }
-    *change = NULL;
-    return cip_writer_commit(writer_of(c), err);
+    cip_writer *w = c->is_new ? writer_of(c) : NULL;
+    cip_edit *e = c->is_new ? NULL : edit_of(c);
+    const cip_status st = c->is_new ? cip_writer_commit(&w, err) : cip_edit_commit(&e, err);
+    *change = w != NULL || e != NULL ? c : NULL;
+    return st;
 }
 
 void cip_change_abort(cip_change **change)

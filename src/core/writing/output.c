@@ -227,6 +227,8 @@ static cip_status settle_old(path_output *o, cip_err *err)
         st = (o->how.folder ? cip_commit_take_readers : cip_commit_recover)(o->old, &own);
     if (st == CIP_OK && o->old != NULL)
         st = cip_commit_take_foreign(o->old, &own);
+    if (st == CIP_ERR_BUSY && o->old != NULL)
+        cip_commit_let_readers(o->old); /* they may come until it is tried again */
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, own.offset, "%s", own.text); /* in: output */
 }
 

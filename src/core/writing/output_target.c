@@ -20,6 +20,7 @@ typedef struct target_output {
     cip_io *waits; /* what waits of members; NULL: there are none, or in memory */
     cip_out out;
     cip_revision rev; /* of nothing, or of that file: what waits */
+    bool tried;       /* that commit was */
 } target_output;
 
 /* --- members ---------------------------------------------------------------------------------- */
@@ -59,8 +60,12 @@ static cip_status target_commit(cip_output *output, cip_err *err)
     target_output *o = (target_output *)output;
     if (o->memory != NULL)
         cip_memory_complete(o->memory);
-    if (o->data != NULL)
+    if (o->tried && !cip_commit_is_ready(o->commit))
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+                        "another program changed the file meanwhile");
+    if (o->data != NULL && !o->tried)
         CIP_TRY(cip_revision_range(&o->rev, o->data, 0, o->data->size, err));
+    o->tried = o->commit != NULL;
     if (o->commit != NULL)
         return cip_commit_apply(o->commit, &o->rev, err);
     if (o->target == NULL)

@@ -197,6 +197,128 @@ static void a_commit_stays_busy_where_the_file_changed(void **state)
     cip_change_abort(&e);
 }
 
+static cip_change *new_one(const char *path, const char *option)
+{
+    static const int64_t shape[] = { 3 };
+    const char *const texts[] = { option, NULL };
+    const int32_t v[] = { 7, 8, 9 };
+    cip_change *w;
+    OK(cip_create(path,
+                  CIP_CHANGE_OPTIONS(.overwrite = true, .threads = 1, .format_options = texts), &w,
+                  err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err));
+    return w;
+}
+
+/* A new folder in place of one that is read, looked at before or not. */
+static void a_new_folder_that_readers_are_in_the_way_of_comes_later(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    for (size_t i = 0; i < 4; i++) {
+        const char *option = i < 2 ? "sparse=yes" : NULL;
+        const char *path = scratch_path(&s, i < 2 ? "n.b2nd" : "n.blz");
+        const cip_array *a;
+        reader r;
+        make(path, NULL, option);
+        read_elsewhere(&r, path);
+        cip_change *w = new_one(path, option), *other;
+        if (i % 2 != 0)
+            OK(cip_change_array(w, "", &a, err));
+        FAILS(CIP_ERR_BUSY, "being read", cip_change_commit(&w, err));
+        FAILS(CIP_ERR_BUSY, "being read", cip_change_commit(&w, err));
+        check(path, false);
+        FAILS(CIP_ERR_ARG, "complete", cip_change_array(w, "", &a, err));
+        FAILS(CIP_ERR_ARG, "complete", cip_change_remove(w, "a", err));
+        FAILS(CIP_ERR_BUSY, "another writer", cip_change_open(path, NULL, &other, err));
+        OK(cip_change_forget_failure(w, err));
+        let_go(&r);
+        OK(cip_change_commit(&w, err));
+        assert_null(w);
+        edit_expect(path, NULL, "7 8 9\n");
+        edit_verify(path);
+    }
+}
+
+static void a_new_folder_waits_for_another_programs_lock(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    const char *path = scratch_path(&s, "k.b2nd");
+    make(path, NULL, "sparse=yes");
+    const char *lock = scratch_write(&s, "k.b2nd/.b2lock", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+    cip_change *w = new_one(path, "sparse=yes");
+    cip_file *f;
+    int fd = open(lock, O_RDWR);
+    assert_int_equal(flock(fd, LOCK_SH), 0);
+    FAILS(CIP_ERR_BUSY, "lock file", cip_change_commit(&w, err));
+    OK(cip_open(path, NULL, &f, err)); /* who comes meanwhile may read */
+    FAILS(CIP_ERR_BUSY, "being read", cip_change_commit(&w, err));
+    cip_file_close(f);
+    close(fd);
+    OK(cip_change_commit(&w, err));
+    edit_expect(path, NULL, "7 8 9\n");
+}
+
+/* What a change would do after the commit was tried is not in what is written. */
+static void a_new_file_that_is_busy_takes_nothing_more(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    static const int64_t shape[] = { 2 };
+    const char *path = scratch_path(&s, "t.blz");
+    const int32_t v[] = { 1, 2 };
+    cip_change *w;
+    cip_slab *slab;
+    reader r;
+    make(path, NULL, NULL);
+    read_elsewhere(&r, path);
+    OK(cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true, .threads = 1), &w, err));
+    OK(cip_change_declare(w, "a", cip_dtype_of(CIP_I32), 1, shape, NULL, &slab, err));
+    OK(cip_slab_write(slab, CIP_BOX({ 0 }, { 2 }), v, 8, err));
+    assert_int_equal(cip_change_commit(&w, NULL), CIP_ERR_BUSY);
+    FAILS(CIP_ERR_ARG, "complete", cip_slab_write(slab, CIP_BOX({ 0 }, { 1 }), v, 4, err));
+    let_go(&r);
+    FAILS(CIP_ERR_ARG, "complete", cip_change_commit(&w, err));
+    assert_null(w);
+    check(path, false);
+}
+
+static void a_file_that_is_updated_is_replaced_later(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "u.ra");
+    cip_change *w = new_one(path, NULL), *other;
+    make(path, NULL, NULL);
+    OK(cip_change_open(path, NULL, &other, err));
+    FAILS(CIP_ERR_BUSY, "another writer", cip_change_commit(&w, err));
+    check(path, false);
+    cip_change_abort(&other);
+    OK(cip_change_commit(&w, err));
+    edit_expect(path, NULL, "7 8 9\n");
+}
+
+/* Behind a file that another program changed nothing is written, however often it is tried. */
+static void what_comes_behind_a_changed_file_stays_busy(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 1 };
+    const char *path = scratch_write(&s, "b.asdf", "front", 5);
+    uint64_t at;
+    size_t n;
+    cip_change *w;
+    OK(cip_create(path, CIP_CHANGE_OPTIONS(.at_end = &at), &w, err));
+    OK(cip_change_put(w, "a", cip_dtype_of(CIP_U8), 1, shape, "x", NULL, err));
+    FILE *f = fopen(path, "ab");
+    assert_true(fputs("#", f) >= 0 && fclose(f) == 0);
+    assert_int_equal(cip_change_commit(&w, NULL), CIP_ERR_BUSY);
+    assert_int_equal(cip_change_commit(&w, NULL), CIP_ERR_BUSY);
+    cip_change_abort(&w);
+    char *bytes = edit_bytes(path, &n);
+    assert_true(n == 6 && memcmp(bytes, "front#", 6) == 0);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +326,11 @@ int main(void)
         cmocka_unit_test(a_commit_waits_for_another_programs_lock),
         cmocka_unit_test(a_commit_among_many_readers_is_whole),
         cmocka_unit_test(a_commit_stays_busy_where_the_file_changed),
+        cmocka_unit_test(a_new_folder_that_readers_are_in_the_way_of_comes_later),
+        cmocka_unit_test(a_new_folder_waits_for_another_programs_lock),
+        cmocka_unit_test(a_new_file_that_is_busy_takes_nothing_more),
+        cmocka_unit_test(a_file_that_is_updated_is_replaced_later),
+        cmocka_unit_test(what_comes_behind_a_changed_file_stays_busy),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

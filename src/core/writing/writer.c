@@ -38,6 +38,20 @@ static cip_writer_mark mark_of(const cip_writer *w)
                               .total = w->engine.total };
 }
 
+static cip_status none_failed(cip_writer *w, cip_err *err)
+{
+    take_slab_failure(w);
+    if (w->st != CIP_OK)
+        cip_err_pass(err, &w->why);
+    return w->st;
+}
+
+cip_status cip_fail_complete(cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                    "the file is complete; commit it again, or abort");
+}
+
 /* A call that failed must not go unnoticed because the next ones went well: it makes them and the
  * commit fail, so that statuses need to be looked at only there, unless it is forgotten. */
 cip_status cip_writer_enter(cip_writer *w, cip_err *err)
@@ -46,11 +60,10 @@ cip_status cip_writer_enter(cip_writer *w, cip_err *err)
         return cip_fail_null(err, "a change");
     err = cip_err_enter(err);
     CIP_TRY(cip_owned(w->owner, err));
-    take_slab_failure(w);
+    if (w->complete && w->st == CIP_OK)
+        w->st = cip_fail_complete(&w->why);
     w->mark = mark_of(w);
-    if (w->st != CIP_OK)
-        cip_err_pass(err, &w->why);
-    return w->st;
+    return none_failed(w, err);
 }
 
 /* Without what was added since. What came into a file, its update puts back. */
@@ -245,7 +258,7 @@ static cip_status writer_new(const cip_change_options *o, cip_writer **out, cip_
         return st;
     }
     pthread_mutex_init(&w->store_lock, NULL);
-    w->arena.mem = &w->env.mem;
+    w->arena.mem = w->rev.patch.arena.mem = &w->env.mem;
     cip_report_init(&w->notes, &w->env.mem, false, o->on_note, o->user);
     w->tree.arena = &w->arena;
     w->last = &w->first;
@@ -535,6 +548,8 @@ cip_status cip_writer_draft(cip_writer *w, bool changes, cip_edit **draft, cip_e
 {
     cip_err why = CIP_ERR_INIT;
     if (w->draft == NULL) {
+        if (w->complete && !changes)
+            return cip_fail_complete(cip_err_enter(err));
         CIP_TRY(cip_writer_enter(w, err));
         cip_status st = may_draft(w, &why);
         if (st != CIP_OK && !changes)
@@ -553,21 +568,41 @@ cip_status cip_writer_settle(cip_writer *w, cip_err *err)
     CIP_TRY(cip_writer_enter(w, err));
     CIP_TRY(give_waiting(w, false, err));
     CIP_TRY(give_waiting(w, true, err));
+    w->complete = true;
     return w->begun ? w->format->store->finish(w->engine.state, NULL, err) : CIP_OK;
 }
 
-cip_status cip_writer_commit(cip_writer *w, cip_err *err)
+/* What was written becomes whole, once: a commit that somebody was in the way of goes on behind. */
+static cip_status make_whole(cip_writer *w, cip_err *err)
 {
-    cip_revision r = { .patch = { .arena = { .mem = &w->env.mem } } };
-    const bool drafted = w->draft != NULL;
-    cip_status st = drafted ? cip_edit_commit(&w->draft, err) : cip_writer_enter(w, err);
-    err = st == CIP_OK ? cip_err_enter(err) : err;
-    if (st == CIP_OK && !drafted)
-        st = complete(w, &r, err);
+    cip_err why = CIP_ERR_INIT;
+    if (w->complete) {
+        CIP_TRY(cip_owned(w->owner, err));
+        return none_failed(w, err);
+    }
+    if (w->draft != NULL) {
+        CIP_TRY(cip_edit_commit(&w->draft, err));
+    } else {
+        CIP_TRY(cip_writer_enter(w, err));
+        const cip_status st = complete(w, &w->rev, &why);
+        w->torn = st != CIP_OK;
+        CIP_TRY(cip_writer_leave(w, st, &why, err));
+    }
+    w->complete = true;
+    return CIP_OK;
+}
+
+cip_status cip_writer_commit(cip_writer **writer, cip_err *err)
+{
+    cip_writer *w = *writer;
+    cip_status st = make_whole(w, err);
     if (st == CIP_OK)
-        st = cip_output_commit(w->file, &r.patch, err);
-    cip_revision_clear(&r);
-    cip_writer_abort(w);
+        st = cip_output_commit(w->file, &w->rev.patch, cip_err_enter(err));
+    const bool has_store = w->target.methods.write_at != NULL; /* which said so itself */
+    if (st != CIP_ERR_BUSY || has_store) {
+        cip_writer_abort(w);
+        *writer = NULL;
+    }
     return st;
 }
 
@@ -582,6 +617,7 @@ void cip_writer_abort(cip_writer *w)
         cip_boxes_free(e->boxes);
         cip_io_close(e->temporary);
     }
+    cip_revision_clear(&w->rev);
     cip_output_end(w->file);
     cip_target_close(&w->target);
     cip_mem_put(&w->env.mem, w->path);

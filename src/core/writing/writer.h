@@ -68,7 +68,9 @@ struct cip_writer {
     cip_edit *draft;       /* NULL until what was written is looked at or changed: then it goes on
                               as an update of that */
     cip_engine engine;     /* its state once begun; counts what is put from the first call on */
+    cip_revision rev;      /* of the output, by its commit */
     bool begun;
+    bool complete; /* all is written: the output takes its name, or is given up */
     bool early;    /* the only array goes to the store before the tree is whole */
     pid_t owner;   /* the process that began it */
     bool torn;     /* a call failed when a part of its array was stored: nothing can follow */
@@ -108,11 +110,13 @@ cip_status cip_writer_put_view(cip_writer *w, const char *path, const char *of,
 /* Goes on without the calls and boxes that failed: OK where none failed. Where one failed halfway,
  * so that a part of its array is stored, this gives its error again. */
 cip_status cip_writer_forget(cip_writer *w, cip_err *err);
-/* Frees the writer, whatever the result. */
-cip_status cip_writer_commit(cip_writer *w, cip_err *err);
+/* *writer becomes NULL, whatever the result, but for BUSY (not of the caller's store). */
+cip_status cip_writer_commit(cip_writer **writer, cip_err *err);
 /* NULL is fine. */
 void cip_writer_abort(cip_writer *w);
 
+/* ARG: nothing more comes into what is complete. */
+cip_status cip_fail_complete(cip_err *err);
 /* Begins a call: OK, or what an earlier failure (or the creation's, with w NULL) left. */
 cip_status cip_writer_enter(cip_writer *w, cip_err *err);
 /* Ends it: of a call that failed the failure is kept and nothing else, unless a part of its array

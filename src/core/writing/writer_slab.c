@@ -85,6 +85,8 @@ static cip_status check_box(const cip_spec_array *s, const cip_box *box, size_t 
 static cip_status expect_box(const cip_slab *slab, const cip_box *box, const uint8_t *data,
                              size_t nbytes, cip_err *err)
 {
+    if (slab->w->complete)
+        return cip_fail_complete(err);
     if (box == NULL || (data == NULL && nbytes != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a box and data, found NULL");
     return check_box(&slab->entry->spec, box, nbytes, err);
