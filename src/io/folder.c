@@ -72,9 +72,10 @@ static cip_status fail_open(cip_err *err, int errnum, const char *shown)
     return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
 }
 
-cip_status cip_folder_hold(cip_folder *f, cip_err *err)
+cip_status cip_folder_hold(cip_folder *f, int fd, cip_err *err)
 {
-    int fd = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    fd = fd != -1 ? fcntl(fd, F_DUPFD_CLOEXEC, 0)
+                  : open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd == -1 && errno == EACCES) /* its members may be opened, but not listed */
         return CIP_OK;
     if (fd == -1)

@@ -224,7 +224,7 @@ static bool names_folder(const char *path)
     return stat(path, &now) == 0 && S_ISDIR(now.st_mode);
 }
 
-cip_status cip_io_open_folder(cip_env *env, const char *path, cip_io **out, cip_err *err)
+cip_status cip_io_open_folder_fd(cip_env *env, int fd, const char *path, cip_io **out, cip_err *err)
 {
     cip_buf text = { .mem = &env->mem };
     cip_folder *folder = NULL;
@@ -232,12 +232,10 @@ cip_status cip_io_open_folder(cip_env *env, const char *path, cip_io **out, cip_
     char *absolute = NULL;
     cip_status st;
     *out = NULL;
-    if (!names_folder(path))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no folder", path);
     CIP_GO(cip_path_absolute(&env->mem, path, &absolute, err));
     CIP_GO(cip_buf_addf(&text, err, "%s/", absolute));
     CIP_GO(cip_folder_new(&env->mem, (const char *)text.ptr, &folder, err));
-    CIP_GO(cip_folder_hold(folder, err));
+    CIP_GO(cip_folder_hold(folder, fd, err));
     CIP_GO(cip_io_new(env, &folder_ops, sizeof(folder_io), path, &io, err));
     ((folder_io *)io)->folder = cip_folder_keep(folder);
     ((folder_io *)io)->path = absolute;
@@ -249,6 +247,14 @@ done:
     cip_folder_drop(folder);
     cip_buf_clear(&text);
     return st;
+}
+
+cip_status cip_io_open_folder(cip_env *env, const char *path, cip_io **out, cip_err *err)
+{
+    *out = NULL;
+    if (!names_folder(path))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no folder", path);
+    return cip_io_open_folder_fd(env, -1, path, out, err);
 }
 
 cip_status cip_io_open_path(cip_env *env, const char *path, cip_io **out, cip_err *err)

@@ -165,6 +165,9 @@ cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags,
 /* A folder as an io: no bytes of its own, only members, which are opened as those beside a file are
  * (a link may not leave the folder without CIP_IO_EXTERNAL). UNSUPPORTED when it is no folder. */
 cip_status cip_io_open_folder(cip_env *env, const char *path, cip_io **out, cip_err *err);
+/* The one that a descriptor (which stays the caller's) is of, whatever has the path by now. */
+cip_status cip_io_open_folder_fd(cip_env *env, int fd, const char *path, cip_io **out,
+                                 cip_err *err);
 bool cip_io_is_folder(const cip_io *io);
 /* The path of a file or folder, or of one that this is a part of; NULL of an io that is none.
  * Borrowed. */

@@ -11,8 +11,9 @@
 cip_status cip_folder_new(cip_mem *mem, const char *path, cip_folder **out, cip_err *err);
 cip_folder *cip_folder_keep(cip_folder *f);
 void cip_folder_drop(cip_folder *f); /* NULL is fine */
-/* Opens it now, so that it stays the same folder and can be locked; before anybody uses it. */
-cip_status cip_folder_hold(cip_folder *f, cip_err *err);
+/* Opens it now, so that it stays the same folder and can be locked; before anybody uses it. `fd`: a
+ * descriptor of it, which stays the caller's, or -1: by its path. */
+cip_status cip_folder_hold(cip_folder *f, int fd, cip_err *err);
 /* A descriptor of it that was opened so; -1: it may not be read. Borrowed. */
 int cip_folder_descriptor(const cip_folder *f);
 /* Its absolute path with a slash at the end, borrowed. */

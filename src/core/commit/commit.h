@@ -35,7 +35,7 @@ typedef struct cip_replace_how {
 cip_status cip_replace_at(cip_mem *mem, cip_place place, const cip_replace_how *how,
                           cip_replace **out, cip_err *err);
 cip_out *cip_replace_out(cip_replace *r);
-/* The descriptor of the new file or folder; and the folder's name until it is complete. */
+/* The descriptor of the new file or folder; and the name that it takes. */
 int cip_replace_descriptor(const cip_replace *r);
 const char *cip_replace_name(const cip_replace *r);
 /* A complete file or folder at `from` (borrowed until cip_replace_end), in the same file system,

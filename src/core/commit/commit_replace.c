@@ -100,7 +100,7 @@ int cip_replace_descriptor(const cip_replace *r)
 
 const char *cip_replace_name(const cip_replace *r)
 {
-    return r->fresh.name;
+    return r->place.name;
 }
 
 cip_status cip_replace_take(cip_replace *r, const cip_place *from, cip_err *err)

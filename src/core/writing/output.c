@@ -284,17 +284,79 @@ static cip_status resize(void *user, uint64_t nbytes, cip_err *err)
     return cip_store_resize(cip_replace_descriptor(user), nbytes, err);
 }
 
-/* A new folder, by the name that it has until the commit. */
-static cip_status open_inside(const path_output *o, cip_env *env, cip_io **io, cip_err *err)
+/* A file of the output that is read before it has its name. */
+typedef struct written {
+    cip_io *io;
+    const path_output *of; /* of the main file: what lies beside it; else NULL */
+} written;
+
+static cip_status read_written(void *user, const cip_range *r, size_t n, cip_err *err)
 {
-    const char *last = strrchr(o->path, '/');
-    const int n = last != NULL ? (int)(last + 1 - o->path) : 0;
-    char path[PATH_MAX];
-    CIP_TRY(cip_members_complete(o->inside, err));
-    if (snprintf(path, sizeof path, "%.*s%s", n, o->path, cip_replace_name(o->file)) >=
-        (int)sizeof path)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a shorter path");
-    return cip_io_open_folder(env, path, io, err);
+    return cip_io_read_ranges(((written *)user)->io, r, n, err);
+}
+
+static cip_status size_of_written(void *user, uint64_t *nbytes, cip_err *err)
+{
+    (void)err;
+    *nbytes = ((written *)user)->io->size;
+    return CIP_OK;
+}
+
+static void close_written(void *user)
+{
+    written *w = user;
+    cip_mem *mem = &w->io->env->mem;
+    cip_io_close(w->io);
+    cip_mem_put(mem, w);
+}
+
+/* `of` as the file has it. */
+static cip_status open_written(const path_output *o, cip_replace *r, const path_output *of,
+                               written **out, cip_err *err)
+{
+    cip_out *to = cip_replace_out(r);
+    cip_io *io;
+    CIP_TRY(cip_out_rewrite(to, 0, "", 0, err)); /* nothing waits from here on */
+    CIP_TRY(cip_io_open_fd(o->env, cip_replace_descriptor(r), cip_replace_name(r), &io, err));
+    const cip_status st = CIP_NEW(&o->env->mem, out, 1, err);
+    if (st != CIP_OK)
+        cip_io_close(io);
+    else
+        **out = (written){ io, of };
+    return st;
+}
+
+static const cip_io_methods written_methods;
+
+static cip_status open_beside(void *user, const char *name, cip_io_methods *methods, void **beside,
+                              cip_err *err)
+{
+    const path_output *o = ((written *)user)->of;
+    written *w;
+    for (size_t i = 0; o != NULL && i < o->n; i++) {
+        if (strcmp(cip_replace_name(o->member[i]), name) != 0)
+            continue;
+        CIP_TRY(open_written(o, o->member[i], NULL, &w, err));
+        *methods = written_methods;
+        *beside = w;
+        return CIP_OK;
+    }
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                    "'%.120s' was not written with this file; commit it first", name);
+}
+
+static const cip_io_methods written_methods = { CIP_IO_METHODS_INIT, .read_ranges = read_written,
+                                                .size = size_of_written, .open_member = open_beside,
+                                                .close = close_written };
+
+/* A file without a name, and those that come with it. */
+static cip_status open_all_written(const path_output *o, cip_env *env, cip_io **io, cip_err *err)
+{
+    written *w;
+    if (o->n == 0)
+        return cip_io_open_fd(env, cip_replace_descriptor(o->file), o->place.name, io, err);
+    CIP_TRY(open_written(o, o->file, o, &w, err));
+    return cip_io_open_user(env, &written_methods, w, io, err);
 }
 
 static cip_status path_reopen(cip_output *output, cip_env *env, cip_io **io, cip_target *target,
@@ -305,12 +367,13 @@ static cip_status path_reopen(cip_output *output, cip_env *env, cip_io **io, cip
         return CIP_OK;
     if (o->inside != NULL) {
         *target = cip_members_target(o->inside);
-        return open_inside(o, env, io, err);
+        CIP_TRY(cip_members_complete(o->inside, err));
+        return cip_io_open_folder_fd(env, cip_replace_descriptor(o->file), o->path, io, err);
     }
     *target = (cip_target){ .methods = { CIP_IO_WRITE_METHODS_INIT, .write_at = write_at,
                                          .resize = resize },
                             .user = o->file };
-    return cip_io_open_fd(env, cip_replace_descriptor(o->file), o->place.name, io, err);
+    return open_all_written(o, env, io, err);
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */

@@ -8,6 +8,9 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <sys/stat.h>
+
 #include "support/core/writing/edit_testing.h"
 #include "support/needs.h"
 #include "support/test_store.h"
@@ -389,6 +392,73 @@ static void what_cannot_be_is_refused(void **state)
     FAILS(CIP_ERR_UNSUPPORTED, "'s' is filled by boxes", cip_change_commit(&c, err));
 }
 
+static void move_away(const char *from, char to[512])
+{
+    snprintf(to, 512, "%.500s-moved", from);
+    assert_int_equal(rename(from, to), 0);
+}
+
+/* It is known by its descriptor, not by a path. */
+static void a_new_folder_is_looked_at_wherever_its_parent_is(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const char *parent = scratch_path(&s, i == 0 ? "p0" : "p1");
+        char path[600], moved[512];
+        const cip_array *a;
+        int16_t now[12];
+        cip_change *c;
+        assert_int_equal(mkdir(parent, 0700), 0);
+        snprintf(path, sizeof path, "%s/x.blz", parent);
+        OK(cip_create(path, CIP_CHANGE_OPTIONS(.threads = 1), &c, err));
+        OK(cip_change_put(c, "a", cip_dtype_of(CIP_I16), 2, four, twelve, NULL, err));
+        move_away(parent, moved);
+        if (i == 1)
+            assert_int_equal(mkdir(parent, 0700), 0); /* another one has its name */
+        OK(cip_change_array(c, "", &a, err));
+        OK(cip_read(a, NULL, cip_dtype_of(CIP_I16), now, sizeof now, err));
+        assert_memory_equal(now, twelve, sizeof now);
+        OK(cip_change_append(c, "", cip_dtype_of(CIP_I16), twelve, 6, err));
+        OK(cip_change_commit(&c, err));
+        snprintf(path, sizeof path, "%s/x.blz", moved);
+        edit_expect(path, NULL, "1 2 3\n4 5 6\n7 8 9\n10 11 12\n1 2 3\n");
+        edit_verify(path);
+    }
+}
+
+/* What lies beside a new file has no name either before the commit. */
+static void data_beside_a_new_file_are_read_before_the_commit(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "e.asdf");
+    cip_change *c;
+    kind k = { .path = "x" };
+    OK(cip_create(path, CIP_CHANGE_OPTIONS(.threads = 1), &c, err));
+    for (int i = 0; i < 3; i++)
+        OK(cip_change_put(c,
+                          i == 0   ? "x"
+                          : i == 1 ? "y"
+                                   : "z",
+                          cip_dtype_of(CIP_I16), 2, four, twelve,
+                          CIP_ARRAY_OPTIONS(.storage = i < 2 ? "external" : NULL), err));
+    expect(c, &k, twelve, 4);
+    OK(cip_change_set_int(c, "n", 3, err));
+    OK(cip_change_append(c, "z", cip_dtype_of(CIP_I16), twelve, 6, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "another file",
+          cip_change_append(c, "y", cip_dtype_of(CIP_I16), twelve, 6, err));
+    OK(cip_change_forget_failure(c, err));
+    OK(cip_change_move(c, "x", "m/x", false, err));
+    k.path = "m/x";
+    expect(c, &k, twelve, 4);
+    k.path = "y";
+    expect(c, &k, twelve, 4);
+    OK(cip_change_commit(&c, err));
+    edit_expect(path, "m/x", "1 2 3\n4 5 6\n7 8 9\n10 11 12\n");
+    edit_expect(path, "y", "1 2 3\n4 5 6\n7 8 9\n10 11 12\n");
+    edit_expect(path, "z", "1 2 3\n4 5 6\n7 8 9\n10 11 12\n1 2 3\n");
+    edit_verify(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +471,8 @@ int main(void)
         cmocka_unit_test(a_store_of_the_caller),
         cmocka_unit_test(what_comes_later_is_as_the_first),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_new_folder_is_looked_at_wherever_its_parent_is),
+        cmocka_unit_test(data_beside_a_new_file_are_read_before_the_commit),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
