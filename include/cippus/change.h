@@ -365,7 +365,7 @@ CIP_API cip_status cip_change_range(cip_change *c, const char *path, const char 
                                     int *axis, int64_t *start, int64_t *count, cip_err *err);
 /** The root of the tree as the change so far has it, borrowed until the next call; NULL in a file
  * without a tree. It may show the old shape and place of arrays (cip_change_array shows the new
- * ones). */
+ * ones). RawArray's is the new header; with LZ4, `flags` and `size` are null before the commit. */
 CIP_API cip_status cip_change_tree(cip_change *c, const cip_node **root, cip_err *err);
 
 /** Goes on without the calls and boxes that failed: the commit makes all others. OK if none failed.

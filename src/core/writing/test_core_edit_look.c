@@ -332,6 +332,51 @@ static void changes_of_an_inline_array_go_with_it(void **state)
     }
 }
 
+/* What LZ4 makes of the data is known at the commit. */
+static void the_header_of_a_rawarray_is_as_the_changes_have_it(void **state)
+{
+    (void)state;
+    static const int64_t shape[] = { 4, 3 }, other[] = { 4, 2 };
+    const uint8_t zeros[24] = { 0 };
+    for (int packed = 0; packed < 2; packed++) {
+        const char *path = scratch_path(&s, "h.ra");
+        uint64_t n = 0;
+        cip_change *e;
+        cip_file *f;
+        OK(cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true, .codec = packed ? "lz4" : NULL),
+                      &e, err));
+        OK(cip_change_put(e, "", cip_dtype_of(CIP_I16), 2, shape, zeros, NULL, err));
+        OK(cip_change_commit(&e, err));
+        FILE *tail = fopen(path, "ab");
+        assert_true(fputs("metadata", tail) >= 0 && fclose(tail) == 0);
+        e = begin(path);
+        OK(cip_tree_get_uint(at(e, ""), "dims/1", &n, err));
+        assert_int_equal(n, 4);
+        OK(cip_change_append(e, "", cip_dtype_as_stored(), zeros, 12, err));
+        OK(cip_tree_get_uint(at(e, ""), "dims/1", &n, err));
+        assert_int_equal(n, 6);
+        OK(cip_change_resize(e, "", 2, other, err));
+        OK(cip_tree_get_uint(at(e, ""), "dims/0", &n, err));
+        assert_int_equal(n, 2);
+        assert_int_equal(cip_node_kind(at(e, "flags")), packed ? CIP_NODE_NULL : CIP_NODE_INT);
+        if (packed)
+            assert_int_equal(cip_node_kind(at(e, "size")), CIP_NODE_NULL);
+        else
+            OK(cip_tree_get_uint(at(e, ""), "size", &n, err));
+        assert_int_equal(n, packed ? 2 : 16);
+        OK(cip_open(path, NULL, &f, err)); /* as it is */
+        OK(cip_tree_get_uint(cip_file_tree(f), "dims/0", &n, err));
+        assert_int_equal(n, 3);
+        assert_non_null(at(e, "metadata"));
+        cip_file_close(f);
+        OK(cip_change_commit(&e, err));
+        OK(cip_open(path, NULL, &f, err));
+        OK(cip_tree_get_uint(cip_file_tree(f), "dims/0", &n, err));
+        assert_int_equal(n, 2);
+        cip_file_close(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +389,7 @@ int main(void)
         cmocka_unit_test(what_was_changed_and_moved_is_read),
         cmocka_unit_test(an_array_takes_the_place_of_what_is_there),
         cmocka_unit_test(changes_of_an_inline_array_go_with_it),
+        cmocka_unit_test(the_header_of_a_rawarray_is_as_the_changes_have_it),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -108,6 +108,7 @@ static cip_status open_file(cip_layout *l, cip_err *err)
 {
     cip_ra_header *h;
     cip_space *data;
+    cip_node *metadata;
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &h, 1, err));
     uint8_t head[CIP_RA_HEADER_MAX];
     size_t got;
@@ -122,7 +123,8 @@ static cip_status open_file(cip_layout *l, cip_err *err)
     l->own = h;
     CIP_TRY(make_spaces(l, h, &data, err));
     CIP_TRY(add_array(l, h, data, err));
-    CIP_TRY(cip_ra_tree(l, h, &l->tree, err));
+    CIP_TRY(cip_ra_metadata_node(l, h, &metadata, err));
+    CIP_TRY(cip_ra_tree(&l->arena, h, metadata, &l->tree, err));
     uint64_t tail = cip_ra_tail(l, h), unknown = h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN;
     CIP_TRY(type_fact(l, h, err));
     CIP_TRY(cip_layout_add_fact(l, "byte order", err, "%s",

@@ -63,9 +63,15 @@ cip_status cip_ra_nested(cip_layout *l, const cip_ra_header *h, cip_space *data,
 cip_status cip_ra_nested_verify(cip_layout *l, const cip_ra_header *h, cip_space *data,
                                 cip_report *report, cip_err *err);
 
-/* The tree: flags, eltype, elbyte, size, dims and, where the file goes on behind its data,
- * `metadata`: a string if it is UTF-8 text, binary otherwise, null over CIP_RA_METADATA_MAX. */
-cip_status cip_ra_tree(cip_layout *l, const cip_ra_header *h, const cip_node **out, cip_err *err);
+/* The tree: flags, eltype, elbyte, size, dims and `metadata` (NULL: there are none). Flags and size
+ * are null for a size of CIP_RA_SIZE_UNKNOWN. */
+#define CIP_RA_SIZE_UNKNOWN UINT64_MAX
+cip_status cip_ra_tree(cip_arena *a, const cip_ra_header *h, const cip_node *metadata,
+                       const cip_node **out, cip_err *err);
+/* What the file has behind its data: a string if it is UTF-8 text, binary otherwise, null over
+ * CIP_RA_METADATA_MAX; *out NULL: nothing. */
+cip_status cip_ra_metadata_node(cip_layout *l, const cip_ra_header *h, cip_node **out,
+                                cip_err *err);
 /* Appends the bytes that such a `metadata` node stands for. */
 cip_status cip_ra_metadata(const cip_node *node, cip_buf *out, cip_err *err);
 /* Bytes behind the data. */
@@ -89,6 +95,9 @@ typedef struct cip_ra_state {
     bool packed, pack;          /* the data were one LZ4 block, are to be one */
     const cip_chunk_changes *c; /* NULL: none changed */
     cip_io *temporary;
+    cip_arena *arena;
+    const cip_array *(*now)(void *user, const cip_array *a); /* as cip_store_begin has it */
+    void *now_user;
     cip_segment data; /* all of them, of a file that is made anew */
     bool plain;       /* ... as they are: LZ4 did not make them smaller */
 } cip_ra_state;
@@ -98,6 +107,7 @@ cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *
 cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind kind,
                               const int64_t *shape, cip_change_form *out, cip_err *err);
 cip_status cip_ra_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
+cip_status cip_ra_update_tree_now(void *state, const cip_node **root, cip_err *err);
 cip_status cip_ra_update_finish(void *state, cip_revision *r, cip_err *err);
 
 extern const cip_array_store cip_ra_store;

@@ -37,10 +37,13 @@ static cip_status tail_node(cip_arena *a, const uint8_t *p, size_t n, cip_node *
     return cip_node_new_binary(a, (cip_bytes){ p, n }, out, err);
 }
 
-static cip_status read_tail(cip_layout *l, const cip_ra_header *h, cip_node **out, cip_err *err)
+cip_status cip_ra_metadata_node(cip_layout *l, const cip_ra_header *h, cip_node **out, cip_err *err)
 {
     uint64_t n = cip_ra_tail(l, h);
     uint8_t *p;
+    *out = NULL;
+    if (n == 0)
+        return CIP_OK;
     if (n > cip_min_u64(CIP_RA_METADATA_MAX, l->env->limits.max_tree_bytes)) {
         CIP_TRY(cip_node_new_null(&l->arena, out, err));
         cip_warn_lack(l->env, CIP_LACKS_NODE, *out, CIP_ERR_LIMIT, h->data_off + h->size,
@@ -67,29 +70,30 @@ static cip_status dims_node(cip_arena *a, const cip_ra_header *h, cip_node **out
     return CIP_OK;
 }
 
-cip_status cip_ra_tree(cip_layout *l, const cip_ra_header *h, const cip_node **out, cip_err *err)
+cip_status cip_ra_tree(cip_arena *a, const cip_ra_header *h, const cip_node *metadata,
+                       const cip_node **out, cip_err *err)
 {
-    cip_arena *a = &l->arena;
+    const bool known = h->size != CIP_RA_SIZE_UNKNOWN;
     cip_node *map, *v;
     const struct {
         const char *key;
         uint64_t value;
-    } number[] = {
-        { "flags", h->flags }, { "eltype", h->eltype }, { "elbyte", h->elbyte }, { "size", h->size }
-    };
+        bool known;
+    } number[] = { { "flags", h->flags, known },
+                   { "eltype", h->eltype, true },
+                   { "elbyte", h->elbyte, true },
+                   { "size", h->size, known } };
     const size_t n = sizeof number / sizeof *number;
-    bool tail = cip_ra_tail(l, h) != 0;
-    CIP_TRY(cip_node_new_map(a, n + 1 + (tail ? 1 : 0), &map, err));
+    CIP_TRY(cip_node_new_map(a, n + 1 + (metadata != NULL), &map, err));
     for (size_t i = 0; i < n; i++) {
-        CIP_TRY(cip_node_new_uint(a, number[i].value, &v, err));
+        CIP_TRY(number[i].known ? cip_node_new_uint(a, number[i].value, &v, err)
+                                : cip_node_new_null(a, &v, err));
         CIP_TRY(cip_node_set_key(a, map, i, number[i].key, v, err));
     }
     CIP_TRY(dims_node(a, h, &v, err));
     CIP_TRY(cip_node_set_key(a, map, n, "dims", v, err));
-    if (tail) {
-        CIP_TRY(read_tail(l, h, &v, err));
-        CIP_TRY(cip_node_set_key(a, map, n + 1, "metadata", v, err));
-    }
+    if (metadata != NULL)
+        CIP_TRY(cip_node_set_key(a, map, n + 1, "metadata", metadata, err));
     *out = map;
     return CIP_OK;
 }

@@ -22,6 +22,9 @@ cip_status cip_ra_update_begin(const cip_store_begin *b, void **state, cip_err *
     u->l = b->old;
     u->env = b->env;
     u->temporary = b->temporary;
+    u->arena = b->arena;
+    u->now = b->now;
+    u->now_user = b->now_user;
     u->was = u->h = *(const cip_ra_header *)b->old->own;
     u->level = how->level;
     u->packed = (u->h.flags & CIP_RA_FLAG_LZ4) != 0;
@@ -58,19 +61,37 @@ cip_status cip_ra_update_form(void *state, const cip_array *a, cip_change_kind k
     return CIP_OK;
 }
 
-cip_status cip_ra_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
+static void take_shape(cip_ra_header *h, const int64_t *shape)
 {
-    cip_ra_state *u = state;
-    cip_ra_header *h = &u->h;
-    const int64_t *shape = cip_chunk_changes_shape(c);
-    (void)err;
-    u->c = c;
     h->raw_len = h->elbyte;
     for (int32_t i = 0; i < h->ndim; i++) {
         h->dims[i] = (uint64_t)shape[h->ndim - 1 - i];
         h->raw_len *= h->dims[i];
     }
+}
+
+cip_status cip_ra_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
+{
+    cip_ra_state *u = state;
+    (void)err;
+    u->c = c;
+    take_shape(&u->h, cip_chunk_changes_shape(c));
     return CIP_OK;
+}
+
+/* What LZ4 makes of the data, and whether it stays, is known at the commit. */
+cip_status cip_ra_update_tree_now(void *state, const cip_node **root, cip_err *err)
+{
+    const cip_ra_state *u = state;
+    const cip_array *now = u->now(u->now_user, u->l->array[0]);
+    cip_ra_header h = u->was;
+    *root = u->l->tree;
+    if (now == u->l->array[0] && u->pack == u->packed)
+        return CIP_OK;
+    take_shape(&h, now->view.shape);
+    h.flags &= ~(uint64_t)CIP_RA_FLAG_LZ4;
+    h.size = u->pack ? CIP_RA_SIZE_UNKNOWN : h.raw_len;
+    return cip_ra_tree(u->arena, &h, cip_map_get(u->l->tree, "metadata"), root, err);
 }
 
 /* --- the revision ----------------------------------------------------------------------------- */

@@ -210,6 +210,7 @@ const cip_array_store cip_ra_store = {
     .tree = tree,
     .form = cip_ra_update_form,
     .chunks = cip_ra_update_chunks,
+    .tree_now = cip_ra_update_tree_now,
     .finish = finish,
     .clear = clear,
 };
