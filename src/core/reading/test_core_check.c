@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "support/core/core_testing.h"
+#include "support/fail_alloc.h"
 #include "support/temp_folder.h"
 
 enum { N = 6000, CAP = 1 << 16 };
@@ -271,6 +272,65 @@ static void conversion_checks_unless_it_is_told_not_to(void **state)
     free(b.bytes);
 }
 
+/* Nor is it kept: the next one may go well. */
+static void a_comparison_without_memory_is_no_mismatch(void **state)
+{
+    one_block b;
+    cip_status st = CIP_ERR_NOMEM;
+    (void)state;
+    make("none", "md5", &b);
+    for (size_t n = 1; st != CIP_OK; n++) {
+        fail_alloc alloc = { .fail_at = 0 };
+        const cip_allocator from = { fail_alloc_resize, &alloc };
+        int32_t got[100];
+        cip_file *f;
+        assert_int_equal(cip_open_memory(b.bytes, b.n,
+                                         CIP_OPEN_OPTIONS(.check = CIP_CHECK_ON, .threads = 1,
+                                                          .allocator = &from),
+                                         &f, NULL),
+                         CIP_OK);
+        const cip_array *a = cip_file_array(f, 0);
+        alloc.fail_at = alloc.requests + n;
+        st = cip_read(a, "[0]", cip_dtype_as_stored(), got, sizeof got, NULL);
+        assert_true(st == CIP_OK || st == CIP_ERR_NOMEM);
+        assert_int_equal(cip_read(a, "[0]", cip_dtype_as_stored(), got, sizeof got, NULL), CIP_OK);
+        for (size_t i = 0; i < 100; i++)
+            assert_int_equal(got[i], value_at(i));
+        cip_file_close(f);
+        assert_int_equal(alloc.held, 0);
+    }
+    free(b.bytes);
+}
+
+/* The file that is open is the damaged one, whatever has its name by then. */
+static void a_repaired_file_is_read_after_a_refresh(void **state)
+{
+    one_block b;
+    int32_t got[100];
+    cip_file *f;
+    (void)state;
+    make("none", "md5", &b);
+    b.bytes[b.data] ^= 1;
+    put_back(&b);
+    assert_int_equal(cip_open("x.asdf", CIP_OPEN_OPTIONS(.check = CIP_CHECK_ON), &f, NULL), CIP_OK);
+    const cip_array *a = cip_file_array(f, 0);
+    assert_int_equal(cip_read(a, "[0]", cip_dtype_as_stored(), got, sizeof got, NULL),
+                     CIP_ERR_CHECKSUM);
+    assert_int_equal(cip_convert("in.npy", "x.asdf", CIP_CONVERT_OPTIONS(.overwrite = true), NULL),
+                     CIP_OK);
+    assert_int_equal(cip_read(a, "[0]", cip_dtype_as_stored(), got, sizeof got, NULL),
+                     CIP_ERR_CHECKSUM);
+    bool changed = false;
+    assert_int_equal(cip_file_refresh(f, &changed, NULL), CIP_OK);
+    assert_true(changed);
+    assert_int_equal(
+        cip_read(cip_file_array(f, 0), "[0]", cip_dtype_as_stored(), got, sizeof got, NULL),
+        CIP_OK);
+    assert_int_equal(got[0], value_at(0));
+    cip_file_close(f);
+    free(b.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +344,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_way_to_a_byte_is_checked, setup, teardown),
         cmocka_unit_test_setup_teardown(conversion_checks_unless_it_is_told_not_to, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_comparison_without_memory_is_no_mismatch, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_repaired_file_is_read_after_a_refresh, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
