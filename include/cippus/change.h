@@ -51,7 +51,9 @@ typedef struct cip_change_options {
     cip_finding_fn *on_note; /* called for the largest error of a lossy chain, for each array, and
                                 for parts that other files' arrays and nodes lack. Also for the
                                 value that a typed text is stored as. The commit calls it if the
-                                format has no place for the only array's name */
+                                format has no place for the only array's name, and if a store keeps
+                                an unused member (part: its name) although unlink_member was called;
+                                the commit is OK then */
     void *user;              /* of on_note and progress */
     /** New file: called with the bytes stored, of those of all arrays put or declared by then, by
      * the thread that puts or commits. Existing file: with the encoded chunks of an array, of its

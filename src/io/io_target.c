@@ -150,11 +150,14 @@ cip_status cip_target_open_member(const cip_target *t, const char *name, cip_tar
     return get_member(t, name, t->methods.open_member, "open_member", out, err);
 }
 
-void cip_target_unlink(const cip_target *t, const char *name)
+cip_status cip_target_unlink(const cip_target *t, const char *name, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
-    if (t->methods.unlink_member != NULL)
-        t->methods.unlink_member(t->user, name, &own);
+    const int st =
+        t->methods.unlink_member != NULL ? (int)t->methods.unlink_member(t->user, name, &own) : 0;
+    return st == CIP_OK || st == CIP_ERR_NOT_FOUND
+               ? CIP_OK
+               : cip_user_failed(st, "unlink_member", CIP_NO_OFFSET, &own, err);
 }
 
 void cip_target_close(cip_target *t)

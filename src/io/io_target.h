@@ -36,7 +36,8 @@ cip_status cip_target_member(const cip_target *t, const char *name, cip_target *
 /* One that is there. */
 cip_status cip_target_open_member(const cip_target *t, const char *name, cip_target *out,
                                   cip_err *err);
-void cip_target_unlink(const cip_target *t, const char *name);
+/* OK where it stays by the methods' design (they have no unlink_member), or is not there. */
+cip_status cip_target_unlink(const cip_target *t, const char *name, cip_err *err);
 /* Gives the user pointer back; nothing is left to call. One that was never taken is fine. */
 void cip_target_close(cip_target *t);
 

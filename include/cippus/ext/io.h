@@ -102,7 +102,8 @@ typedef struct cip_io_write_methods {
     cip_status (*open_member)(void *user, const char *name, struct cip_io_write_methods *methods,
                               void **member_user, cip_err *err);
     /** Removes a member: one that create_member made for a commit that failed, or one that is
-     * unused after an update. NULL: it stays. */
+     * unused after an update. NULL: it stays. A failure does not change the commit's status: the
+     * commit's error names a new member that stays, on_note is called for an unused one. */
     cip_status (*unlink_member)(void *user, const char *name, cip_err *err);
     /** Returns the user pointer, as cip_io_methods.close. If the file was not completed, the
      * written bytes are worthless. May be NULL. */

@@ -29,20 +29,22 @@ struct cip_commit {
     char *fresh;       /* ".NAME.cip-new": a file that replaces this one, or a folder of members
                           that wait for their names */
     int fd;            /* for writing; holds the writers' lock */
-    cip_lock_file foreign; /* of other programs: shared while the update is put together, so that
-                              none of them writes, for itself alone while the file changes */
-    struct stat st;        /* as of begin */
-    cip_io *io;            /* the file as it is, with a descriptor of its own */
-    uint64_t end;          /* where cip_commit_append goes on */
-    int own_tmp;           /* the tmp that this update wrote, and the folder of new members: kept
-                              open, as a number of a file that is gone may be given again */
-    int own_fresh;         /* -1: none, or what somebody else left */
-    int became;            /* -1, or the file that replaced this one */
-    bool sealed;           /* a journal says all of it: readers see the update */
-    pid_t owner;           /* the process that began it */
-    bool ready;            /* BUSY, and all is as it was: may be tried again */
-    const cip_patch *made; /* what it says of members is undone when the update is not made */
-    cip_switches switches; /* of series 0: no update is going on that readers may read through */
+    cip_lock_file foreign;   /* of other programs: shared while the update is put together, so that
+                                none of them writes, for itself alone while the file changes */
+    struct stat st;          /* as of begin */
+    cip_io *io;              /* the file as it is, with a descriptor of its own */
+    uint64_t end;            /* where cip_commit_append goes on */
+    int own_tmp;             /* the tmp that this update wrote, and the folder of new members: kept
+                                open, as a number of a file that is gone may be given again */
+    int own_fresh;           /* -1: none, or what somebody else left */
+    int became;              /* -1, or the file that replaced this one */
+    bool sealed;             /* a journal says all of it: readers see the update */
+    pid_t owner;             /* the process that began it */
+    bool ready;              /* BUSY, and all is as it was: may be tried again */
+    const cip_patch *made;   /* what it says of members is undone when the update is not made */
+    cip_switches switches;   /* of series 0: no update is going on that readers may read through */
+    cip_finding_fn *on_note; /* of such a one: told of what could not be removed; or NULL */
+    void *note_user;
     cip_target target; /* in place of all that: the caller's, written through methods; or none */
 };
 

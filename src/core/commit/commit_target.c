@@ -32,6 +32,8 @@ cip_status cip_commit_begin_io(cip_env *env, cip_io *io, const cip_target *targe
     c->io = io;
     c->end = io->size;
     c->target = own;
+    c->on_note = o.on_note;
+    c->note_user = o.user;
     *out = c;
     return CIP_OK;
 }
@@ -163,14 +165,16 @@ static cip_status write_bytes(const one_file *f, bool after, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status put_back(const set *s, one_file *f)
+/* *left: a new member that could not be removed. */
+static cip_status put_back(const set *s, one_file *f, const char **left)
 {
     if (f->t == NULL)
         return CIP_OK;
     if (f->was == NULL) {
         cip_target_close(&f->opened);
-        if (f->name != NULL) /* else it is never complete */
-            cip_target_unlink(&s->c->target, f->name);
+        if (f->name != NULL && /* else it is never complete */
+            cip_target_unlink(&s->c->target, f->name, NULL) != CIP_OK)
+            *left = f->name;
         return CIP_OK;
     }
     if (f->whole)
@@ -181,14 +185,17 @@ static cip_status put_back(const set *s, one_file *f)
     return cip_target_resize(f->t, f->was->size, NULL);
 }
 
-static cip_status not_put_back(cip_status st, cip_err *err)
+static void not_undone(bool back, const char *left, cip_err *err)
 {
     char why[150];
-    if (err == NULL)
-        return st;
+    if (err == NULL || (back && left == NULL))
+        return;
     snprintf(why, sizeof why, "%.149s", err->text);
-    snprintf(err->text, sizeof err->text, "%s; the old bytes could not be written back", why);
-    return st;
+    if (!back)
+        snprintf(err->text, sizeof err->text, "%s; the old bytes could not be written back", why);
+    else
+        snprintf(err->text, sizeof err->text, "%s; the new file '%.60s' could not be removed", why,
+                 left);
 }
 
 /* --- the set ---------------------------------------------------------------------------------- */
@@ -261,20 +268,38 @@ static cip_status write_all(const set *s, cip_err *err)
     return CIP_OK;
 }
 
+/* The update is made, whether or not this goes well. */
+static void remove_one(const cip_commit *c, const char *name)
+{
+    cip_err why = CIP_ERR_INIT;
+    const cip_status st = cip_target_unlink(&c->target, name, &why);
+    char text[256];
+    if (st == CIP_OK || c->on_note == NULL)
+        return;
+    snprintf(text, sizeof text, "'%.60s' is not used any more, but could not be removed: %.120s",
+             name, why.text);
+    c->on_note(c->note_user, &(cip_finding){ .severity = CIP_NOTE,
+                                             .code = st,
+                                             .offset = CIP_NO_OFFSET,
+                                             .part = name,
+                                             .text = text });
+}
+
 /* What nothing names. */
 static void remove_unnamed(const cip_commit *c, const cip_revision *r)
 {
     for (size_t i = 0; i < r->nmember; i++)
         if (r->member[i].change == CIP_MEMBER_GONE || cip_revision_frees(r, &r->member[i]))
-            cip_target_unlink(&c->target, r->member[i].name);
+            remove_one(c, r->member[i].name);
     for (size_t i = 0; c->target.folders && i < r->nmember; i++)
         if (r->member[i].change == CIP_MEMBER_FOLDER_GONE)
-            cip_target_unlink(&c->target, r->member[i].name);
+            remove_one(c, r->member[i].name);
 }
 
 cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
     set s = { .c = c, .p = p };
+    const char *left = NULL;
     bool back = true;
     cip_status st;
     if (p->way == CIP_WAY_NOTHING)
@@ -285,7 +310,8 @@ cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err
     if (st == CIP_OK)
         st = write_all(&s, err);
     for (size_t i = s.n; st != CIP_OK && i-- > 0;)
-        back = put_back(&s, &s.file[i]) == CIP_OK && back;
+        back = put_back(&s, &s.file[i], &left) == CIP_OK && back;
+    not_undone(back, left, err);
     for (size_t i = 0; i < s.n; i++) {
         one_file *f = &s.file[i];
         if (f->name != NULL)
@@ -301,7 +327,7 @@ cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err
 done:
     cip_mem_put(&c->env->mem, s.file);
     cip_io_close(s.waits);
-    return back ? st : not_put_back(st, err);
+    return st;
 }
 
 cip_status cip_commit_new_to_target(cip_env *env, const cip_target *target, cip_level level,

@@ -172,6 +172,62 @@ static void without_open_member_they_are_only_made_and_removed(void **state)
     test_store_clear(&s);
 }
 
+static cip_status keep_member(void *user, const char *name, cip_err *err)
+{
+    (void)user;
+    (void)name;
+    return cip_fail(err, CIP_ERR_READONLY, CIP_NO_OFFSET, "nothing is removed here");
+}
+
+static int note_part(void *user, const cip_finding *f)
+{
+    assert_int_equal(f->severity, CIP_NOTE);
+    assert_int_equal(f->code, CIP_ERR_READONLY);
+    assert_non_null(strstr(f->text, "nothing is removed here"));
+    snprintf(user, 32, "%s", f->part);
+    return 0;
+}
+
+/* What stays is told: by a note where the update is made, by its error where it is not. */
+static void members_that_cannot_be_removed_are_told(void **state)
+{
+    (void)state;
+    cip_status st = CIP_ERR_IO;
+    int nleft = 0;
+    for (int n = 1; st != CIP_OK; n++) {
+        cip_io_write_methods keeps = writes;
+        cip_revision r = member_revision(&env);
+        test_store s = { .calls = 0 };
+        char part[32] = "";
+        cip_err err = CIP_ERR_INIT;
+        cip_target t;
+        cip_commit *c;
+        cip_io *io;
+        keeps.unlink_member = keep_member;
+        test_store_put(&s, "a", "bytes", 5);
+        assert_int_equal(cip_revision_create(&r, "b", &(cip_segment){ .len = 3 }, NULL), CIP_OK);
+        assert_int_equal(cip_revision_unlink(&r, "a", NULL, NULL), CIP_OK);
+        assert_int_equal(cip_target_take(&t, &keeps, test_store_put(&s, "root", "", 0), NULL),
+                         CIP_OK);
+        assert_int_equal(cip_io_open_user(&env, &reads, t.user, &io, NULL), CIP_OK);
+        assert_int_equal(cip_commit_begin_io(&env, io, &t,
+                                             CIP_CHANGE_OPTIONS(.on_note = note_part, .user = part),
+                                             &c, NULL),
+                         CIP_OK);
+        s.fail_at = s.calls + n;
+        st = cip_commit_apply(c, &r, &err);
+        cip_commit_end(c);
+        cip_revision_clear(&r);
+        const bool left = st != CIP_OK && test_store_find(&s, "b") != NULL;
+        nleft += left;
+        assert_string_equal(part, st == CIP_OK ? "a" : "");
+        assert_true((strstr(err.text, "'b' could not be removed") != NULL) == left);
+        assert_memory_equal(test_store_find(&s, "a")->bytes, "bytes", 5);
+        test_store_clear(&s);
+    }
+    assert_int_not_equal(nleft, 0);
+}
+
 /* --- new files -------------------------------------------------------------------------------- */
 
 enum { OUTS = 40, OUT_MOST = 200000 };
@@ -260,6 +316,7 @@ int main(void)
         TEST(members_are_made_of_each_other),
         TEST(members_of_an_output_wait_in_one_file),
         TEST(without_open_member_they_are_only_made_and_removed),
+        TEST(members_that_cannot_be_removed_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
