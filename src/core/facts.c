@@ -284,7 +284,15 @@ const cip_array *cip_find(const cip_file *f, const char *path, cip_err *err)
     err = cip_err_enter(err);
     if (a == NULL || field[0] == '\0')
         return a;
-    cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-             "'%.120s' is in an array; a field is named by cip_read_args.field", path);
+    if (cip_field_of_step(a->dtype, field, strcspn(field, "/")) != NULL)
+        cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                 "'%.120s' is a field of an array, not an array of its own", path);
+    else if (a->path[0] == '\0')
+        cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array or field is named '%.120s'",
+                 path);
+    else
+        cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                 "no array is named '%.120s': the array '%.80s' has no field '%.40s'", path,
+                 a->path, field);
     return NULL;
 }

@@ -128,6 +128,21 @@ static void nodes_are_found_by_path_and_tag(void **state)
     free(mem);
 }
 
+/* A step into an array that has no fields names nothing. */
+static void what_lies_in_an_array_is_no_array(void **state)
+{
+    (void)state;
+    char *mem;
+    cip_err err = CIP_ERR_INIT;
+    cip_file *f = test_open_asdf(tree, &mem);
+    assert_null(cip_find(f, "roman/data/0", &err));
+    assert_int_equal(err.code, CIP_ERR_NOT_FOUND);
+    assert_string_equal(err.text, "no array is named 'roman/data/0': the array 'roman/data' has no "
+                                  "field '0'");
+    cip_file_close(f);
+    free(mem);
+}
+
 static void quantities_and_arrays_lead_to_each_other(void **state)
 {
     (void)state;
@@ -171,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_are_found_by_patterns),
         cmocka_unit_test(nodes_are_found_by_path_and_tag),
+        cmocka_unit_test(what_lies_in_an_array_is_no_array),
         cmocka_unit_test(quantities_and_arrays_lead_to_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,12 +46,17 @@ static size_t unescape(const char *step, size_t len, char *out, size_t cap)
     return n;
 }
 
+const cip_field *cip_field_of_step(const cip_dtype *d, const char *step, size_t len)
+{
+    char name[1024];
+    const size_t n = unescape(step, len, name, sizeof name);
+    return n == SIZE_MAX ? NULL : cip_dtype_find_field(d, name, n);
+}
+
 /* Narrows the view to one field: its bytes, and its sub-array's axes behind the others. */
 static cip_status enter_field(cip_read_plan *p, const char *step, size_t len, cip_err *err)
 {
-    char name[1024];
-    size_t n = unescape(step, len, name, sizeof name);
-    const cip_field *f = n == SIZE_MAX ? NULL : cip_dtype_find_field(p->stored, name, n);
+    const cip_field *f = cip_field_of_step(p->stored, step, len);
     if (f == NULL)
         return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                         "no field is named '%.*s' in elements of %.100s",

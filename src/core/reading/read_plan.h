@@ -39,6 +39,8 @@ cip_status cip_read_plan_make(const cip_array *a, const cip_read_args *args, cip
                               cip_read_plan *out, cip_err *err);
 void cip_read_plan_clear(cip_read_plan *p);
 
+/* The field that one step of a path names, or NULL. */
+const cip_field *cip_field_of_step(const cip_dtype *d, const char *step, size_t len);
 /* What reading sees of a view with the array's axes: reversed if asked for, a field's axes
  * (fstride, or 0 bytes apart when NULL) behind. */
 void cip_read_plan_axes(const cip_read_plan *p, cip_nd *v, const int64_t *fstride);

@@ -342,6 +342,10 @@ static void fields_are_a_further_step(void **state)
     cip_err_clear(&err);
     assert_null(cip_find(f, "c/d", &err));
     assert_int_equal(err.code, CIP_ERR_ARG);
+    assert_non_null(strstr(err.text, "'c/d' is a field of an array"));
+    cip_err_clear(&err);
+    assert_null(cip_find(f, "none", &err));
+    assert_int_equal(err.code, CIP_ERR_NOT_FOUND);
     cip_file_close(f);
     free(mem);
 }
