@@ -219,6 +219,9 @@ typedef struct cip_array_store {
      * to become; else NULL). What cannot be changed is refused here. */
     cip_status (*form)(void *w, const cip_array *a, cip_change_kind kind, const int64_t *shape,
                        cip_change_form *out, cip_err *err);
+    /* Optional: whether an inline array can have elements of these bytes, packed; asked before they
+     * come. */
+    cip_status (*holds)(void *w, const cip_dtype *d, const uint8_t *elems, size_t n, cip_err *err);
     /* Before the end, of each array that changed, what became of its chunks; borrowed until the
      * revision is committed. */
     cip_status (*chunks)(void *w, const cip_chunk_changes *c, cip_err *err);

@@ -230,14 +230,13 @@ static const uint8_t *missing_value(const cip_array *a, const cip_dtype *to)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Elements of the feed to where the view `at` of the array has them: nothing changes when they
- * cannot be had. */
-static cip_status put_elements(cip_edit *e, const cip_array *a, const cip_nd *at, uint64_t nelem,
-                               const cip_feed *feed, cip_err *err)
+/* Elements of the feed to where the plan has them: nothing changes when they cannot be had. */
+static cip_status put_elements(cip_edit *e, const cip_read_plan *p, const cip_feed *feed,
+                               cip_err *err)
 {
     cip_edit_stage s;
-    CIP_TRY(cip_edit_stage_begin(e, a, feed, nelem, at->itemsize, &s, err));
-    cip_status st = cip_edit_elements(e, a, at, &s.feed, err);
+    CIP_TRY(cip_edit_stage_begin(e, p->array, feed, p->nelem, p->stored, &s, err));
+    cip_status st = cip_edit_elements(e, p->array, &p->from, &s.feed, err);
     cip_edit_stage_end(&s);
     return st;
 }
@@ -323,7 +322,7 @@ static cip_status write_memory(cip_edit *e, const char *path, const char *select
     CIP_GO(cast_given(e, dtype, p.to, p.nelem, &m.at, &made, err));
     CIP_GO(cip_cast_make(p.to, p.stored, CIP_OVERFLOW_ERROR, &m.cast, err));
     feed.sure = cip_cast_in_place(&m.cast);
-    st = p.nelem == 0 ? CIP_OK : put_elements(e, p.array, &p.from, p.nelem, &feed, err);
+    st = p.nelem == 0 ? CIP_OK : put_elements(e, &p, &feed, err);
 done:
     cip_mem_put(&e->file->env.mem, made);
     cip_fail_in(err, st, "%s", p.array->path);
@@ -338,7 +337,7 @@ static cip_status elements_of(cip_edit *e, const cip_read_plan *p, from_array *x
     bool taken = false;
     if (x->mask == NULL && p->nfaxis == 0)
         CIP_TRY(cip_edit_take_chunks(e, p->array, &p->from, 0, &x->plan, &taken, err));
-    return taken ? CIP_OK : put_elements(e, p->array, &p->from, p->nelem, &feed, err);
+    return taken ? CIP_OK : put_elements(e, p, &feed, err);
 }
 
 static cip_status write_array(cip_edit *e, const char *path, const char *selection,
@@ -442,7 +441,7 @@ static cip_status put_rows(cip_edit *e, const cip_array *a, const cip_rows_at *a
     shape[at->axis] = (int64_t)nrow;
     if (nrow > INT64_MAX || !cip_shape_nelem(a->view.ndim, shape, &nelem))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected an axis that can grow");
-    CIP_TRY(cip_edit_stage_begin(e, a, feed, nelem, a->view.itemsize, &stage, err));
+    CIP_TRY(cip_edit_stage_begin(e, a, feed, nelem, a->dtype, &stage, err));
     const cip_splice s = {
         .axis = at->axis, .start = at->start, .added = (int64_t)nrow, .feed = &stage.feed
     };

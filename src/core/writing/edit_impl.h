@@ -242,9 +242,11 @@ typedef struct cip_edit_stage {
     uint64_t at, itemsize;
 } cip_edit_stage;
 
-/* nelem elements of the feed, which are to go into the array; ends itself when it fails. */
+/* nelem elements of the feed, of `dtype` as they are stored, which are to go into the array; ends
+ * itself when it fails. */
 cip_status cip_edit_stage_begin(cip_edit *e, const cip_array *a, const cip_feed *feed,
-                                uint64_t nelem, uint64_t itemsize, cip_edit_stage *s, cip_err *err);
+                                uint64_t nelem, const cip_dtype *dtype, cip_edit_stage *s,
+                                cip_err *err);
 void cip_edit_stage_end(cip_edit_stage *s);
 
 /* --- edit_records.c: arrays of records whose fields lie in columns, each an array of its own; `a`

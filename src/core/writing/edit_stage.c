@@ -24,9 +24,16 @@ static bool is_grid(const cip_array *a)
            s->kind == CIP_SPACE_GRID;
 }
 
-static cip_status fill(cip_edit_stage *s, const cip_feed *feed, uint64_t nelem, cip_mem *mem,
-                       cip_err *err)
+/* Whether the format has to be asked if it can store the elements. */
+static bool asks(const cip_edit *e, const cip_array *a)
 {
+    return e->ops->holds != NULL && a->storage.kind == CIP_STORAGE_INLINE;
+}
+
+static cip_status fill(cip_edit *e, const cip_array *a, const cip_dtype *dtype, cip_edit_stage *s,
+                       const cip_feed *feed, uint64_t nelem, cip_err *err)
+{
+    cip_mem *mem = &e->file->env.mem;
     const uint64_t most = cip_min_u64(nelem, cip_max_u64(1, PIECE / cip_max_u64(1, s->itemsize)));
     cip_status st = CIP_OK;
     size_t nbytes;
@@ -37,6 +44,8 @@ static cip_status fill(cip_edit_stage *s, const cip_feed *feed, uint64_t nelem, 
     for (uint64_t left = nelem, n; left != 0; left -= n) {
         n = cip_min_u64(most, left);
         CIP_GO(feed->next(feed->self, n, buf, err));
+        if (asks(e, a))
+            CIP_GO(e->ops->holds(e->state, dtype, buf, (size_t)n, err));
         CIP_GO(cip_temporary_write(s->io, s->io->size, buf, (size_t)(n * s->itemsize), err));
     }
 done:
@@ -45,13 +54,14 @@ done:
 }
 
 cip_status cip_edit_stage_begin(cip_edit *e, const cip_array *a, const cip_feed *feed,
-                                uint64_t nelem, uint64_t itemsize, cip_edit_stage *s, cip_err *err)
+                                uint64_t nelem, const cip_dtype *dtype, cip_edit_stage *s,
+                                cip_err *err)
 {
-    *s = (cip_edit_stage){ .feed = *feed, .itemsize = itemsize };
-    if (feed->sure || nelem == 0 || is_grid(a))
+    *s = (cip_edit_stage){ .feed = *feed, .itemsize = dtype->itemsize };
+    if ((feed->sure && !asks(e, a)) || nelem == 0 || is_grid(a))
         return CIP_OK;
     CIP_TRY(cip_temporary_new(&e->file->env, cip_io_path(a->layout->io), &s->io, err));
-    cip_status st = fill(s, feed, nelem, &e->file->env.mem, err);
+    cip_status st = fill(e, a, dtype, s, feed, nelem, err);
     if (st != CIP_OK)
         cip_edit_stage_end(s);
     s->feed = (cip_feed){ .next = next_of_stage, .self = s };

@@ -98,10 +98,52 @@ static void lists_get_no_description_that_they_do_not_need(void **state)
     free(text);
 }
 
+/* What the tree has no text for is refused by the call: the update goes on without it. */
+static void values_that_no_tree_holds_are_refused_at_once(void **state)
+{
+    (void)state;
+    static const uint64_t all = UINT64_MAX, seven = 7; /* the first one is 0xff in each byte */
+    static const struct {
+        const char *array, *words;
+        const void *good;
+        size_t size;
+        const char *after;
+    } cases[] = {
+        { "!core/ndarray-1.1.0 {data: [1, 2], datatype: uint64}", "below 2^63", &seven, 8,
+          "1 2 7\n" },
+        { "!core/ndarray-1.1.0 {data: [a, b], datatype: [ascii, 1]}", "ASCII", "c", 1,
+          "'a' 'b' 'c'\n" },
+        { "!core/ndarray-1.1.0 {data: [[1, 2]], datatype: [{name: x, datatype: uint64}, {name: y, "
+          "datatype: uint64}]}",
+          "below 2^63", &seven, 8, "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *path = with_array(cases[i].array), *field = i == 2 ? "a/y" : "a";
+        cip_change *e = begin(path);
+        FAILS(CIP_ERR_RANGE, cases[i].words,
+              cip_change_write(e, field, "[0]", cip_dtype_as_stored(), &all, cases[i].size, err));
+        OK(cip_change_forget_failure(e, err));
+        if (i < 2) {
+            FAILS(CIP_ERR_RANGE, cases[i].words,
+                  cip_change_append(e, "a", cip_dtype_as_stored(), &all, cases[i].size, err));
+            OK(cip_change_forget_failure(e, err));
+            FAILS(CIP_ERR_RANGE, cases[i].words,
+                  cip_change_insert(e, "a", 0, 0, cip_dtype_as_stored(), &all, cases[i].size, err));
+            OK(cip_change_forget_failure(e, err));
+            OK(cip_change_append(e, "a", cip_dtype_as_stored(), cases[i].good, cases[i].size, err));
+        }
+        OK(edit_end(e, err));
+        if (i < 2)
+            edit_expect(path, "a", cases[i].after);
+        edit_verify(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(type_and_shape_stay_when_rows_go),
+        cmocka_unit_test(values_that_no_tree_holds_are_refused_at_once),
         cmocka_unit_test(lists_get_no_description_that_they_do_not_need),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -72,6 +72,7 @@ const cip_array_store cip_asdf_store = {
     .set_text = cip_asdf_update_set_text,
     .history = cip_asdf_update_history,
     .form = cip_asdf_update_form,
+    .holds = cip_asdf_inline_holds,
     .chunks = cip_asdf_update_chunks,
     .reshaped = cip_asdf_update_reshaped,
     .freeze = cip_asdf_update_freeze,

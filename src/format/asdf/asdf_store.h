@@ -308,6 +308,9 @@ cip_status cip_asdf_inline_form(asdf_state *u, const cip_array *a, cip_change_fo
                                 cip_err *err);
 /* Puts those that have changed into the tree. */
 cip_status cip_asdf_inline_finish(asdf_state *u, cip_err *err);
+/* As cip_array_store has it. */
+cip_status cip_asdf_inline_holds(void *u, const cip_dtype *d, const uint8_t *elems, size_t n,
+                                 cip_err *err);
 
 /* --- asdf_update_chain.c: encoding chains of 0.1 ---------------------------------------------- */
 

@@ -45,6 +45,18 @@ cip_status cip_asdf_inline_form(asdf_state *u, const cip_array *a, cip_change_fo
     return cip_asdf_update_now(u, a) == a ? check_no_nulls(u, a, err) : CIP_OK;
 }
 
+cip_status cip_asdf_inline_holds(void *state, const cip_dtype *d, const uint8_t *elems, size_t n,
+                                 cip_err *err)
+{
+    cip_arena made = { .mem = &((asdf_state *)state)->env->mem };
+    const cip_node *node;
+    cip_status st = CIP_OK;
+    for (size_t i = 0; i < n && st == CIP_OK; i++)
+        st = cip_asdf_element_node(&made, d, elems + i * d->itemsize, &node, err);
+    cip_arena_clear(&made);
+    return st;
+}
+
 /* Whether two names are of one array: a mapping that an alias names too has its data once. A list
  * is replaced as a whole, under its own name. */
 static bool is_one(const cip_array *a, const cip_array *b)
