@@ -5,6 +5,7 @@ import os
 import pathlib
 import tempfile
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -185,7 +186,7 @@ class Updates(RuleBasedStateMachine):
         now, attrs, came = copied(self.now), dict(self.attrs), set(self.came)
         try:
             model()
-        except (Refusal, *REFUSED) as error:
+        except (Refusal, DeprecationWarning, *REFUSED) as error:
             self.now, self.attrs, self.came = now, attrs, came
             refused = error
         else:
@@ -253,7 +254,9 @@ class Updates(RuleBasedStateMachine):
             else:
                 ours[key] = value
 
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            # an IndexError in numpy from 2.4 on, and here with any
+            warnings.filterwarnings("error", "Out of bound index found", DeprecationWarning)
             self.step(call, model)
 
     @precondition(lambda self: self.plain_paths())
