@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/commit/memory_file.h"
+#include "core/writing/output.h"
 #include "core/writing/spec_text.h"
 #include "io/file_io.h"
 #include "io/temporary.h"

@@ -8,7 +8,6 @@
 #include "core/reading/read_plan.h"
 #include "core/writing/change.h"
 #include "core/writing/given.h"
-#include "core/writing/output.h"
 #include "space/change/chunk_changes.h"
 
 /* Chunks, or linear bytes, that an update changes. */
@@ -186,7 +185,8 @@ cip_status cip_edit_may_begin(const cip_file *file, cip_err *err);
 cip_status cip_edit_of(cip_file *file, bool same, cip_edit **edit, cip_err *err);
 /* Of a new file under way, begun with options `o`, whose texts are borrowed: of what was written to
  * the output, which stays the caller's. */
-cip_status cip_edit_draft(cip_output *output, const cip_change_options *o, cip_edit **edit,
+struct cip_output;
+cip_status cip_edit_draft(struct cip_output *output, const cip_change_options *o, cip_edit **edit,
                           cip_err *err);
 /* UNSUPPORTED when the format cannot make this kind of change; ARG after the plan was made. */
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err);
