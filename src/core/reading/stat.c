@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "array/sums.h"
 #include "base/num.h"
 #include "base/sized.h"
 #include "cippus/array.h"
@@ -86,33 +87,54 @@ static void first_pass(const summer *m, size_t first, size_t end, tally *t, doub
     }
 }
 
+/* The same where all elements of a block count: v keeps them as doubles, or stays the elements
+ * themselves. False where one does not, or is complex. */
+static bool first_pass_of_all(const summer *m, size_t first, size_t n, tally *t, const double **v,
+                              double *room)
+{
+    const cip_sums *sums = cip_sums_now();
+    const void *elem = m->elem + first * 8;
+    cip_float_counts c = { 0 };
+    int64_t bounds[2];
+    if (m->mask != NULL || m->what == COMPLEX)
+        return false;
+    if (m->what == REAL) {
+        sums->count(elem, n, &c);
+        if (c.nnan != 0 || c.ninf != 0)
+            return false;
+        *v = elem;
+        t->nzero = c.nzero;
+    } else {
+        t->nzero = m->what == SIGNED ? sums->of_signed(elem, n, bounds, room)
+                                     : sums->of_unsigned(elem, n, (uint64_t *)bounds, room);
+        t->low_int = bounds[0];
+        t->high_int = bounds[1];
+    }
+    t->n = t->nfinite = n;
+    return true;
+}
+
 static cip_status sum_block(void *arg, size_t b, cip_err *err)
 {
     summer *m = arg;
-    double *v = NULL;
+    double *room = NULL, sum, dev;
     size_t first = b * BLOCK, end = first + BLOCK < m->n ? first + BLOCK : m->n;
-    CIP_TRY(cip_mem_zeroed(m->plan.arena.mem, BLOCK, sizeof *v, (void **)&v, err));
+    CIP_TRY(cip_mem_zeroed(m->plan.arena.mem, BLOCK, sizeof *room, (void **)&room, err));
+    const double *v = room;
     m->block[b] = (tally){ 0 };
-    first_pass(m, first, end, &m->block[b], v);
     tally *t = &m->block[b];
-    double sum = 0, dev = 0;
+    if (!first_pass_of_all(m, first, end - first, t, &v, room))
+        first_pass(m, first, end, t, room);
     if (t->nfinite != 0) {
-        t->low = t->high = v[0];
-        for (uint64_t i = 0; i < t->nfinite; i++) {
-            t->low = v[i] < t->low ? v[i] : t->low;
-            t->high = v[i] > t->high ? v[i] : t->high;
-            sum += v[i];
-        }
-        t->mean = sum / (double)t->nfinite;
-        for (uint64_t i = 0; i < t->nfinite; i++) {
-            dev += v[i] - t->mean;
-            t->m2 += (v[i] - t->mean) * (v[i] - t->mean);
-        }
+        size_t n = (size_t)t->nfinite;
+        cip_sums_now()->first(v, n, &t->low, &t->high, &sum);
+        t->mean = sum / (double)n;
+        cip_sums_now()->second(v, n, t->mean, &dev, &t->m2);
         /* what rounding the sum left over */
-        t->m2 -= dev * dev / (double)t->nfinite;
-        t->mean += dev / (double)t->nfinite;
+        t->m2 -= dev * dev / (double)n;
+        t->mean += dev / (double)n;
     }
-    cip_mem_put(m->plan.arena.mem, v);
+    cip_mem_put(m->plan.arena.mem, room);
     return CIP_OK;
 }
 
