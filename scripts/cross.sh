@@ -3,8 +3,8 @@
 # Builds and tests for another processor: a root with its packages, the build, the unit tests, a
 # sample of the corpus and the command's tests, under qemu-user.
 #
-#     scripts/cross.sh [ARCH] [STEP...]     ARCH: s390x (default), big-endian; any that Debian has a
-#                                           cross compiler of
+#     scripts/cross.sh [ARCH] [STEP...]     ARCH: s390x (default), big-endian; aarch64; any that
+#                                           Debian has a cross compiler of
 #     steps: root build unit corpus written cli; without any: all of them. The last line counts failures.
 #
 # Nothing is installed for ARCH: its packages are unpacked below build/cross/ARCH. CIP_MIRROR names
@@ -17,6 +17,7 @@ case "${1:-root}" in root | build | unit | corpus | written | cli) ;; *) arch=$1
 here="$PWD/build/cross/$arch"
 root="$here/root"
 triple="$arch-linux-gnu"
+case "$arch" in aarch64) debian=arm64 ;; *) debian=$arch ;; esac # Debian's own name of it
 failed=0
 
 say() {
@@ -37,8 +38,8 @@ write_apt_config() {
     echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
         "${CIP_MIRROR:-http://deb.debian.org/debian} $suite main" >"$here/apt/sources.list"
     cat >"$here/apt.conf" <<EOF
-APT::Architecture "$arch";
-APT::Architectures { "$arch"; };
+APT::Architecture "$debian";
+APT::Architectures { "$debian"; };
 APT::Install-Recommends "false";
 APT::Sandbox::User "root";
 Dir::State "$here/apt";
