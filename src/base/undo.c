@@ -1,46 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A list of entries, the last one first. */
+ * One piece of memory that grows and is used again, so that a call that keeps little costs no
+ * allocation. */
 #include "base/undo.h"
 
-#include <stdalign.h>
 #include <string.h>
 
-enum { CALL_MOST = 1 << 20 }; /* bytes that a call keeps when there is no mark */
+#include "base/num.h"
 
-struct cip_undo_entry {
-    cip_undo_entry *next; /* the one before it */
-    cip_undo_fn *back;
-    void *self;
-    size_t n;
-    alignas(max_align_t) uint8_t kept[];
+enum {
+    ALIGN = 16,
+    CALL_MOST = 1 << 20, /* bytes that a call keeps when there is no mark */
+    IDLE_MOST = 64 << 10 /* that stay allocated between calls */
 };
 
-static void free_last(cip_undo *u)
+typedef struct head {
+    cip_undo_fn *back;
+    void *self;
+    size_t n, room; /* bytes that were kept, and those that they take here */
+} head;
+
+/* The last entry of those below `end`. */
+static head *last(const cip_undo *u, size_t end)
 {
-    cip_undo_entry *x = u->last;
-    u->last = x->next;
-    cip_mem_put(u->mem, x);
+    return (head *)(void *)(u->at + end) - 1;
 }
 
-cip_status cip_undo_add(cip_undo *u, cip_undo_fn *back, void *self, cip_bytes head, cip_bytes rest,
+static size_t before(const head *h, size_t end)
+{
+    return end - sizeof *h - h->room;
+}
+
+static void put_back(const head *h)
+{
+    h->back(h->self, (const uint8_t *)h - h->room, h->n);
+}
+
+static cip_status grow(cip_undo *u, size_t need, cip_err *err)
+{
+    const size_t cap = u->cap > need / 2 ? u->cap * 2 : need;
+    CIP_TRY(cip_mem_resize(u->mem, (void **)&u->at, cap, err));
+    u->cap = cap;
+    return CIP_OK;
+}
+
+cip_status cip_undo_add(cip_undo *u, cip_undo_fn *back, void *self, cip_bytes one, cip_bytes rest,
                         cip_err *err)
 {
-    cip_undo_entry *x;
+    const size_t n = one.len + rest.len, room = (n + ALIGN - 1) / ALIGN * ALIGN;
     if (u == NULL || (u->lost && u->mark == 0))
         return CIP_OK;
-    if (u->mark == 0 && u->nbytes + head.len + rest.len > CALL_MOST) { /* more than it is worth */
+    const size_t need = u->n + room + sizeof(head);
+    if (u->mark == 0 && need - u->began > CALL_MOST) { /* more than it is worth */
         u->lost = true;
-        cip_undo_forget(u);
+        u->n = u->began;
         return CIP_OK;
     }
-    CIP_TRY(cip_mem_get(u->mem, sizeof *x + head.len + rest.len, (void **)&x, err));
-    *x = (cip_undo_entry){ u->last, back, self, head.len + rest.len };
-    if (head.len != 0)
-        memcpy(x->kept, head.ptr, head.len);
+    if (need > u->cap)
+        CIP_TRY(grow(u, need, err));
+    if (one.len != 0)
+        memcpy(u->at + u->n, one.ptr, one.len);
     if (rest.len != 0)
-        memcpy(x->kept + head.len, rest.ptr, rest.len);
-    u->last = x;
-    u->nbytes += x->n;
+        memcpy(u->at + u->n + one.len, rest.ptr, rest.len);
+    u->n = need;
+    *last(u, u->n) = (head){ back, self, n, room };
     return CIP_OK;
 }
 
@@ -57,10 +79,11 @@ cip_status cip_undo_keep(cip_undo *u, void *at, size_t n, cip_err *err)
 void cip_undo_next(cip_undo *u)
 {
     if (u->mark == 0)
-        cip_undo_forget(u);
-    u->began = u->last;
+        u->n = 0;
+    if (u->n == 0 && u->cap > IDLE_MOST)
+        cip_undo_end(u);
+    u->began = u->n;
     u->call++;
-    u->nbytes = 0;
     u->lost = false;
 }
 
@@ -72,21 +95,27 @@ bool cip_undo_call(cip_undo *u)
     return true;
 }
 
-void cip_undo_to(cip_undo *u, const cip_undo_entry *to)
+void cip_undo_to(cip_undo *u, size_t to)
 {
-    for (; u->last != to; free_last(u))
-        u->last->back(u->last->self, u->last->kept, u->last->n);
+    while (u->n > to) {
+        const head *h = last(u, u->n);
+        put_back(h);
+        u->n = before(h, u->n);
+    }
 }
 
-void cip_undo_again(const cip_undo *u, const cip_undo_entry *to)
+void cip_undo_again(const cip_undo *u, size_t to)
 {
-    for (const cip_undo_entry *x = u->last; x != to; x = x->next)
-        x->back(x->self, x->kept, x->n);
+    for (size_t end = u->n; end > to;) {
+        const head *h = last(u, end);
+        put_back(h);
+        end = before(h, end);
+    }
 }
 
-void cip_undo_forget(cip_undo *u)
+void cip_undo_end(cip_undo *u)
 {
-    while (u->last != NULL)
-        free_last(u);
-    u->began = NULL;
+    cip_mem_put(u->mem, u->at);
+    u->at = NULL;
+    u->n = u->cap = u->began = 0;
 }

@@ -11,20 +11,18 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 
-typedef struct cip_undo_entry cip_undo_entry;
-
 /* Puts back what `kept` (n bytes) says of `self`. It cannot fail. */
 typedef void cip_undo_fn(void *self, const void *kept, size_t n);
 
 /* Zero-initialise with the memory it uses, and `call` 1: cip_undo u = { .mem = m, .call = 1 }. */
 typedef struct cip_undo {
     cip_mem *mem;
-    cip_undo_entry *last;
-    cip_undo_entry *began; /* the last one when the call under way began */
-    uint64_t mark;         /* the number of the newest mark; 0: there is none */
-    uint64_t call;         /* the number of the call under way */
-    size_t nbytes;         /* of its entries */
-    bool lost;             /* something of this call cannot be put back */
+    uint8_t *at; /* entries, each with its head behind it */
+    size_t n, cap;
+    size_t began;  /* n, when the call under way began */
+    uint64_t mark; /* the number of the newest mark; 0: there is none */
+    uint64_t call; /* the number of the call under way */
+    bool lost;     /* something of this call cannot be put back */
 } cip_undo;
 
 /* Keeps a copy of two pieces, one behind the other, for `back`. `u` NULL: nothing is kept. */
@@ -37,11 +35,11 @@ cip_status cip_undo_keep(cip_undo *u, void *at, size_t n, cip_err *err);
 void cip_undo_next(cip_undo *u);
 /* It failed: all of it is put back; false, with nothing done, where that cannot be. */
 bool cip_undo_call(cip_undo *u);
-/* Puts back all that came behind `to`; NULL: all there is. */
-void cip_undo_to(cip_undo *u, const cip_undo_entry *to);
-/* Puts back what came behind `to` and stays kept: the state that a mark was set in. */
-void cip_undo_again(const cip_undo *u, const cip_undo_entry *to);
-/* Nothing is wanted back. */
-void cip_undo_forget(cip_undo *u);
+/* Puts back all that came since u->n was `to`. */
+void cip_undo_to(cip_undo *u, size_t to);
+/* The same, and it stays kept: the state that a mark was set in. */
+void cip_undo_again(const cip_undo *u, size_t to);
+/* Nothing is wanted back; frees what it has. */
+void cip_undo_end(cip_undo *u);
 
 #endif

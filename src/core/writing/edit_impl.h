@@ -54,8 +54,8 @@ typedef struct cip_edit_looked {
 typedef struct cip_edit_mark_of {
     struct cip_edit_mark_of *next; /* the one before it */
     uint64_t number;
-    const cip_undo_entry *before, *undo; /* what the store keeps for it lies between them */
-    void *format;                        /* from the store's mark */
+    size_t before, undo; /* in e->undo: what the store keeps for it lies between them */
+    void *format;        /* from the store's mark */
     cip_edit_place *places;
     struct cip_addition *added;
     cip_edit_chunks *chunks;

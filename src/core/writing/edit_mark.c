@@ -28,7 +28,7 @@ static void drop_since(cip_edit *e, const cip_edit_mark_of *m, bool itself)
 void cip_edit_marks_end(cip_edit *e)
 {
     drop_since(e, NULL, false);
-    cip_undo_forget(&e->undo);
+    cip_undo_end(&e->undo);
 }
 
 static cip_status set_mark(cip_edit *e, cip_err *err)
@@ -38,7 +38,7 @@ static cip_status set_mark(cip_edit *e, cip_err *err)
     CIP_TRY(CIP_NEW(&e->file->env.mem, &m, 1, err));
     *m = (cip_edit_mark_of){ .next = e->mark,
                              .number = e->nmark + 1,
-                             .before = e->undo.last,
+                             .before = e->undo.n,
                              .places = e->places,
                              .added = e->added,
                              .chunks = e->chunks,
@@ -50,7 +50,7 @@ static cip_status set_mark(cip_edit *e, cip_err *err)
     e->undo.mark = m->number;
     const cip_status st = e->ops->mark != NULL ? e->ops->mark(e->state, &m->format, err) : CIP_OK;
     if (st == CIP_OK) {
-        m->undo = e->undo.last;
+        m->undo = e->undo.n;
         e->nmark++;
     } else {
         cip_undo_to(&e->undo, m->before);
