@@ -221,7 +221,7 @@ int cmd_convert(const opts *o)
         return convert_each(o);
     fill(o, &c);
     if (o->fill != NULL && o->concat != NULL) {
-        fputs("cippus: --concat joins inputs, --fill has none\n", stderr);
+        fputs("cippus: --concat and --fill cannot be combined\n", stderr);
         return EXIT_USAGE;
     }
     const bool calls = o->fill != NULL || o->npos > 2 || (o->concat != NULL && o->npos == 2);

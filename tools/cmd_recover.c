@@ -34,8 +34,8 @@ static const char *outcome(int state, int what)
     if (what == CIP_RECOVER_APPLY && state == 1)
         return "; completed";
     if (state == 5)
-        return what == CIP_RECOVER_DISCARD ? "; the file is taken as it is" : "";
-    return state == 1 || state == 4 ? "; undone, the file is as it was before" : "; discarded";
+        return what == CIP_RECOVER_DISCARD ? "; the file is read as it is" : "";
+    return state == 1 || state == 4 ? "; undoing it restores the file" : "; discarded";
 }
 
 static void print_text(const char *path, const cip_recover_info *i, int what)

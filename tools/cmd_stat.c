@@ -111,7 +111,7 @@ static void note_no_numbers(const char *path)
 {
     fputs("cippus: note: ", stderr);
     print_escaped(stderr, path);
-    fputs(": no array of numbers; a record's fields are named as PATH\n", stderr);
+    fputs(": not an array of numbers; for a record, name a field as PATH\n", stderr);
 }
 
 /* Every array of numbers. */

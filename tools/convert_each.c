@@ -108,7 +108,7 @@ int convert_each(const opts *o)
     for (int i = 0; out != NULL && i < n && rc == EXIT_FINE; i++) {
         out[i] = name_of(o->pos[n], o->pos[i], o->format);
         if (out[i] == NULL || strcmp(o->pos[i], "-") == 0)
-            rc = wrong_use("--each: standard input has no name to give the output");
+            rc = wrong_use("--each requires named inputs, not standard input");
     }
     if (out != NULL && rc == EXIT_FINE)
         rc = convert_them(o, out, n);

@@ -78,7 +78,7 @@ int convert_filled(const opts *o, const cip_change_options *how)
     strbuf literal = { 0 };
     int rc;
     if (o->npos != 1)
-        return wrong_use("--fill makes a new array: it takes an output and no input");
+        return wrong_use("--fill makes a new array: it requires an output and no input");
     if (o->dtype == NULL || o->shape == NULL)
         return wrong_use("--fill requires --dtype and --shape");
     if (strcmp(o->pos[0], "-") == 0)

@@ -81,7 +81,7 @@ static int take_name(several *s, char *name, const char *input)
             print_escaped(stderr, s->list[i].input);
             fputs(" and of ", stderr);
             print_escaped(stderr, input);
-            fputs("; --name, once for each input, tells others\n", stderr);
+            fputs("; use --name, once for each input, to set others\n", stderr);
             free(name);
             return EXIT_USAGE;
         }

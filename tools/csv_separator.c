@@ -110,7 +110,7 @@ static bool is_uneven(const char *text, size_t n, bool whole, char *why, size_t 
         if (d.row == 0 || (d.cells == 1 && (d.row != 1 || *k == '\t')))
             continue;
         snprintf(why, cap,
-                 "cells by %s: %zu in line 1, %zu in line %zu; --sep ',' takes lines as they are",
+                 "cells by %s: %zu in line 1, %zu in line %zu; --sep ',' reads lines as they are",
                  *k == '\t' ? "tabs" : name, d.cells, d.odd, line_at(text, d.at));
         return true;
     }
@@ -126,7 +126,7 @@ bool csv_separator(const char *text, size_t n, bool whole, char *sep, char why[C
         if (cells_by(text, n, whole, *k) <= 1)
             continue;
         if (found != NULL)
-            doubt = "two characters may separate the cells; --sep says which";
+            doubt = "two characters could separate the cells; choose one with --sep";
         found = k;
     }
     if (found != NULL)
@@ -134,8 +134,8 @@ bool csv_separator(const char *text, size_t n, bool whole, char *sep, char why[C
     else if (is_uneven(text, n, whole, why, CSV_WHY))
         return false;
     else if (has_blanks(text, n))
-        doubt = "expected cells separated by commas, semicolons, tabs or bars, found blanks; --sep "
-                "blanks takes them, --sep ',' a single column";
+        doubt = "expected cells separated by commas, semicolons, tabs or bars, found blanks; use "
+                "--sep blanks for these, or --sep ',' for a single column";
     if (doubt != NULL)
         snprintf(why, CSV_WHY, "%s", doubt);
     return doubt == NULL;

@@ -114,7 +114,7 @@ int input_complain(const char *path, const cip_err *err)
     const size_t n = strlen(err->text);
     if (err->code == CIP_ERR_FORMAT && strstr(err->text, "known format") != NULL)
         snprintf(hinted.text + n, sizeof hinted.text - n,
-                 "; --from raw takes plain bytes, --from csv lines of values");
+                 "; use --from raw for plain bytes, --from csv for lines of values");
     return complain(path, &hinted);
 }
 

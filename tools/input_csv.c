@@ -143,7 +143,7 @@ static void too_large(csv *c)
 {
     char why[120];
     snprintf(why, sizeof why,
-             "expected cells within %" PRIu64 " bytes, found more; see --max-memory",
+             "expected cells of at most %" PRIu64 " bytes, found more; see --max-memory",
              most_bytes(c->o));
     failed(c, c->line, why);
 }
@@ -151,8 +151,8 @@ static void too_large(csv *c)
 static void bad_quotes(csv *c, const struct csv_parser *p)
 {
     failed(c, c->line + c->inside,
-           p->quoted ? "expected a separator or the line's end behind a quoted text"
-                     : "expected quotes around a whole cell, found one within");
+           p->quoted ? "expected a separator or the end of the line after a quoted text"
+                     : "expected quotes around a whole cell, found a quote inside one");
 }
 
 static int is_blank(unsigned char byte)
@@ -245,7 +245,7 @@ static void walk(csv *c, void (*take)(csv *, const char *, size_t))
     }
     if (c->rc == EXIT_FINE && !(take == take_name && c->nrow != 0) &&
         csv_fini(&p, on_cell, on_end, c) != 0)
-        failed(c, c->line, "expected a quote behind a quoted text, found the file's end");
+        failed(c, c->line, "expected a quote after a quoted text, found the file's end");
     csv_free(&p);
 }
 
@@ -412,9 +412,9 @@ static void learn(csv *c)
     if (c->nrow == 0 || !c->some)
         failed(c, 0,
                c->nrow == 0 ? "expected lines of cells, found none"
-                            : "expected lines of cells, found nothing but blanks");
+                            : "expected lines of cells, found only blanks");
     else if (c->rows == 0)
-        failed(c, 0, "expected rows below the line of names, which give the columns their types");
+        failed(c, 0, "expected rows after the line of names, to find the types of the columns");
     else
         find_types(c);
     if (c->rc == EXIT_FINE && c->header) {
@@ -483,8 +483,8 @@ static void check_names(csv *c, named *names)
             char why[120];
             size_t a = names[k - 1].column, b = names[k].column;
             snprintf(why, sizeof why,
-                     "expected another name for every column, found one for columns %zu and %zu; "
-                     "see --no-header",
+                     "expected different names for all columns, found the same for columns %zu and "
+                     "%zu; see --no-header",
                      (a < b ? a : b) + 1, (a < b ? b : a) + 1);
             failed(c, 1, why);
         }
@@ -545,8 +545,7 @@ static void find_size(csv *c)
         char why[160];
         snprintf(why, sizeof why,
                  "expected an array of at most %" PRIu64
-                 " bytes, found longer texts times more rows; "
-                 "see --max-memory",
+                 " bytes, found a larger one; see --max-memory",
                  most);
         failed(c, 0, why);
     }

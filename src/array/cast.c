@@ -54,10 +54,9 @@ static cip_status check(const cip_dtype *from, const cip_dtype *to, bool *plain,
     if (from->kind != CIP_RECORD || to->kind != CIP_RECORD) {
         uint8_t how = from->kind == CIP_RECORD ? 0 : how_of(from, to);
         *plain = *plain && how == CIP_CAST_COPY;
-        return how != 0
-                   ? CIP_OK
-                   : cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
-                              "there is no conversion from %.90s to %.90s", from->name, to->name);
+        return how != 0 ? CIP_OK
+                        : cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
+                                   "cannot convert %.90s to %.90s", from->name, to->name);
     }
     if (from->nfield != to->nfield)
         return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
@@ -145,8 +144,7 @@ cip_status cip_cast_check(const cip_cast *c, const cip_cast_stats *stats, const 
     if (c->policy != CIP_OVERFLOW_ERROR || stats->noverflow == 0)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                    "expected values that %.80s holds exactly, found another in element %" PRIu64
-                    "%s%s",
-                    c->to->name, stats->first, field != NULL ? "; accept it with " : "",
+                    "the value of element %" PRIu64 " does not fit %.80s exactly%s%s", stats->first,
+                    c->to->name, field != NULL ? "; accept it with " : "",
                     field != NULL ? field : "");
 }

@@ -8,7 +8,7 @@
 
 static cip_status unsupported(cip_err *err, const char *what)
 {
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "numpy has no %s", what);
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "NumPy has no %s", what);
 }
 
 /* "<f4", without quotes. */

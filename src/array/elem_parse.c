@@ -58,7 +58,8 @@ bool cip_parse_number(cip_dtype_parser *p, uint64_t *out)
 cip_status cip_parse_enter(cip_dtype_parser *p)
 {
     if (p->depth == MAX_BRACKETS)
-        return cip_fail(p->err, CIP_ERR_LIMIT, p->pos, "a dtype nested over %d deep", MAX_BRACKETS);
+        return cip_fail(p->err, CIP_ERR_LIMIT, p->pos, "a dtype nested more than %d levels deep",
+                        MAX_BRACKETS);
     p->depth++;
     return CIP_OK;
 }
@@ -104,7 +105,7 @@ static cip_status escape(cip_dtype_parser *p, cip_buf *b)
     char c = p->pos < p->len ? p->text[p->pos] : '\0';
     const char *at = c != '\0' ? strchr(from, c) : NULL;
     if (at == NULL && c != 'x' && c != 'u' && c != 'U')
-        return cip_parse_expected(p, "an escape of Python");
+        return cip_parse_expected(p, "a Python escape sequence");
     p->pos++;
     if (at != NULL)
         return cip_buf_add(b, to + (at - from), 1, p->err);
@@ -147,7 +148,7 @@ cip_status cip_parse_shape(cip_dtype_parser *p, char close, cip_field *f)
         uint64_t n;
         if (f->ndim == CIP_MAX_NDIM)
             return cip_fail(p->err, CIP_ERR_UNSUPPORTED, p->pos,
-                            "expected a field of at most %d axes", CIP_MAX_NDIM);
+                            "expected a field of at most %d dimensions", CIP_MAX_NDIM);
         if (!cip_parse_number(p, &n) || n > INT64_MAX)
             return cip_parse_expected(p, "a length of at most 2^63 - 1");
         shape[f->ndim++] = (int64_t)n;

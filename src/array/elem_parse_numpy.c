@@ -44,8 +44,8 @@ static cip_status parse_outer_shape(cip_dtype_parser *p, cip_field *f)
         outer = (cip_field){ .ndim = 1, .shape = shape };
     }
     if (outer.ndim + f->ndim > CIP_MAX_NDIM)
-        return cip_fail(p->err, CIP_ERR_UNSUPPORTED, p->pos, "expected a field of at most %d axes",
-                        CIP_MAX_NDIM);
+        return cip_fail(p->err, CIP_ERR_UNSUPPORTED, p->pos,
+                        "expected a field of at most %d dimensions", CIP_MAX_NDIM);
     memmove(shape, outer.shape, (size_t)outer.ndim * sizeof shape[0]);
     for (int32_t k = 0; k < f->ndim; k++)
         shape[outer.ndim + k] = f->shape[k];
@@ -237,7 +237,7 @@ static cip_status parse_value(cip_dtype_parser *p, const char *key, dict *d)
     if (strcmp(key, "titles") == 0)
         return parse_titles(p);
     if (strcmp(key, "aligned") != 0)
-        return cip_parse_expected(p, "the value of a key that numpy has");
+        return cip_parse_expected(p, "the value of a key that NumPy knows");
     d->aligned = skip_word(p, "True");
     return d->aligned || skip_word(p, "False") ? CIP_OK : cip_parse_expected(p, "True or False");
 }

@@ -78,7 +78,7 @@ static cip_status copy_field(cip_arena *a, const cip_field *in, size_t i, cip_fi
     char *name;
     if (in->ndim < 0 || in->ndim > CIP_MAX_NDIM)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a field of at most %d axes, found %" PRId32, CIP_MAX_NDIM,
+                        "expected a field of at most %d dimensions, found %" PRId32, CIP_MAX_NDIM,
                         in->ndim);
     if (!cip_shape_nelem(in->ndim, in->shape, &nbytes) ||
         cip_mul_overflow(nbytes, in->dtype->itemsize, &nbytes) || nbytes > INT64_MAX)
@@ -108,8 +108,8 @@ static cip_status join_field(cip_dtype *d, cip_field *f, bool packed, uint64_t *
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "a record of over 2^63 - 1 bytes (field at %" PRIu64 ")", f->offset);
     if (f->dtype->depth >= MAX_DEPTH)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "records nested over %d deep",
-                        MAX_DEPTH);
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "records nested more than %d levels deep", MAX_DEPTH);
     if (f->dtype->weight > MAX_WEIGHT - d->weight)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a record of over %d fields",
                         MAX_WEIGHT);

@@ -102,7 +102,8 @@ static cip_status item(parser *p, bool *ellipsis, cip_slice *s)
     size_t at = p->pos;
     if (skip_word(p, "...")) {
         if (*ellipsis)
-            return cip_fail(p->err, CIP_ERR_ARG, at, "expected one '...' in a slice, found two");
+            return cip_fail(p->err, CIP_ERR_ARG, at,
+                            "expected at most one '...' in a slice, found two");
         *ellipsis = true;
         *s = (cip_slice)CIP_ELLIPSIS;
         return CIP_OK;
@@ -117,7 +118,7 @@ static cip_status item(parser *p, bool *ellipsis, cip_slice *s)
 cip_status cip_selection_parse(const char *text, cip_selection *out, cip_err *err)
 {
     err = cip_err_enter(err);
-    CIP_TRY(cip_arg_given(out, "a place for the selection", err));
+    CIP_TRY(cip_arg_given(out, "a pointer for the selection", err));
     parser p = { .text = text != NULL ? text : "", .err = err };
     cip_selection sel = { 0 };
     bool ellipsis = false;
@@ -222,7 +223,7 @@ static cip_status count_axes(const cip_nd *in, const cip_selection *sel, int32_t
     for (uint32_t i = 0; i < sel->n; i++) {
         const cip_slice *s = &sel->item[i];
         if (!is_slice(s))
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "item %" PRIu32 " is no slice", i);
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "item %" PRIu32 " is not a slice", i);
         ellipses += s->what == CIP_SLICE_ELLIPSIS;
         *named += s->what <= CIP_SLICE_INDEX;
     }
@@ -231,8 +232,8 @@ static cip_status count_axes(const cip_nd *in, const cip_selection *sel, int32_t
                         "expected one '...' in a slice, found %" PRIu32, ellipses);
     if (*named > in->ndim)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a slice of at most %" PRId32 " axes, found %" PRId32, in->ndim,
-                        *named);
+                        "expected a slice of at most %" PRId32 " dimensions, found %" PRId32,
+                        in->ndim, *named);
     return CIP_OK;
 }
 
@@ -271,7 +272,7 @@ static cip_status add_axis(taker *t, int64_t shape, int64_t stride, int axis)
 {
     if (t->out.ndim == CIP_MAX_NDIM)
         return cip_fail(t->err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a slice that leaves at most %d axes", CIP_MAX_NDIM);
+                        "expected a slice that leaves at most %d dimensions", CIP_MAX_NDIM);
     t->out.shape[t->out.ndim] = shape;
     t->out.stride[t->out.ndim] = stride;
     t->axis[t->out.ndim] = (int8_t)axis;

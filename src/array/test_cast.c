@@ -113,7 +113,7 @@ static void other_casts_do_not_exist(void **state)
     refused(r, "i8", "M8[ns]");
     refused(r, "M8[ns]", "S8");
     refused(r, "{a: i4}", "i4");
-    assert_string_equal(r->err.text, "there is no conversion from {a: int32} to int32");
+    assert_string_equal(r->err.text, "cannot convert {a: int32} to int32");
     refused(r, "i4", "{a: i4}");
     refused(r, "{a: i4}", "{a: S4}");
     refused(r, "{a: i4}", "{a: i4, b: i4}");
@@ -156,8 +156,8 @@ static void overflows_fail_only_where_they_are_errors(void **state)
     cip_cast_stats none = { 0 }, some = { 3, 17 };
     assert_int_equal(cip_cast_check(&c, &none, ".accept_loss", &r->err), CIP_OK);
     assert_int_equal(cip_cast_check(&c, &some, ".accept_loss", &r->err), CIP_ERR_RANGE);
-    assert_string_equal(r->err.text, "expected values that int8 holds exactly, found another in "
-                                     "element 17; accept it with .accept_loss");
+    assert_string_equal(r->err.text, "the value of element 17 does not fit int8 exactly; accept it "
+                                     "with .accept_loss");
     c.policy = CIP_OVERFLOW_CLAMP;
     assert_int_equal(cip_cast_check(&c, &some, NULL, &r->err), CIP_OK);
     c.policy = CIP_OVERFLOW_WRAP;

@@ -102,7 +102,7 @@ cip_status cip_view_bounds(const cip_nd *v, uint64_t *first, uint64_t *end, cip_
     }
     if (over || below > v->off || cip_add_overflow(v->off, above, &above))
         return cip_fail(err, CIP_ERR_RANGE, v->off,
-                        "strides lead to bytes before 0 or beyond 2^64 from offset %" PRIu64,
+                        "the strides reach bytes before 0 or beyond 2^64 from offset %" PRIu64,
                         v->off);
     *first = v->off - below;
     *end = above;

@@ -102,7 +102,7 @@ cip_status cip_arena_printf(cip_arena *a, char **out, cip_err *err, const char *
     int n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
     if (n < 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "a text that cannot be printed");
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "a text that cannot be formatted");
     CIP_TRY(cip_arena_get(a, (size_t)n + 1, (void **)out, err));
     va_start(ap, fmt);
     vsnprintf(*out, (size_t)n + 1, fmt, ap);

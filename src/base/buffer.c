@@ -53,7 +53,7 @@ cip_status cip_buf_addf(cip_buf *b, cip_err *err, const char *fmt, ...)
     int n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
     if (n < 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "a text that cannot be printed");
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "a text that cannot be formatted");
     uint8_t *at;
     CIP_TRY(cip_buf_reserve(b, (size_t)n + 1, &at, err));
     va_start(ap, fmt);

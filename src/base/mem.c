@@ -42,7 +42,7 @@ static cip_status reserve(cip_mem *m, uint64_t more, cip_err *err)
     atomic_fetch_sub_explicit(&m->used, more, memory_order_relaxed);
     return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                     "needs %" PRIu64 " bytes more than the %" PRIu64
-                    " in use, over the memory limit of %" PRIu64,
+                    " in use, which exceeds the memory limit of %" PRIu64,
                     more, was, m->limit);
 }
 

@@ -29,10 +29,10 @@ cip_status cip_sized_take(const char *name, const void *in, void *out, size_t si
     if (in != NULL) {
         CIP_TRY(cip_sized_room(name, in, err));
         if (!is_zero((const uint8_t *)in + both, theirs - both))
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected the %zu bytes of %s that this version knows, found more that "
-                            "are set",
-                            size, name);
+            return cip_fail(
+                err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                "expected only the %zu bytes of %s that this version knows, found more bytes set",
+                size, name);
         memcpy(out, in, both);
     }
     memcpy(out, &size, sizeof size);

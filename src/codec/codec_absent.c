@@ -5,7 +5,7 @@
 static cip_status absent(cip_err *err)
 {
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "this build was made without the codec's library");
+                    "this build does not include the codec's library");
 }
 
 cip_status cip_absent_decode(const void *args, const cip_codec_env *env, cip_bytes src,

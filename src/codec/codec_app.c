@@ -63,7 +63,7 @@ cip_status cip_app_codec_len(const cip_app_codec *c, cip_bytes src, uint64_t *le
     uint64_t n = 0;
     if (m->decoded_nbytes == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "nobody says how many bytes the encoding '%.40s' decodes to", m->name);
+                        "the decoded size of the encoding '%.40s' is not known", m->name);
     int st = (int)m->decoded_nbytes(m->user, c->args, src.ptr, src.len, &n, &own);
     if (st != CIP_OK)
         return failed(st, c, &own, err);

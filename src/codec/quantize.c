@@ -47,7 +47,7 @@ cip_status cip_quantize_head_parse(cip_bytes in, cip_quantize_head *out, cip_err
                         CIP_QUANTIZE_BITS_MAX, h.bits);
     if (cip_mul_overflow(h.n, (uint64_t)h.bits, &bits) || bits > INT64_MAX)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected quantized values of under 2^63 bits, found %" PRIu64 " of %d",
+                        "expected quantized values of less than 2^63 bits, found %" PRIu64 " of %d",
                         h.n, h.bits);
     *out = h;
     return CIP_OK;

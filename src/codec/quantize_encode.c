@@ -175,7 +175,7 @@ static cip_status steps_by_bits(coding *p, const range *r, int bits, cip_err *er
     const double scale = (r->max - r->min) / (2 * top - 1);
     if (!isfinite(scale))
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                        "expected values less than 2^1024 apart for a number of bits");
+                        "expected a range of values below 2^1024 when the number of bits is given");
     p->head.bits = (uint8_t)bits;
     p->head.scale = scale > 0 ? scale : DBL_TRUE_MIN;
     p->from = r->min;
@@ -289,7 +289,7 @@ static cip_status check(const cip_quantize_values *v, const cip_quantize_steps *
                         "expected a quality above 0, or 1 to %d bits", CIP_QUANTIZE_BITS_MAX);
     for (int32_t i = 0; i < v->ndim; i++)
         if (v->shape[i] < 0 || cip_mul_overflow(nelem, v->shape[i], &nelem))
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a shape of a chunk");
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the shape of a chunk");
     if (nelem != v->bytes.len / (v->wide ? 8 : 4) || v->bytes.len % (v->wide ? 8 : 4) != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected %" PRIu64 " floats, found %zu bytes", nelem, v->bytes.len);

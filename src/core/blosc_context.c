@@ -177,7 +177,7 @@ cip_status cip_blosc_compress(cip_blosc *b, const void *src, size_t nbytes, void
 {
     err = cip_err_enter(err);
     CIP_TRY(check_buffers(b, src, nbytes, dst, cap, err));
-    CIP_TRY(cip_arg_given(n, "a place for the length", err));
+    CIP_TRY(cip_arg_given(n, "a pointer for the length", err));
     return cip_blosc_encoder_run(&b->encoder, &b->spec, (cip_bytes){ src, nbytes }, dst, cap, n,
                                  err);
 }
@@ -236,8 +236,8 @@ cip_status cip_blosc_items(cip_blosc *b, const void *chunk, size_t n, uint64_t f
     uint32_t size = item_size(b, &head);
     if (cip_add_overflow(first, count, &end) || end > head.nbytes / size)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                        "expected items among the %" PRIu32 " of a Blosc chunk, found %" PRIu64
-                        " from %" PRIu64,
+                        "expected a range within the %" PRIu32
+                        " items of a Blosc chunk, found %" PRIu64 " from %" PRIu64,
                         head.nbytes / size, count, first);
     if (count == 0)
         return CIP_OK;

@@ -25,7 +25,7 @@ void cip_checkpoints_file_load(cip_file *f, const char *path)
     cip_io_close(io);
     if (found != CIP_OK || why[0] != '\0')
         cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "checkpoints",
-                 "the file beside with checkpoints is ignored: %s",
+                 "the checkpoint file beside the data is ignored: %s",
                  found != CIP_OK ? err.text : why);
     if (f->layout->sidecar == NULL)
         cip_sidecar_new(&f->env, &f->layout->sidecar, NULL);

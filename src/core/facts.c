@@ -19,7 +19,7 @@ cip_status cip_file_has_bytes(const cip_file *f, cip_err *err)
     if (f->of == NULL)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a file, found what a change has made of one; commit it first");
+                    "expected a file, found a change that is not committed; commit it first");
 }
 
 const char *cip_file_format(const cip_file *f)
@@ -240,7 +240,7 @@ static const cip_array *array_by_tree(const cip_file *f, const char *path, cip_e
         return NULL;
     const cip_array *a = cip_array_of_node(f, node);
     if (a == NULL)
-        cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "'%.120s' is in the tree, but is no array",
+        cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "'%.120s' is in the tree, but is not an array",
                  path);
     return a;
 }
@@ -253,7 +253,7 @@ const cip_array *cip_find_field(const cip_file *f, const char *path, const char 
         return NULL;
     }
     err = cip_err_enter(err);
-    if (cip_arg_given(field, "a place for the field", err) != CIP_OK)
+    if (cip_arg_given(field, "a pointer for the field", err) != CIP_OK)
         return NULL;
     *field = "";
     const cip_array *a = NULL;

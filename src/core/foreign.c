@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define UNPACK "; unpack it first"
-#define PAGE "; it may be what a server sent in place of the file"
+#define PAGE "; a server may have sent it instead of the file"
 
 static const struct foreign {
     size_t at; /* where the mark stands */
@@ -14,7 +14,7 @@ static const struct foreign {
     size_t len;
     const char *name, *hint;
 } table[] = {
-    { 0, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file (netCDF-4 and MATLAB 7.3 are such)", "" },
+    { 0, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file (or netCDF-4, MATLAB 7.3)", "" },
     { 512, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file", "" }, /* behind a user's block */
     { 1024, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file", "" },
     { 2048, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file", "" },
@@ -24,7 +24,7 @@ static const struct foreign {
     { 0, "CDF\x01", 4, "a netCDF classic file", "" },
     { 0, "CDF\x02", 4, "a netCDF classic file", "" },
     { 0, "CDF\x05", 4, "a netCDF classic file", "" },
-    { 0, "PK\x03\x04", 4, "a zip archive (numpy's npz is one)", UNPACK ": npy files are read" },
+    { 0, "PK\x03\x04", 4, "a zip archive (or a NumPy npz file)", UNPACK ": npy files are read" },
     { 0, "PK\x05\x06", 4, "an empty zip archive", "" },
     { 257, "ustar", 5, "a tar archive", UNPACK },
     { 0, "\x1f\x8b", 2, "a gzip file", UNPACK },
@@ -55,11 +55,11 @@ static const struct foreign {
     { 0, "<!doctype html", 14, "an HTML page", PAGE },
     { 0, "<html", 5, "an HTML page", PAGE },
     { 0, "<HTML", 5, "an HTML page", PAGE },
-    { 0, "<?xml", 5, "an XML text", PAGE },
-    { 0, "\x80\x02", 2, "a pickle of Python", "; numpy.save writes npy" },
-    { 0, "\x80\x03", 2, "a pickle of Python", "; numpy.save writes npy" },
-    { 0, "\x80\x04\x95", 3, "a pickle of Python", "; numpy.save writes npy" },
-    { 0, "\x80\x05\x95", 3, "a pickle of Python", "; numpy.save writes npy" },
+    { 0, "<?xml", 5, "an XML file", PAGE },
+    { 0, "\x80\x02", 2, "a Python pickle", "; numpy.save writes npy" },
+    { 0, "\x80\x03", 2, "a Python pickle", "; numpy.save writes npy" },
+    { 0, "\x80\x04\x95", 3, "a Python pickle", "; numpy.save writes npy" },
+    { 0, "\x80\x05\x95", 3, "a Python pickle", "; numpy.save writes npy" },
 };
 
 const char *cip_foreign_name(cip_bytes head, const char **hint)

@@ -226,8 +226,8 @@ static cip_status open_layout(cip_file *f, cip_err *err)
     f->layout->head = (cip_bytes){ 0 }; /* it may change from now on */
     if (f->nroot != 0 && !f->layout->uses_roots)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected an array of BLZ in superchunks for other folders (shards), found "
-                        "%s",
+                        "expected a BLZ array in superchunks, which alone can have other folders "
+                        "(shards), found %s",
                         f->format->title);
     return cip_file_index_arrays(f, err);
 }
@@ -248,11 +248,12 @@ static cip_status show_journal(cip_file *f, cip_journal_state state, cip_patch *
     switch (state) {
     case CIP_JOURNAL_APPLIES:
         cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "journal",
-                 "an update was cut off; the file is shown as it will be after cip_recover");
+                 "an update was interrupted; the file is shown as cip_recover will complete it");
         return show_patched(f, patch, err);
     case CIP_JOURNAL_UNSEALED:
-        cip_warn(&f->env, CIP_OK, CIP_NO_OFFSET, "journal",
-                 "an update was cut off, or is being written; the file is shown as it was before");
+        cip_warn(
+            &f->env, CIP_OK, CIP_NO_OFFSET, "journal",
+            "an update was interrupted, or is being written; the file is shown as it was before");
         return show_patched(f, patch, err);
     case CIP_JOURNAL_ALIEN:
         cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
@@ -265,7 +266,7 @@ static cip_status show_journal(cip_file *f, cip_journal_state state, cip_patch *
     case CIP_JOURNAL_LOST:
         CIP_TRY(cip_io_unwritten(f->io, err)); /* whose writer may be at it */
         cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                 "an update of the file was cut off: %.120s; see cip_recover", why);
+                 "an update of the file was interrupted: %.120s; see cip_recover", why);
         return cip_fail_in(err, CIP_ERR_CORRUPT, "journal");
     case CIP_JOURNAL_SETTLED:
     case CIP_JOURNAL_NONE:
@@ -300,7 +301,7 @@ static cip_status share_foreign(cip_file *f, const char *path, cip_lock_file *ou
     }
     cip_lock_file_close(out);
     return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                    "another program is changing the file, whose lock file it holds");
+                    "another program is changing the file and holds its lock");
 }
 
 /* Formats whose other programs know no locks of ours: no read may give a mixture. What is read of a
@@ -450,7 +451,7 @@ cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **f
     err = cip_err_enter(err);
     cip_open_options o;
     cip_file *f = NULL;
-    CIP_TRY(cip_arg_given(file, "a place for the file", err));
+    CIP_TRY(cip_arg_given(file, "a pointer for the file", err));
     *file = NULL;
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
@@ -472,7 +473,7 @@ cip_status cip_open_io(const cip_io_methods *methods, void *user, const cip_open
     if (file != NULL)
         *file = NULL;
     CIP_TRY(cip_arg_given(methods, "methods", err));
-    cip_status st = cip_arg_given(file, "a place for the file", err);
+    cip_status st = cip_arg_given(file, "a pointer for the file", err);
     if (st == CIP_OK)
         st = CIP_SIZED_TAKE(cip_open_options, opts, &o, err);
     if (st == CIP_OK)
@@ -495,7 +496,7 @@ cip_status cip_open_memory(const void *ptr, size_t nbytes, const cip_open_option
     err = cip_err_enter(err);
     cip_open_options o;
     cip_file *f;
-    CIP_TRY(cip_arg_given(file, "a place for the file", err));
+    CIP_TRY(cip_arg_given(file, "a pointer for the file", err));
     *file = NULL;
     if ((ptr == NULL && nbytes != 0) || nbytes > PTRDIFF_MAX)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected memory, found %s",
@@ -512,7 +513,7 @@ cip_status cip_memory_open(cip_memory *memory, const cip_open_options *opts, cip
                            cip_err *err)
 {
     err = cip_err_enter(err);
-    CIP_TRY(cip_arg_given(file, "a place for the file", err));
+    CIP_TRY(cip_arg_given(file, "a pointer for the file", err));
     *file = NULL;
     if (cip_memory_bytes(memory, NULL) == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is complete");

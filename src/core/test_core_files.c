@@ -67,8 +67,8 @@ static void what_is_no_known_format_is_shown(void **state)
                                   " 61 62 63 0a 01 02 03 04");
     cip_err_clear(&err);
     assert_int_equal(cip_open_memory("\x89HDF\r\n\x1a\n", 8, NULL, &f, &err), CIP_ERR_FORMAT);
-    assert_string_equal(
-        err.text, "this is an HDF5 file (netCDF-4 and MATLAB 7.3 are such), which is not read");
+    assert_string_equal(err.text,
+                        "this is an HDF5 file (or netCDF-4, MATLAB 7.3), which is not read");
     cip_err_clear(&err);
     assert_int_equal(cip_open_memory("\x89HDF\r\n\x1a", 7, NULL, &f, &err), CIP_ERR_FORMAT);
     assert_null(strstr(err.text, "HDF5"));

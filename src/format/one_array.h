@@ -65,7 +65,7 @@ static inline void cip_tell_origin(const cip_spec *spec, const cip_tree_rest *r,
 {
     if (r->origin)
         cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, NULL,
-                       "what tells of the file's origin (%s) is left out: %s have none",
+                       "the record of the file's origin (%s) is left out: %s have none",
                        spec->origin_keys, who);
 }
 

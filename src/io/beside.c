@@ -13,13 +13,13 @@ enum { WHY = 256 };
 static bool is_trusted(const struct stat *st, const struct stat *file, uint64_t max, char *why)
 {
     if (!S_ISREG(st->st_mode))
-        snprintf(why, WHY, "it is no regular file");
+        snprintf(why, WHY, "it is not a regular file");
     else if (st->st_uid != file->st_uid && st->st_uid != geteuid())
-        snprintf(why, WHY, "it belongs to someone else (user %ju)", (uintmax_t)st->st_uid);
+        snprintf(why, WHY, "it belongs to another user (%ju)", (uintmax_t)st->st_uid);
     else if ((st->st_mode & ~file->st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        snprintf(why, WHY, "more people may write it than the file");
+        snprintf(why, WHY, "more users may write to it than to the file");
     else if ((uint64_t)st->st_size > max)
-        snprintf(why, WHY, "it has over %ju bytes", (uintmax_t)max);
+        snprintf(why, WHY, "it has more than %ju bytes", (uintmax_t)max);
     else
         return true;
     return false;

@@ -55,7 +55,7 @@ static cip_status read_full(const file_io *f, uint64_t off, uint8_t *dst, size_t
             return fail_named(err, errno, off, "read", f->io.name);
         if (got == 0)
             return cip_fail(err, CIP_ERR_BUSY, off,
-                            "file changed since open: expected %zu bytes more, found its end", n);
+                            "file changed since open: expected %zu more bytes, found its end", n);
         dst += got;
         off += (uint64_t)got;
         n -= (size_t)got;

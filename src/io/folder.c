@@ -111,7 +111,7 @@ static cip_status folder_fd(cip_folder *f, int *fd, cip_err *err)
 static cip_status refuse_link(cip_err *err, const char *shown, const char *how)
 {
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "'%.120s' is reached by a link %s (.allow_external opens it)", shown, how);
+                    "'%.120s' is reached through a link %s (.allow_external opens it)", shown, how);
 }
 
 /* The next segment of *path, which has none that are empty; false at the end. */
@@ -140,7 +140,7 @@ cip_status cip_folder_walk(int dirfd, const char *path, const char *shown, int *
         if (at != dirfd)
             close(at);
         if (link)
-            return refuse_link(err, shown, "that this system cannot confine");
+            return refuse_link(err, shown, "that this system cannot restrict to the folder");
         if (next == -1)
             return fail_open(err, errnum, shown);
         at = next;
@@ -167,7 +167,7 @@ cip_status cip_folder_open_beneath(cip_folder *f, const char *path, const char *
     case EXDEV:
         return refuse_link(err, shown, "that leaves the file's folder");
     case ELOOP:
-        return refuse_link(err, shown, "that loops or is magic");
+        return refuse_link(err, shown, "that is circular or special");
     case ENOSYS: /* before Linux 5.6 */
     case EPERM:  /* filters of containers answer so */
     case EAGAIN: /* something was renamed meanwhile */

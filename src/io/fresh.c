@@ -129,7 +129,7 @@ static cip_status link_as(const cip_place *p, const cip_fresh *f, const char *na
     const int errnum = errno;
     if (errnum == EEXIST)
         return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", name);
-    snprintf(what, sizeof what, "cannot make a file take the name '%.110s'", name);
+    snprintf(what, sizeof what, "cannot give the new file the name '%.110s'", name);
     return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
 }
 

@@ -144,7 +144,7 @@ cip_status cip_io_unchanged(cip_io *io, cip_err *err)
 {
     if (io->watch != NULL && !cip_lock_file_is_same(&io->watch->lock))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                        "file changed since open: its lock file counts a change");
+                        "file changed since open: its lock file records a change");
     return io->ops->unchanged == NULL ? CIP_OK : io->ops->unchanged(io, err);
 }
 

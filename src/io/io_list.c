@@ -59,7 +59,8 @@ cip_status cip_io_list(cip_io *io, const char *path, uint32_t flags, cip_io_list
     if (path[0] != '\0')
         CIP_TRY(cip_io_check_beneath(path, err));
     if (io->ops->list == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no folder", io->name);
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is not a folder",
+                        io->name);
     cip_status st = io->ops->list(io, path, flags, keep_name, &l, err);
     if (l.st != CIP_OK)
         st = l.st;

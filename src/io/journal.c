@@ -49,16 +49,15 @@ static cip_status check_patch(const cip_patch *p, cip_status code, cip_err *err)
     uint64_t size = cip_patch_size_after(p, p->old_len);
     if (size != p->new_len)
         return cip_fail(err, code, CIP_NO_OFFSET,
-                        "the operations give %" PRIu64 " bytes, not the new length %" PRIu64, size,
-                        p->new_len);
+                        "the operations produce %" PRIu64 " bytes, not the new length %" PRIu64,
+                        size, p->new_len);
     for (size_t i = 0; i < p->n; i++) {
         const cip_patch_op *op = &p->op[i];
         uint64_t old = cip_bytes_left(p->old_len, op->offset);
         if (op->kind == CIP_PATCH_WRITE && cip_patch_op_own(op) &&
             op->before.len != cip_min_u64(old, op->after.len))
-            return cip_fail(err, code, op->offset,
-                            "operation %zu keeps %zu old bytes, not all there were", i,
-                            op->before.len);
+            return cip_fail(err, code, op->offset, "operation %zu keeps only %zu of the old bytes",
+                            i, op->before.len);
     }
     CIP_TRY(find_overlap(p, &overlap, err));
     if (overlap)
@@ -110,7 +109,7 @@ cip_status cip_journal_encode(const cip_patch *p, uint64_t device, uint64_t inod
             total = UINT64_MAX;
     if (total > CIP_JOURNAL_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "a journal of %" PRIu64 " bytes, over the limit of %d", total,
+                        "a journal of %" PRIu64 " bytes, more than the limit of %d", total,
                         CIP_JOURNAL_MAX);
     CIP_TRY(cip_buf_reserve(out, (size_t)total, &head, err));
     memcpy(head, magic, MAGIC_LEN);
@@ -150,7 +149,7 @@ static cip_status check_seal(cip_bytes in, cip_err *err)
         return cip_fail(err, CIP_ERR_TRUNCATED, in.len,
                         "expected a journal of %" PRIu64 " bytes, found %zu", total, in.len);
     if (total < in.len)
-        return cip_fail(err, CIP_ERR_CORRUPT, total, "%" PRIu64 " bytes behind the journal's end",
+        return cip_fail(err, CIP_ERR_CORRUPT, total, "%" PRIu64 " bytes after the journal's end",
                         in.len - total);
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     XXH128_canonical_t sum;

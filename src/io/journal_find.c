@@ -48,12 +48,12 @@ static bool journal_path(const search *s, const char *suffix, char out[PATH_MAX]
 static bool worth_reading(const struct stat *journal, const struct stat *file, char *why)
 {
     if (!S_ISREG(journal->st_mode))
-        snprintf(why, WHY, "the journal beside the file is a link or no regular file");
+        snprintf(why, WHY, "the journal beside the file is a link, or not a regular file");
     else if (journal->st_uid != file->st_uid && journal->st_uid != geteuid())
-        snprintf(why, WHY, "the journal beside the file belongs to someone else (user %ju)",
+        snprintf(why, WHY, "the journal beside the file belongs to another user (%ju)",
                  (uintmax_t)journal->st_uid);
     else if (journal->st_size > CIP_JOURNAL_MAX)
-        snprintf(why, WHY, "the journal beside the file is over %d bytes", CIP_JOURNAL_MAX);
+        snprintf(why, WHY, "the journal beside the file has more than %d bytes", CIP_JOURNAL_MAX);
     else
         return true;
     return false;
@@ -121,7 +121,7 @@ cip_status cip_journal_check_write(cip_io *file, const cip_patch_op *op, uint8_t
             if (!byte_fits(op, done + i, piece[i]))
                 return cip_fail(err, CIP_ERR_CORRUPT, op->offset + done + i,
                                 "byte %" PRIu64
-                                " of the file is neither the journal's old one nor its new one",
+                                " of the file is neither the old nor the new one of the journal",
                                 op->offset + done + i);
     }
     return CIP_OK;
@@ -166,7 +166,7 @@ static cip_status check_sealed(cip_io *file, const cip_patch *p, cip_err *err)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                     "expected a file of at least %" PRIu64
-                    " bytes before the update is made, found %" PRIu64,
+                    " bytes before the update, found %" PRIu64,
                     least, file->size);
 }
 
@@ -401,7 +401,7 @@ cip_status cip_journal_find(cip_env *env, const char *path, cip_io *file, cip_jo
             snprintf(s.why, WHY,
                      "its record, '.%.100s.cip-journal' or '.cip-tmp', is not beside it", s.base);
         else
-            snprintf(s.why, WHY, "where its record lies is not understood");
+            snprintf(s.why, WHY, "the location of its record cannot be read");
         found = CIP_JOURNAL_LOST;
     }
     *state = found;

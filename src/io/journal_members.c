@@ -43,7 +43,7 @@ static cip_status open_known(cip_io *file, const char *name, uint64_t inode, cip
 static cip_status fail_member(const char *name, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "'%.100s' is not there, or not as the update left it", name);
+                    "'%.100s' does not exist, or changed after the update", name);
 }
 
 /* The writes to it, which follow its length in the list. */
@@ -132,5 +132,5 @@ cip_status cip_patch_open_member(cip_io *under, const cip_patch *patch, const ch
         return CIP_OK;
     cip_io_close(*out);
     *out = NULL;
-    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "'%.120s' is not there any more", name);
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "'%.120s' no longer exists", name);
 }

@@ -91,7 +91,7 @@ cip_status cip_io_list_changed(const cip_changed_names *c, const char *path, uin
     merged m = { .c = c, .path = path, .flags = flags, .fn = fn, .user = user, .err = err };
     cip_err own = CIP_ERR_INIT;
     if (c->under->ops->list == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no folder",
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is not a folder",
                         c->under->name);
     m.arena.mem = m.seen.mem = &c->view->env->mem;
     cip_status listed = c->under->ops->list(c->under, path, flags, see_old, &m, &own);

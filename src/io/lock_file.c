@@ -14,7 +14,7 @@ static const char *fault_of(int fd)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-        return "no regular file";
+        return "not a regular file";
     if (st.st_nlink > 1)
         return "a file with several names";
     return st.st_size > LARGEST ? "too large" : NULL;
@@ -23,7 +23,7 @@ static const char *fault_of(int fd)
 static cip_status refuse(const char *name, const char *fault, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a lock file of other programs in '%.100s', which is %s", name, fault);
+                    "expected a lock file in '%.100s', found %s", name, fault);
 }
 
 cip_status cip_lock_file_open(int dir, const char *name, bool change, cip_lock_file *out,
@@ -38,7 +38,7 @@ cip_status cip_lock_file_open(int dir, const char *name, bool change, cip_lock_f
     if (fd == -1 && (errno == ENOENT || errno == ENAMETOOLONG || errno == ENOTDIR))
         return CIP_OK;
     if (fd == -1 && (errno == ELOOP || errno == EISDIR || errno == ENXIO))
-        return refuse(name, errno == ELOOP ? "a link" : "no regular file", err);
+        return refuse(name, errno == ELOOP ? "a link" : "not a regular file", err);
     if (fd == -1 && (errno == EACCES || errno == EPERM || errno == EROFS))
         return cip_fail(err, CIP_ERR_READONLY, CIP_NO_OFFSET,
                         "cannot open the lock file '%.100s': no permission", name);

@@ -55,7 +55,8 @@ static cip_status part_list(cip_io *io, const char *path, uint32_t flags, cip_io
 {
     cip_io *of = ((part_io *)io)->of;
     if (of->ops->list == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no folder", of->name);
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is not a folder",
+                        of->name);
     return of->ops->list(of, path, flags, fn, user, err);
 }
 

@@ -26,15 +26,15 @@ const char *cip_patch_op_fault(const cip_patch_op *op)
         return "an unknown kind";
     if (op->member[0] != '\0' ? !cip_member_name_is_plain(op->member)
                               : op->kind >= CIP_PATCH_CREATE)
-        return "no plain member name";
+        return "not a plain member name";
     if (op->to[0] != '\0' ? !cip_member_name_is_plain(op->to) : op->kind == CIP_PATCH_RENAME)
-        return "no plain new name";
+        return "not a plain new name";
     if (op->kind != CIP_PATCH_WRITE)
         return NULL;
     if (op->before.len > op->after.len)
-        return "more bytes before than after";
+        return "more old bytes than new ones";
     if (cip_add_overflow(op->offset, op->after.len, &end))
-        return "an end beyond 2^64";
+        return "an end after 2^64";
     return NULL;
 }
 

@@ -109,5 +109,5 @@ cip_status cip_record_refuse(int fd, const char *name, cip_err *err)
     if (cip_store_is_locked(fd, CIP_LOCK_WRITERS))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' is being updated", name);
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "an update of '%.80s' was cut off; see cip_recover", name);
+                    "an update of '%.80s' was interrupted; see cip_recover", name);
 }

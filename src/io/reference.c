@@ -16,13 +16,15 @@ static cip_status refuse(const char *reference, const char *why, cip_err *err)
 
 static cip_status refuse_outside(const char *reference, cip_err *err)
 {
-    return refuse(reference, "lies outside the file's folder (.allow_external opens it)", err);
+    return refuse(reference, "is outside the file's folder (.allow_external opens it)", err);
 }
 
 static cip_status refuse_network(const char *reference, cip_err *err)
 {
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "'%.120s' is no path or file: URI, and there is no network", reference);
+    return cip_fail(
+        err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+        "'%.120s' is neither a path nor a file: URI, and nothing is read over a network",
+        reference);
 }
 
 static bool is_letter(char c)

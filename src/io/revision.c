@@ -70,7 +70,7 @@ cip_status cip_revision_place(cip_revision *r, uint64_t at, const cip_segment *w
         (last != NULL && at < last->at + last->what.len))
         return cip_fail(err, CIP_ERR_ARG, at, "expected pieces in rising order");
     if (what->io != NULL && (what->off > what->io->size || what->len > what->io->size - what->off))
-        return cip_fail(err, CIP_ERR_RANGE, what->off, "a piece beyond the end of what has it");
+        return cip_fail(err, CIP_ERR_RANGE, what->off, "a piece beyond the end of its source");
     if (what->io == NULL && what->ptr != NULL) {
         CIP_TRY(cip_arena_copy(&r->patch.arena, (const char *)what->ptr, (size_t)what->len, &copy,
                                err));
@@ -258,9 +258,9 @@ cip_status cip_revision_check(const cip_revision *r, uint64_t old_len, cip_err *
 {
     uint64_t split = r->anew ? 0 : r->has_tail ? r->tail_off : UINT64_MAX;
     if (r->has_tail && r->tail_off > old_len)
-        return cip_fail(err, CIP_ERR_ARG, r->tail_off, "a tail behind the file's end");
+        return cip_fail(err, CIP_ERR_ARG, r->tail_off, "a tail after the file's end");
     if (r->anew && (r->patch.n != 0 || r->tail_off != 0))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "changes of a file that is made anew");
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "changes of a file that is rewritten");
     for (size_t i = 0; i < r->patch.n; i++) {
         const cip_patch_op *op = &r->patch.op[i];
         if (!cip_patch_op_own(op) || (op->kind != CIP_PATCH_WRITE && r->has_tail))
@@ -330,8 +330,7 @@ static cip_status revision_member(cip_io *io, const char *name, uint32_t flags, 
             gives_up = at;
     }
     if ((m == NULL && gives_up != NULL) || (m != NULL && m->change >= CIP_MEMBER_GONE))
-        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "'%.120s' is not there any more",
-                        name);
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "'%.120s' no longer exists", name);
     if (m == NULL || m->as == NULL)
         return v->under->ops->open_member(v->under, m != NULL ? m->name : name, flags, out, err);
     if (m->as->anew)

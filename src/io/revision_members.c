@@ -13,7 +13,7 @@ static cip_status check_name(const cip_revision *r, const char *name, bool may_b
                              cip_err *err)
 {
     if (!cip_member_name_is_plain(name))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no plain member name: '%.80s'", name);
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "not a plain member name: '%.80s'", name);
     size_t stands = cip_strmap_get(&r->name, (cip_bytes){ (const uint8_t *)name, strlen(name) });
     if (stands == SIZE_MAX || (stands == GIVEN_UP && may_be_given_up))
         return CIP_OK;

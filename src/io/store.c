@@ -33,7 +33,7 @@ cip_status cip_owned(pid_t owner, cip_err *err)
     if (owner == getpid())
         return CIP_OK;
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "expected the process that began to write, found a child of it");
+                    "expected the process that began the file, found a child process of it");
 }
 
 const char *cip_place_follow(const char *path, char real[PATH_MAX])
@@ -125,7 +125,7 @@ cip_status cip_place_beneath(const cip_place *p, const char *name, cip_place *ou
     CIP_TRY(cip_mem_copy(p->mem, name, (size_t)(slash - name), &folder, err));
     cip_status got = cip_folder_walk(p->dir, folder, name, &fd, err);
     if (got == CIP_OK && (fstat(fd, &st) != 0 || !S_ISDIR(st.st_mode)))
-        got = cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "'%.120s' is no folder", folder);
+        got = cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "'%.120s' is not a folder", folder);
     if (got == CIP_OK)
         got = cip_mem_copy(p->mem, slash + 1, strlen(slash + 1), &q.name, err);
     cip_mem_put(p->mem, folder);
@@ -160,8 +160,7 @@ cip_status cip_name_beside(cip_mem *mem, const char *name, const char *suffix, c
     int n = snprintf(text, sizeof text, ".%s%s", name, suffix);
     if (n < 0 || (size_t)n >= sizeof text)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "the name '%.60s...' is too long to keep a file named after it beside it",
-                        name);
+                        "the name '%.60s...' is too long for a temporary file beside it", name);
     return cip_mem_copy(mem, text, (size_t)n, out, err);
 }
 
@@ -297,7 +296,7 @@ cip_status cip_store_rename_to(const cip_place *p, const char *from, const cip_p
     }
     if (rc != 0 && errno == EEXIST)
         return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", to);
-    return rc == 0 ? CIP_OK : fail_name(err, "make a file take the name", to);
+    return rc == 0 ? CIP_OK : fail_name(err, "give the new file the name", to);
 }
 
 cip_status cip_store_rename(const cip_place *p, const char *from, const char *to, bool replace,

@@ -15,8 +15,8 @@ static cip_status fail_folder(cip_err *err, int errnum, const char *verb, const 
     if (errnum == EEXIST)
         return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", name);
     if (errnum == ENOTEMPTY)
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                        "'%.120s' is a folder with something in it", name);
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' is a folder that is not empty",
+                        name);
     snprintf(what, sizeof what, "cannot %s the folder '%.110s'", verb, name);
     if (errnum == EACCES || errnum == EPERM)
         return cip_fail(err, CIP_ERR_READONLY, CIP_NO_OFFSET, "%s: no permission", what);
@@ -63,7 +63,8 @@ static cip_status remove_files(int fd, const struct stat *like, cip_err *err)
             continue;
         if (!S_ISREG(st.st_mode) || (st.st_uid != like->st_uid && st.st_uid != geteuid()))
             got = cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                           "'%.100s' is in the way: no file, or somebody else's", e->d_name);
+                           "'%.100s' is in the way: it is not a file, or belongs to another user",
+                           e->d_name);
         else if (unlinkat(fd, e->d_name, 0) != 0 && errno != ENOENT)
             got = fail_folder(err, errno, "empty", e->d_name);
     }
@@ -88,10 +89,9 @@ cip_status cip_store_exchange(const cip_place *p, const char *a, const char *b, 
     if (renameat2(p->dir, a, p->dir, b, RENAME_EXCHANGE) == 0)
         return CIP_OK;
     if (errno == EINVAL || errno == ENOSYS || errno == EXDEV)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "this file system cannot put one folder in another's place in one step: "
-                        "remove '%.80s' first",
-                        b);
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "this file system cannot replace a folder in one step: remove '%.80s' first", b);
     return fail_folder(err, errno, "replace", b);
 }
 

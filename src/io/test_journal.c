@@ -179,7 +179,7 @@ static void every_truncation_is_reported(void **state)
         free(exact);
     }
     cip_buf_add(&b, "x", 1, NULL);
-    decode_fails(b.ptr, b.len, CIP_ERR_CORRUPT, "1 bytes behind the journal's end");
+    decode_fails(b.ptr, b.len, CIP_ERR_CORRUPT, "1 bytes after the journal's end");
     cip_buf_clear(&b);
     cip_patch_clear(&p);
 }
@@ -262,9 +262,10 @@ static void fields_that_lie_are_found_out(void **state)
     field_fails(56, 2, 8, CIP_ERR_TRUNCATED, "2 operations do not fit in 46 bytes");
     field_fails(56, UINT64_MAX, 8, CIP_ERR_TRUNCATED, "do not fit");
     field_fails(56, 0, 8, CIP_ERR_CORRUPT, "46 bytes after the last operation");
-    field_fails(48, 13, 8, CIP_ERR_CORRUPT, "the operations give 12 bytes, not the new length 13");
-    field_fails(40, 9, 8, CIP_ERR_CORRUPT, "keeps 2 old bytes, not all there were");
-    field_fails(40, 11, 8, CIP_ERR_CORRUPT, "keeps 2 old bytes, not all there were");
+    field_fails(48, 13, 8, CIP_ERR_CORRUPT,
+                "the operations produce 12 bytes, not the new length 13");
+    field_fails(40, 9, 8, CIP_ERR_CORRUPT, "keeps only 2 of the old bytes");
+    field_fails(40, 11, 8, CIP_ERR_CORRUPT, "keeps only 2 of the old bytes");
     field_fails(OPS, 0, 4, CIP_ERR_CORRUPT, "an unknown kind");
     field_fails(OPS, 6, 4, CIP_ERR_CORRUPT, "an unknown kind");
     field_fails(OPS, 0x10001, 4, CIP_ERR_CORRUPT, "an unknown kind");
@@ -273,13 +274,13 @@ static void fields_that_lie_are_found_out(void **state)
     field_fails(OPS + 4, 7, 4, CIP_ERR_TRUNCATED, "operation 0 runs beyond the journal");
     field_fails(OPS + 4, UINT32_MAX, 4, CIP_ERR_TRUNCATED, "runs beyond");
     field_fails(OPS + 8, 1, 4, CIP_ERR_TRUNCATED, "runs beyond");
-    field_fails(OPS + 16, UINT64_MAX - 2, 8, CIP_ERR_CORRUPT, "an end beyond 2^64");
+    field_fails(OPS + 16, UINT64_MAX - 2, 8, CIP_ERR_CORRUPT, "an end after 2^64");
     field_fails(OPS + 24, 3, 8, CIP_ERR_TRUNCATED, "runs beyond");
     field_fails(OPS + 24, UINT64_MAX, 8, CIP_ERR_TRUNCATED, "runs beyond");
     field_fails(OPS + 24, 1, 8, CIP_ERR_CORRUPT, "1 bytes after the last operation");
     field_fails(OPS + 32, 5, 8, CIP_ERR_TRUNCATED, "runs beyond");
     field_fails(OPS + 32, UINT64_MAX, 8, CIP_ERR_TRUNCATED, "runs beyond");
-    field_fails(OPS + 32, 1, 8, CIP_ERR_CORRUPT, "more bytes before than after");
+    field_fails(OPS + 32, 1, 8, CIP_ERR_CORRUPT, "more old bytes than new ones");
 }
 
 /* A journal of one renaming with these names, which are as long as "ab/c" and "de". */
@@ -299,10 +300,10 @@ static void names_fail(const char *member, const char *to, const char *text)
 static void names_that_leave_the_folder_are_corrupt(void **state)
 {
     (void)state;
-    names_fail("../c", "de", "operation 0 has no plain member name");
-    names_fail("/b/c", "de", "no plain member name");
-    names_fail("a/..", "de", "no plain member name");
-    names_fail("ab/c", "..", "no plain new name");
+    names_fail("../c", "de", "operation 0 has not a plain member name");
+    names_fail("/b/c", "de", "not a plain member name");
+    names_fail("a/..", "de", "not a plain member name");
+    names_fail("ab/c", "..", "not a plain new name");
     names_fail("ab\0c", "de", "a NUL in a name");
     names_fail("ab/c", "d", "a NUL in a name");
 }
@@ -331,16 +332,16 @@ static void patches_that_a_crash_would_spoil_are_refused(void **state)
     write_bytes(&p, "", 4, BYTES("a"), BYTES("B"));
     encode_fails(&p, "its writes overlap");
     p = new_patch(10, 11);
-    encode_fails(&p, "the operations give 10 bytes, not the new length 11");
+    encode_fails(&p, "the operations produce 10 bytes, not the new length 11");
     p = new_patch(10, 10);
     write_bytes(&p, "", 4, none, BYTES("A"));
-    encode_fails(&p, "operation 0 keeps 0 old bytes, not all there were");
+    encode_fails(&p, "operation 0 keeps only 0 of the old bytes");
     p = new_patch(10, 12);
     write_bytes(&p, "", 9, none, BYTES("ABC"));
-    encode_fails(&p, "operation 0 keeps 0 old bytes, not all there were");
+    encode_fails(&p, "operation 0 keeps only 0 of the old bytes");
     p = new_patch(10, 12);
     write_bytes(&p, "", 9, BYTES("ab"), BYTES("ABC"));
-    encode_fails(&p, "operation 0 keeps 2 old bytes, not all there were");
+    encode_fails(&p, "operation 0 keeps only 2 of the old bytes");
 }
 
 static void writes_that_touch_do_not_overlap(void **state)
@@ -391,7 +392,7 @@ static void a_journal_over_64_mib_is_refused(void **state)
     p = new_patch(0, room + 1);
     write_bytes(&p, "", 0, none, (cip_bytes){ big, room + 1 });
     assert_int_equal(cip_journal_encode(&p, 1, 2, &b, &err), CIP_ERR_LIMIT);
-    assert_string_equal(err.text, "a journal of 67108865 bytes, over the limit of 67108864");
+    assert_string_equal(err.text, "a journal of 67108865 bytes, more than the limit of 67108864");
     cip_buf_clear(&b);
     cip_patch_clear(&p);
     free(big);

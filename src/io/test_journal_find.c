@@ -151,16 +151,16 @@ static void a_file_in_another_state_is_not_its(void **state)
     scratch_write(&dir, "x", "01C3456789", 10);
     put_journal(growing(), 0, 0);
     finds("x", CIP_JOURNAL_ALIEN,
-          "byte 2 of the file is neither the journal's old one nor its new one");
+          "byte 2 of the file is neither the old nor the new one of the journal");
     scratch_write(&dir, "x", "0123456789z", 11);
     finds("x", CIP_JOURNAL_ALIEN,
-          "byte 10 of the file is neither the journal's old one nor its new one");
+          "byte 10 of the file is neither the old nor the new one of the journal");
     scratch_write(&dir, "x",
                   "01\0\x33"
                   "456789",
                   10); /* zero is for behind the old end */
     finds("x", CIP_JOURNAL_ALIEN,
-          "byte 2 of the file is neither the journal's old one nor its new one");
+          "byte 2 of the file is neither the old nor the new one of the journal");
     scratch_write(&dir, "x", "012345678", 9);
     finds("x", CIP_JOURNAL_ALIEN, "expected a file of 10 to 11 bytes, found 9");
     scratch_write(&dir, "x", "01AB45678YZ.", 12);
@@ -296,7 +296,7 @@ static void a_damaged_journal_is_alien(void **state)
 static void a_journal_that_is_no_file_is_ignored(void **state)
 {
     (void)state;
-    static const char *const why = "the journal beside the file is a link or no regular file";
+    static const char *const why = "the journal beside the file is a link, or not a regular file";
     char path[600];
     int before = open("/dev/null", O_RDONLY);
     close(before);
@@ -335,7 +335,7 @@ static void a_journal_over_64_mib_is_ignored(void **state)
     scratch_write(&dir, "x", "0123456789", 10);
     scratch_write(&dir, ".x.cip-journal", "", 0);
     assert_int_equal(truncate(scratch_path(&dir, ".x.cip-journal"), (64 << 20) + 1), 0);
-    finds("x", CIP_JOURNAL_IGNORED, "the journal beside the file is over 67108864 bytes");
+    finds("x", CIP_JOURNAL_IGNORED, "the journal beside the file has more than 67108864 bytes");
     assert_int_equal(truncate(scratch_path(&dir, ".x.cip-journal"), 64 << 20), 0);
     finds("x", CIP_JOURNAL_ALIEN, "not a journal of cippus");
 }
@@ -350,8 +350,7 @@ static void a_journal_of_someone_else_is_ignored(void **state)
     snprintf(journal, sizeof journal, "%s/.x.cip-journal", dir.dir);
     snprintf(file, sizeof file, "%s/x", dir.dir);
     assert_int_equal(chown(journal, 4711, 4711), 0);
-    finds("x", CIP_JOURNAL_IGNORED,
-          "the journal beside the file belongs to someone else (user 4711)");
+    finds("x", CIP_JOURNAL_IGNORED, "the journal beside the file belongs to another user (4711)");
     assert_int_equal(chown(file, 4711, 4711), 0); /* the file's owner's: fine */
     finds("x", CIP_JOURNAL_APPLIES, "01AB45678YZ");
     assert_int_equal(chown(journal, 0, 0), 0); /* ours */
@@ -588,10 +587,10 @@ static void a_journal_that_the_file_was_moved_away_from_is_lost(void **state)
     scratch_write(&dir, "z", "01A3456789", 10);
     int fd = open(scratch_path(&dir, "z"), O_RDWR | O_CLOEXEC);
     assert_int_equal(fsetxattr(fd, "user.cippus.update", "of version 7", 12, 0), 0);
-    finds("z", CIP_JOURNAL_LOST, "where its record lies is not understood");
+    finds("z", CIP_JOURNAL_LOST, "the location of its record cannot be read");
     assert_int_equal(fsetxattr(fd, "user.cippus.update", "cip1 open 0123456789abcdef ../z", 31, 0),
                      0);
-    finds("z", CIP_JOURNAL_LOST, "where its record lies is not understood");
+    finds("z", CIP_JOURNAL_LOST, "the location of its record cannot be read");
     close(fd);
 }
 
@@ -626,7 +625,7 @@ static void what_is_opened_without_a_look_at_journals_must_be_whole(void **state
     point("x", "x", false);
     assert_int_equal(cip_io_open_member(main, "x", 0, &io, &err), CIP_ERR_CORRUPT);
     assert_null(io);
-    assert_string_equal(err.text, "an update of 'x' was cut off; see cip_recover");
+    assert_string_equal(err.text, "an update of 'x' was interrupted; see cip_recover");
     assert_int_equal(cip_io_open_member(main, "x", CIP_IO_EXTERNAL, &io, NULL), CIP_ERR_CORRUPT);
     int fd = open(scratch_path(&dir, "x"), O_RDONLY | O_CLOEXEC);
     assert_int_equal(cip_io_open_fd(&env, fd, "-", &io, NULL), CIP_ERR_CORRUPT);

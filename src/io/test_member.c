@@ -201,7 +201,7 @@ static void there_is_no_network(void **state)
         "files:///x",
         NULL,
     };
-    check_refused(references, CIP_ERR_UNSUPPORTED, "there is no network");
+    check_refused(references, CIP_ERR_UNSUPPORTED, "read over a network");
     char *path;
     static const char *const hosts[] = { "file://host/x", "file://127.0.0.1/x", "file://localhos/x",
                                          "file://localhostt/x", "file://localhosT.x/x" };
@@ -326,7 +326,7 @@ static void links_that_leave_are_refused(void **state)
 {
     (void)state;
     NEEDS_OPENAT2();
-    const char *hint = "is reached by a link that leaves the file's folder "
+    const char *hint = "is reached through a link that leaves the file's folder "
                        "(.allow_external opens it)";
     member_fails("link_out", 0, CIP_ERR_CORRUPT, hint);
     member_fails("link_up/out", 0, CIP_ERR_CORRUPT, hint);
@@ -334,7 +334,7 @@ static void links_that_leave_are_refused(void **state)
     member_fails("link_abs", 0, CIP_ERR_CORRUPT, hint);
     member_fails("link_null", 0, CIP_ERR_CORRUPT, hint);
     member_fails("link_magic", 0, CIP_ERR_CORRUPT, hint);
-    member_fails("link_loop", 0, CIP_ERR_CORRUPT, "is reached by a link that loops");
+    member_fails("link_loop", 0, CIP_ERR_CORRUPT, "is reached through a link that loops");
     member_is("link_out", CIP_IO_EXTERNAL, "outside");
     member_is("link_up/out", CIP_IO_EXTERNAL, "outside");
     member_fails("link_null", CIP_IO_EXTERNAL, CIP_ERR_UNSUPPORTED, "is a character device");
@@ -359,13 +359,13 @@ static void outside_is_refused_or_allowed(void **state)
 {
     (void)state;
     char uri[600];
-    member_fails("../out", 0, CIP_ERR_CORRUPT, "lies outside the file's folder");
-    member_fails(outside, 0, CIP_ERR_CORRUPT, "lies outside the file's folder");
+    member_fails("../out", 0, CIP_ERR_CORRUPT, "is outside the file's folder");
+    member_fails(outside, 0, CIP_ERR_CORRUPT, "is outside the file's folder");
     member_is("../out", CIP_IO_EXTERNAL, "outside");
     member_is("../in/sub/target", CIP_IO_EXTERNAL, "target");
     member_is(outside, CIP_IO_EXTERNAL, "outside");
     snprintf(uri, sizeof uri, "file://%s", outside);
-    member_fails(uri, 0, CIP_ERR_CORRUPT, "lies outside the file's folder");
+    member_fails(uri, 0, CIP_ERR_CORRUPT, "is outside the file's folder");
     member_is(uri, CIP_IO_EXTERNAL, "outside");
     snprintf(uri, sizeof uri, "file://localhost%s", outside);
     member_is(uri, CIP_IO_EXTERNAL, "outside");
@@ -480,10 +480,10 @@ static void the_walk_follows_no_link(void **state)
         { "main", CIP_OK, "" },
         { "sub/target", CIP_OK, "" },
         { "sub/deep/leaf", CIP_OK, "" },
-        { "link_in", CIP_ERR_CORRUPT, "'shown' is reached by a link that this system" },
-        { "link_dir/target", CIP_ERR_CORRUPT, "is reached by a link that this system" },
-        { "link_up/out", CIP_ERR_CORRUPT, "is reached by a link" },
-        { "sub/link_back", CIP_ERR_CORRUPT, "is reached by a link" },
+        { "link_in", CIP_ERR_CORRUPT, "'shown' is reached through a link that this system" },
+        { "link_dir/target", CIP_ERR_CORRUPT, "is reached through a link that this system" },
+        { "link_up/out", CIP_ERR_CORRUPT, "is reached through a link" },
+        { "sub/link_back", CIP_ERR_CORRUPT, "is reached through a link" },
         { "nope", CIP_ERR_NOT_FOUND, "cannot open 'shown': No such file" },
         { "sub/nope/x", CIP_ERR_NOT_FOUND, "No such file" },
         { "main/x", CIP_ERR_NOT_FOUND, "Not a directory" },

@@ -242,7 +242,7 @@ static void revisions_without_sense_are_refused(void **state)
     r.tail_off = 10;
     assert_int_equal(open_with(&r, ""), CIP_OK);
     r.tail_off = 11;
-    assert_int_equal(open_with(&r, "behind the file's end"), CIP_ERR_ARG);
+    assert_int_equal(open_with(&r, "after the file's end"), CIP_ERR_ARG);
     r.tail_off = 5;
     cip_bytes two = { (const uint8_t *)"ab", 2 }, none = { NULL, 0 };
     assert_int_equal(cip_patch_write(&r.patch, "", 3, none, two, NULL), CIP_OK);
@@ -253,7 +253,7 @@ static void revisions_without_sense_are_refused(void **state)
     assert_int_equal(open_with(&r, "operation 1 reaches into the tail"), CIP_ERR_ARG);
     r.anew = true;
     r.tail_off = 0;
-    assert_int_equal(open_with(&r, "changes of a file that is made anew"), CIP_ERR_ARG);
+    assert_int_equal(open_with(&r, "changes of a file that is rewritten"), CIP_ERR_ARG);
     cip_revision_clear(&r);
     assert_int_equal(cip_patch_write(&r.patch, "x", 0, none, two, NULL), CIP_OK);
     assert_int_equal(open_with(&r, "operation 0 is none on bytes"), CIP_ERR_ARG);

@@ -128,8 +128,7 @@ static cip_status warn_of_repeated(const reader *r, const around *in, const cip_
     if (st == CIP_OK)
         cip_warn_lack(r->from->env, CIP_LACKS_NODE, map, CIP_ERR_CORRUPT,
                       r->from->offset + r->at - 1, r->from->part,
-                      "'%.200s': the key comes more than once: the last counts",
-                      (const char *)path.ptr);
+                      "'%.200s': the key is repeated: the last one counts", (const char *)path.ptr);
     cip_buf_clear(&path);
     return st;
 }
@@ -191,7 +190,7 @@ static cip_status take_escape(reader *r, bool *half, cip_err *err)
         return take_code_point(r, half, err);
     }
     if (found == NULL || (c == '\'' && !is_quote(r, c)))
-        return expected(r, "an escape as \\n", err);
+        return expected(r, "an escape such as \\n", err);
     r->at++;
     return cip_buf_add(&r->text, to + (found - from), 1, err);
 }
@@ -236,7 +235,8 @@ static cip_status read_string(reader *r, const around *in, cip_node **out, cip_e
         return cip_node_new_string(r->from->arena, (const char *)r->text.ptr, r->text.len, out,
                                    err);
     CIP_TRY(warn_of_raw(r, in, from,
-                        "half a surrogate pair is no text: it is shown as it stands in JSON", err));
+                        "half a surrogate pair is not valid text: it is shown as written in JSON",
+                        err));
     return make_raw(r, from, out, err);
 }
 
@@ -368,9 +368,8 @@ static cip_status read_collection(reader *r, const around *up, cip_node **out, c
     const bool map = peek(r) == '{';
     if (in.depth > r->most) {
         const size_t from = r->at;
-        CIP_TRY(warn_of_raw(r, up, from,
-                            "it is nested too deep to be read: it is shown as it stands in JSON",
-                            err));
+        CIP_TRY(
+            warn_of_raw(r, up, from, "it is nested too deep: it is shown as written in JSON", err));
         CIP_TRY(pass_collection(r, err));
         return make_raw(r, from, out, err);
     }
@@ -433,7 +432,7 @@ static cip_status read_all(reader *r, cip_node **out, cip_err *err)
     pass_blanks(r);
     CIP_TRY(read_value(r, NULL, out, err));
     pass_blanks(r);
-    return r->at == r->t.len ? CIP_OK : expected(r, "nothing behind the value", err);
+    return r->at == r->t.len ? CIP_OK : expected(r, "nothing after the value", err);
 }
 
 cip_status cip_json_read(const cip_json_source *from, cip_bytes text, cip_node **out, cip_err *err)

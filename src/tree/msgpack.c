@@ -79,13 +79,13 @@ static cip_status check(cip_bytes in, cip_err *err)
         cip_get_bytes(&c, (size_t)e.skip);
         if (++values > MAX_VALUES || (e.inside != 0 && depth == MAX_DEPTH))
             return cip_fail(err, CIP_ERR_LIMIT, c.pos,
-                            "msgpack of over %d values or nested over %d deep", MAX_VALUES,
-                            MAX_DEPTH);
+                            "msgpack of more than %d values, or nested more than %d levels deep",
+                            MAX_VALUES, MAX_DEPTH);
         if (e.inside != 0)
             left[++depth] = e.inside;
     }
     if (cip_cursor_left(&c) != 0)
-        return cip_fail(err, CIP_ERR_FORMAT, c.pos, "expected one value, found more behind it");
+        return cip_fail(err, CIP_ERR_FORMAT, c.pos, "expected one value, found more after it");
     return CIP_OK;
 }
 

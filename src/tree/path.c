@@ -247,7 +247,7 @@ cip_status cip_steps_new(cip_bytes *step, size_t n, cip_err *err)
     for (size_t i = 0; i < n; i++) {
         if (step[i].len == 0)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected a key between or behind the slashes of the path, found none; "
+                            "expected a key between or after the slashes of the path, found none; "
                             "\"\" in quotes is an empty one");
         if (step[i].len == 2 && memcmp(step[i].ptr, "\"\"", 2) == 0)
             step[i].len = 0;
@@ -425,7 +425,7 @@ cip_status cip_tree_get_double(const cip_node *node, const char *path, double *o
 {
     const cip_node *n;
     CIP_TRY(find(node, path, &n, &err));
-    CIP_TRY(cip_arg_given(out, "a place for the value", err));
+    CIP_TRY(cip_arg_given(out, "a pointer for the value", err));
     if (n->type != CIP_NODE_FLOAT && !is_integer(n))
         return wrong_type(n, "a number", err);
     if (n->type == CIP_NODE_BIGINT || (n->type == CIP_NODE_INT && !is_exact(n)))
@@ -438,7 +438,7 @@ cip_status cip_tree_get_int(const cip_node *node, const char *path, int64_t *out
 {
     const cip_node *n;
     CIP_TRY(find(node, path, &n, &err));
-    CIP_TRY(cip_arg_given(out, "a place for the value", err));
+    CIP_TRY(cip_arg_given(out, "a pointer for the value", err));
     if (!is_integer(n))
         return wrong_type(n, "an integer", err);
     if (!cip_node_as_int(n, out))
@@ -450,7 +450,7 @@ cip_status cip_tree_get_uint(const cip_node *node, const char *path, uint64_t *o
 {
     const cip_node *n;
     CIP_TRY(find(node, path, &n, &err));
-    CIP_TRY(cip_arg_given(out, "a place for the value", err));
+    CIP_TRY(cip_arg_given(out, "a pointer for the value", err));
     if (!is_integer(n))
         return wrong_type(n, "an integer", err);
     if (!cip_node_as_uint(n, out))
@@ -462,7 +462,7 @@ cip_status cip_tree_get_bool(const cip_node *node, const char *path, bool *out, 
 {
     const cip_node *n;
     CIP_TRY(find(node, path, &n, &err));
-    CIP_TRY(cip_arg_given(out, "a place for the value", err));
+    CIP_TRY(cip_arg_given(out, "a pointer for the value", err));
     if (n->type != CIP_NODE_BOOL)
         return wrong_type(n, "a bool", err);
     *out = n->b;
@@ -474,7 +474,7 @@ cip_status cip_tree_get_string(const cip_node *node, const char *path, const cha
 {
     const cip_node *n;
     CIP_TRY(find(node, path, &n, &err));
-    CIP_TRY(cip_arg_given(out, "a place for the value", err));
+    CIP_TRY(cip_arg_given(out, "a pointer for the value", err));
     if (n->type != CIP_NODE_STRING)
         return wrong_type(n, "a string", err);
     *out = n->text;

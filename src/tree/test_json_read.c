@@ -96,8 +96,7 @@ static void of_equal_keys_the_last_counts(void **state)
     assert_int_equal(v, 3);
     assert_int_equal(warned(b), 1);
     assert_string_equal(warning(b, 0)->part, "meta/storage");
-    assert_string_equal(warning(b, 0)->text,
-                        "'x/a': the key comes more than once: the last counts");
+    assert_string_equal(warning(b, 0)->text, "'x/a': the key is repeated: the last one counts");
 }
 
 static void keys_may_have_a_nul(void **state)

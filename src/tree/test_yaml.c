@@ -177,7 +177,7 @@ static void the_default_handle_is_used_and_warned_of_once(void **state)
     assert_int_equal(warning(b, 0)->offset, 108);
     assert_string_equal(warning(b, 0)->part, "here");
     assert_string_equal(warning(b, 0)->text,
-                        "expected %TAG for the handle !, found none: it stands for tag:d/");
+                        "expected %TAG for the handle !, found none: it is read as tag:d/");
     /* a text that names its handle needs none */
     root = parse_as(b, "%TAG ! !\n--- [!x 1]", &opt);
     assert_string_equal(at(b, root, "0")->tag, "!x");
@@ -277,7 +277,8 @@ static void an_alias_of_nothing_is_refused(void **state)
 {
     bench *b = *state;
     refuses(b, "a: 1\nb: *nope\n", CIP_ERR_CORRUPT, 8);
-    assert_string_equal(b->err.text, "expected an alias of an anchor, found *nope, which is none");
+    assert_string_equal(b->err.text,
+                        "expected an alias of an anchor, found *nope, which has no anchor");
     refuses(b, "a: *x\nb: &x 1\n", CIP_ERR_CORRUPT, 3);
 }
 
@@ -448,13 +449,14 @@ static void faults_of_syntax_have_a_place(void **state)
     bench *b = *state;
     char key[1100];
     refuses(b, "a: [1, 2\nb: 3", CIP_ERR_CORRUPT, 10);
-    assert_string_equal(b->err.text, "expected YAML, found a fault while parsing a flow sequence: "
+    assert_string_equal(b->err.text, "expected YAML, found an error while parsing a flow sequence: "
                                      "did not find expected ',' or ']'");
     refuses(b, "a:\n\t- b", CIP_ERR_CORRUPT, 3);
     refuses(b, "a: !x!y z", CIP_ERR_CORRUPT, 3);
     refuses(b, "a: b: c", CIP_ERR_CORRUPT, 4);
-    assert_string_equal(b->err.text, "expected YAML, found a fault in the text: mapping values are "
-                                     "not allowed in this context");
+    assert_string_equal(b->err.text,
+                        "expected YAML, found an error in the text: mapping values are "
+                        "not allowed in this context");
     refuses(b, "a: \"\\q\"", CIP_ERR_CORRUPT, 4);
     refuses(b, "a: \"\\ud800\"", CIP_ERR_CORRUPT, 6);
     refuses(b, "--- a\n--- b\n", CIP_ERR_CORRUPT, 6);

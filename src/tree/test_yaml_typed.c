@@ -143,7 +143,7 @@ static void what_is_stored_as_something_else_is_told(void **state)
         { "1e400", "1.0e+400", "1.0e+400 is stored as a number beyond float64, read as .inf" },
         { "0o17", "'0o17'",
           "0o17 is stored as a string; an octal number is written 017 (as it is)" },
-        { "08", "'08'", "08 is stored as a string; a number has no zero in front (as it is)" },
+        { "08", "'08'", "08 is stored as a string; a number has no leading zero (as it is)" },
         { "{a: [1, 017]}", "{a: [1, 15]}", "a/1: 017 is stored as octal 15" },
         { "{on: 1}", "{on: 1}", "on: on is stored as the boolean true" },
     };

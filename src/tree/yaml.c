@@ -120,7 +120,7 @@ static cip_status set_tag(parser *p, cip_node *node, const char *tag, cip_err *e
             size_t at = place_of(p, node);
             if (!p->warned_of_handle && !p->src.quiet)
                 cip_warn(p->env, CIP_ERR_CORRUPT, p->src.base + at, p->src.part,
-                         "expected %%TAG for the handle !, found none: it stands for %s",
+                         "expected %%TAG for the handle !, found none: it is read as %s",
                          p->default_handle);
             p->warned_of_handle = true;
             CIP_TRY(cip_arena_printf(p->arena, &full, err, "%s%s", p->default_handle, tag + 1));
@@ -189,7 +189,7 @@ static cip_status take_alias(parser *p, const yaml_event_t *ev, cip_err *err)
     size_t found = cip_strmap_get(&p->anchors, (cip_bytes){ name, strlen((const char *)name) });
     if (found == SIZE_MAX)
         return FAIL(p, err, CIP_ERR_CORRUPT, start_of(p, ev),
-                    "expected an alias of an anchor, found *%.60s, which is none", name);
+                    "expected an alias of an anchor, found *%.60s, which has no anchor", name);
     cip_node *node = (cip_node *)(uintptr_t)found;
     node->alias_used = true;
     CIP_TRY(mark(p, CIP_MARK_ALIAS, node, ev, err));
@@ -459,7 +459,7 @@ static cip_status syntax_error(parser *p, cip_err *err)
     if (y->error == YAML_MEMORY_ERROR)
         return FAIL(p, err, CIP_ERR_NOMEM, 0, "expected memory for the YAML parser, found none");
     return FAIL(p, err, CIP_ERR_CORRUPT, cip_yaml_byte_of(&p->src, y->problem_mark.index),
-                "expected YAML, found a fault %s: %s",
+                "expected YAML, found an error %s: %s",
                 y->context != NULL ? y->context : "in the text",
                 y->problem != NULL ? y->problem : "it cannot be read");
 }

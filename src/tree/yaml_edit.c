@@ -529,7 +529,7 @@ static cip_status not_found(const cip_yaml_edit *e, const char *path, cip_err *e
 {
     if (cip_tree_get(e->now.root, path, err) == NULL)
         return CIP_ERR_NOT_FOUND;
-    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "expected \"%.80s\", found no such node",
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "expected a node \"%.80s\", found none",
                     path);
 }
 
@@ -546,8 +546,7 @@ cip_status cip_yaml_find(cip_yaml_edit *e, cip_arena *a, const char *path, cip_p
         st = cip_yaml_follow(e, step, n, p, NULL);
     if (st == CIP_OK && p->child == CIP_NO_MARK && p->merged != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a key that the mapping itself has, found one that a merge key "
-                        "brings");
+                        "expected a key of the mapping itself, found one from a merge key");
     return st != CIP_OK || p->child == CIP_NO_MARK ? not_found(e, path, err) : CIP_OK;
 }
 

@@ -95,8 +95,8 @@ static cip_status put_in_flow(moving *m, bool was_flow, cip_buf *out, cip_err *e
         return cip_buf_add(out, t->text.ptr + n->start, end - n->start, err);
     if (cip_yaml_comments_in(t, n->start, end))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, n->start,
-                        "expected a node without comments to move into brackets, found some that "
-                        "would be lost");
+                        "expected a node without comments to move into brackets, found comments "
+                        "that would be lost");
     m->loose = true;
     return cip_yaml_emit_line(m->e->env, n->node, t->marks.prefix, true, out, err);
 }
@@ -275,11 +275,11 @@ static cip_status check_cycle(const moving *m, const char *from, cip_err *err)
     cip_status st = cip_tree_walk(node, m->e->env, meet, &x, &why);
     if (x.met)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a new place outside of what moves, found one that an alias in it "
-                        "names");
+                        "expected a new place outside the moved node, found one that an alias "
+                        "inside it refers to");
     if (st == CIP_ERR_LIMIT)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected few enough aliases to look behind them all: %s", why.text);
+                        "too many aliases to follow them all: %s", why.text);
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
@@ -288,11 +288,11 @@ static cip_status check_place(const moving *m, const char *path, bool whole, cip
     const cip_yaml_text *t = &m->e->now;
     if (m->to.parent >= m->from.child && m->to.parent < cip_mark_at(t, m->from.child)->next)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a new place outside of what moves, found \"%.80s\" within it",
+                        "expected a new place outside the moved node, found \"%.80s\" inside it",
                         path);
     if (m->to.child != CIP_NO_MARK || (whole && m->to.merged != NULL))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a path that names nothing yet, found a node at \"%.80s\"", path);
+                        "expected a path that does not exist yet, found a node at \"%.80s\"", path);
     return CIP_OK;
 }
 
@@ -314,9 +314,10 @@ static cip_status move_at(moving *m, cip_arena *a, const char *from, const char 
         CIP_TRY(check_cycle(m, from, err));
     const size_t twins = cip_yaml_twins(t, &m->from);
     if (twins > 1)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a key that its mapping has once, found %zu; remove the others",
-                        twins);
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "expected a key that its mapping has once, found it %zu times; remove the others",
+            twins);
     if (m->to.parent != m->from.parent || m->nmade != 0)
         return move_entry(m, err);
     if (m->from.key == CIP_NO_MARK)
@@ -351,11 +352,12 @@ static cip_status clear_place(cip_yaml_edit *e, const char *from, const char *to
     if (!there)
         return st;
     if (x.child >= y.child && x.child < cip_mark_at(&e->now, y.child)->next)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a new place beside what moves, found \"%.80s\" around it", to);
+        return cip_fail(
+            err, CIP_ERR_ARG, CIP_NO_OFFSET,
+            "expected a new place beside the moved node, found \"%.80s\", which contains it", to);
     if (y.key == CIP_NO_MARK)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "an item of a list cannot be replaced by what moves");
+                        "an item of a list cannot be replaced by the moved node");
     return cip_yaml_edit_remove(e, to, err);
 }
 

@@ -9,9 +9,9 @@
 static cip_status cut(cip_text_change *c, size_t from, size_t to, cip_err *err)
 {
     if (to < from)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, from,
-                        "expected an entry that can be cut out, found one that ends in front of "
-                        "its begin");
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, from,
+            "expected an entry that can be removed, found one that ends before its start");
     c->cut_from = from;
     c->cut_to = to;
     return cip_text_change_splice(c, from, to - from, NULL, 0, err);
@@ -51,7 +51,7 @@ static cip_status empty(cip_text_change *c, uint32_t i, cip_err *err)
     c->restyled = i;
     if (m->parent == CIP_NO_MARK)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a tree that keeps an entry, found its last one to be removed");
+                        "the last entry of the tree cannot be removed");
     if (close->start < close->end)
         return cut(c, content + 1, close->start, err);
     const uint32_t key = cip_span_key(t, i);
@@ -112,7 +112,7 @@ static cip_status add_hoist(const cip_yaml_text *t, const hoist *add, cip_buf *h
         if (is_within(t, add->node, h[i].node))
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "expected anchors that can move to their aliases, found &%.40s inside "
-                            "&%.40s, which is named later",
+                            "&%.40s, which is used later",
                             cip_mark_at(t, h[i].node)->node->anchor,
                             cip_mark_at(t, add->node)->node->anchor);
     }

@@ -29,7 +29,7 @@ cip_status cip_yaml_source_init(cip_yaml_source *s, cip_env *env, cip_bytes text
                              "expected at most %" PRIu64 " bytes of YAML, found %zu", most,
                              text.len);
     if (text.len >= sizeof bom && memcmp(text.ptr, bom, sizeof bom) == 0) {
-        NOTE(s, CIP_ERR_CORRUPT, 0, "expected YAML, found a byte order mark in front of it");
+        NOTE(s, CIP_ERR_CORRUPT, 0, "expected YAML, found a byte order mark before it");
         s->skipped = sizeof bom;
         s->base += sizeof bom;
         s->text = (cip_bytes){ text.ptr + sizeof bom, text.len - sizeof bom };
@@ -210,7 +210,7 @@ static cip_status read_directive(cip_yaml_source *s, size_t at, bool *versioned,
         *versioned = true;
         return read_version(s, at, next, err);
     }
-    NOTE(s, CIP_ERR_UNSUPPORTED, at, "expected %%YAML or %%TAG, found a directive not known");
+    NOTE(s, CIP_ERR_UNSUPPORTED, at, "expected %%YAML or %%TAG, found an unknown directive");
     return make_comment(s, at, err);
 }
 

@@ -38,8 +38,8 @@ static cip_status refuse(cip_status st, const cip_err *why, cip_err *err)
     if (st == CIP_ERR_NOMEM || st == CIP_ERR_LIMIT)
         return cip_fail(err, st, CIP_NO_OFFSET, "%s", why->text);
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected an edit that leaves the rest as it is, found one that YAML cannot "
-                    "hold there (%.120s)",
+                    "expected an edit that keeps the rest of the text, found one that is not valid "
+                    "YAML there (%.120s)",
                     why->text);
 }
 
@@ -175,7 +175,7 @@ static cip_status compare(cip_text_change *c, const cip_yaml_text *now, cip_err 
     if (same)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected an edit that leaves the rest as it is, found one that would change "
+                    "expected an edit that keeps the rest of the text, found one that would change "
                     "other values too");
 }
 

@@ -163,7 +163,7 @@ static void check(const typed *t, const cip_visit *v, const cip_node *node)
         if (strncmp(node->text, "0o", 2) == 0)
             tell(t, v, node, "a string; an octal number is written 017");
         else if (has_zero(node))
-            tell(t, v, node, "a string; a number has no zero in front");
+            tell(t, v, node, "a string; a number has no leading zero");
     }
 }
 

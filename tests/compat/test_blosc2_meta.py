@@ -200,5 +200,5 @@ def test_stores_are_said_to_be_none_of_elements(cippus, tmp_path):
         assert done.returncode == 0 and path.stem in done.stdout.split() and "python-blosc2 keeps" in done.stderr
         assert "Array)" in cippus.run("info", path).decode() or "holds: frames of other arrays" in cippus.run("info", path).decode()
         done = subprocess.run([cippus.path, "put", path, "", "0:1", "0"], capture_output=True, text=True)
-        assert done.returncode == 3 and "expected a frame of elements" in done.stderr
+        assert done.returncode == 3 and "expected a frame of plain elements" in done.stderr
         assert path.read_bytes() == before

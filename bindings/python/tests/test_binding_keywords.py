@@ -149,13 +149,13 @@ def test_keys_are_completed(sample):
 
 
 WORDS = {
-    "'x.csv' does not tell the format; name it (.format)": "'x.csv' does not tell the format; name it (format=...)",
+    "'x.csv' does not tell the format; set it (.format)": "'x.csv' does not tell the format; set it (format=...)",
     "NumPy .npy holds one array, the input has 6; name one (.path)": "NumPy .npy holds one array, the input has 6; name one (path=...)",
     "it is lost; accept it with .accept_loss": "it is lost; accept it with accept_loss=True",
-    "expected an array that is whole; .fill puts a value where elements are lost": "expected an array that is whole; fill=... puts a value where elements are lost",
+    "expected an undamaged array; .fill sets a value for lost elements": "expected an undamaged array; fill=... sets a value for lost elements",
     "'a .format' is not whole; cip_convert with .path copies arrays": "'a .format' is not whole; cippus.convert() with path=... copies arrays",
-    "an update of 'it; .max_elements' was cut off; see cip_recover": "an update of 'it; .max_elements' was cut off; see the command 'cippus recover'",
-    "8 elements out of a file of 3 bytes; allow them by .max_elements": "8 elements out of a file of 3 bytes",
+    "an update of 'it; .max_elements' was interrupted; see cip_recover": "an update of 'it; .max_elements' was interrupted; see the command 'cippus recover'",
+    "8 elements from a file of 3 bytes are more than the default limit; set .max_elements to allow them": "8 elements from a file of 3 bytes are more than the default limit",
     "element 3 is missing (masked); cip_read_args.mask takes which are": "element 3 is missing (masked)",
     "several names; .break_links replaces the file under this name": "several names",
 }  # fmt: skip

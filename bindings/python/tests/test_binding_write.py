@@ -336,7 +336,7 @@ def test_what_was_left_out_when_a_file_was_read_is_a_loss(sample, tmp_path):
     with pytest.raises(cippus.UnsupportedError, match="not all of the input is read.*; accept it with accept_loss=True$"):
         cippus.convert(torn, tmp_path / "x.npy")
     lost = cippus.convert(torn, tmp_path / "x.npy", accept_loss=True)
-    assert any("the last row is not whole" in f.text for f in lost)
+    assert any("the last row is incomplete" in f.text for f in lost)
 
 
 def test_an_exception_of_a_callback_stops_a_conversion(sample, tmp_path):

@@ -54,7 +54,8 @@ static cip_status run_stream(const cip_blosc_head *h, int64_t size, cip_cursor *
         uint8_t token = cip_get_u8(c);
         if (c->bad || token != TOKEN_RUN)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected a run of bytes in a Blosc stream, found token %d", token);
+                            "expected a run of equal bytes in a Blosc stream, found token %d",
+                            token);
     }
     memset(dst, (int)-size, n);
     return CIP_OK;

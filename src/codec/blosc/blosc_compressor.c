@@ -316,7 +316,7 @@ cip_status cip_blosc_compressors(cip_blosc_compressor *p, const cip_blosc_spec *
     if (row == NULL) {
         const char *name = cip_blosc_codec_name(spec->compcode);
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a codec of this build that can be written, found %s (%d)",
+                        "expected a codec that this build can write, found %s (%d)",
                         name != NULL ? name : "an unknown one", spec->compcode);
     }
     if (p->compcode != spec->compcode || (p->level != level && row->by_level))

@@ -42,9 +42,9 @@ static cip_status check_delta(const cip_blosc_spec *p, cip_err *err)
         first++;
     for (int i = first + 1; i < CIP_BLOSC_FILTERS; i++)
         if (p->filter[i] == CIP_BLOSC_DELTA)
-            return bad_param(err, "delta as the first filter, if at all", i);
+            return bad_param(err, "the filter delta only in first place", i);
     if (has_filter(p, CIP_BLOSC_DELTA) && has_filter(p, CIP_BLOSC_NDMEAN))
-        return bad_param(err, "no delta beside the filter", CIP_BLOSC_NDMEAN);
+        return bad_param(err, "no delta together with the filter", CIP_BLOSC_NDMEAN);
     return CIP_OK;
 }
 
@@ -147,7 +147,7 @@ static cip_status check_blosc1(const cip_blosc_spec *p, cip_err *err)
         if (p->filter[i] > CIP_BLOSC_BITSHUFFLE)
             return bad_param(err, "shuffle, bitshuffle or no filter for Blosc1", p->filter[i]);
         if (p->filter[i] != CIP_BLOSC_NOFILTER && p->filter_meta[i] != 0)
-            return bad_param(err, "a filter without meta value for Blosc1", p->filter_meta[i]);
+            return bad_param(err, "a filter without a parameter for Blosc1", p->filter_meta[i]);
         n += p->filter[i] != CIP_BLOSC_NOFILTER;
     }
     if (n > 1)
@@ -155,7 +155,7 @@ static cip_status check_blosc1(const cip_blosc_spec *p, cip_err *err)
     if (p->dict)
         return bad_param(err, "no dictionary for Blosc1", p->dict);
     if (p->compcode > CIP_BLOSC_ZSTD)
-        return bad_param(err, "a codec that Blosc1 has", p->compcode);
+        return bad_param(err, "a codec that Blosc1 supports", p->compcode);
     return CIP_OK;
 }
 
@@ -182,7 +182,7 @@ static cip_status check(const cip_blosc_spec *p, uint64_t nbytes, cip_err *err)
             before = f;
         if (cip_blosc_filter_is_lossy(f) && before != CIP_BLOSC_NOFILTER)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected the filter %s before %s, found it behind",
+                            "expected the filter %s before %s, found it after",
                             cip_blosc_filter_name(f), cip_blosc_filter_name(before));
     }
     return p->blosc1 ? check_blosc1(p, err) : check_shaped(p, nbytes, err);

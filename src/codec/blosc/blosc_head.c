@@ -104,7 +104,7 @@ static cip_status parse_extended(const uint8_t *p, cip_blosc_head *h, cip_err *e
     if (h->version >= VERSION_STABLE && (flags2 & ~FLAG2_VL) != 0)
         return bad_field(err, CIP_ERR_UNSUPPORTED, "known bits in byte 30", flags2);
     if ((flags & FLAG_LAZY) != 0)
-        return bad_field(err, CIP_ERR_UNSUPPORTED, "its data, not a lazy one, byte 31", flags);
+        return bad_field(err, CIP_ERR_UNSUPPORTED, "its data, not a lazy chunk, byte 31", flags);
     if ((flags & FLAG_RESERVED) != 0)
         return bad_field(err, CIP_ERR_UNSUPPORTED, "known bits in byte 31", flags);
     if (h->special > CIP_BLOSC_UNINIT)
@@ -319,8 +319,8 @@ cip_status cip_blosc_known(const cip_blosc_head *h, cip_err *err)
         if (h->compcode < 0)
             return bad_field(err, CIP_ERR_UNSUPPORTED, "a known codec format", h->flags >> 5);
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a codec of this build, found %s (%d)",
-                        name != NULL ? name : "a user's codec", h->compcode);
+                        "expected a codec that this build has, found %s (%d)",
+                        name != NULL ? name : "a user-defined codec", h->compcode);
     }
     if (h->versionlz != VERSIONLZ)
         return bad_field(err, CIP_ERR_UNSUPPORTED, "version 1 of its codec", h->versionlz);

@@ -51,7 +51,7 @@ cip_status cip_blosc_join_new(cip_mem *mem, const cip_blosc_spec *p, uint64_t nb
                         "expected at most %d bytes for a Blosc chunk, found %" PRIu64,
                         CIP_BLOSC_MAX_NBYTES, nbytes);
     if (!p->blosc1 || p->blocksize == 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected Blosc1 and a size of blocks");
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected Blosc1 chunks and a block size");
     CIP_TRY(cip_blosc_form_make(p, nbytes, &form, err));
     CIP_TRY(CIP_NEW(mem, out, 1, err));
     **out = (cip_blosc_join){ .mem = mem,
@@ -144,7 +144,7 @@ static cip_status put_stored(cip_blosc_join *j, cip_bytes chunk, const cip_blosc
     }
     if (body->len - from != chunk.len - h->header - (size_t)h->nblock * SIZE_LEN)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected nothing but blocks in a Blosc chunk of %zu bytes", chunk.len);
+                        "expected only blocks in a Blosc chunk of %zu bytes", chunk.len);
     return CIP_OK;
 }
 
@@ -195,8 +195,8 @@ cip_status cip_blosc_join_add(cip_blosc_join *j, cip_bytes chunk, cip_buf *body,
     CIP_TRY(cip_blosc_head_parse(chunk, &h, err));
     if (!is_alike(j, &h) || h.cbytes > chunk.len)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a Blosc1 chunk of whole blocks of %" PRIu32
-                        " bytes like the others, found another",
+                        "expected Blosc1 chunks of whole blocks of %" PRIu32
+                        " bytes, found a different one",
                         j->form.p.blocksize);
     if (h.memcpyed)
         st = put_raw(j, (cip_bytes){ chunk.ptr + h.header, h.nbytes }, body, err);

@@ -29,7 +29,7 @@ static cip_status no_memory(cip_err *err)
 static cip_status bad_stream(const cip_blosc_lib *lib, size_t n, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected a stream of %s of %zu decoded bytes, found a damaged one",
+                    "expected a stream of %s of %zu decoded bytes, found damaged data",
                     cip_blosc_codec_name(lib->compcode), n);
 }
 

@@ -91,7 +91,7 @@ static cip_status repeat_rows(plane *p, uint8_t token, cip_err *err)
         const uint8_t *from = back(p, at, r.n[run] * p->side);
         if (from == NULL)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected rows of NDLZ further back, found their end");
+                            "expected earlier rows in NDLZ data, found none");
         for (size_t k = 0; k < r.n[run]; k++) {
             memcpy(p->cell + r.at[run][k] * p->side, from + k * p->side, p->side);
             have[r.at[run][k]] = true;
@@ -119,7 +119,7 @@ static cip_status read_cell(plane *p, cip_err *err)
         from = back(p, at, n);
         if (from == NULL)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected a cell of NDLZ further back, found none");
+                            "expected an earlier cell in NDLZ data, found none");
         memcpy(p->cell, from, n);
         break;
     default:
@@ -127,7 +127,7 @@ static cip_status read_cell(plane *p, cip_err *err)
     }
     if (p->in.bad)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected more NDLZ data, found their end");
+                        "expected more NDLZ data, found the end");
     return CIP_OK;
 }
 

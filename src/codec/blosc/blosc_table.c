@@ -50,7 +50,7 @@ static cip_status sort_entries(const cip_blosc_table *t, uint32_t *sorted, cip_e
     for (uint32_t j = 1; j < t->n; j++)
         if (sorted[j] == sorted[j - 1])
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected Blosc blocks at places of their own, found two at %" PRIu32,
+                            "expected one Blosc block at each position, found two at %" PRIu32,
                             sorted[j]);
     return CIP_OK;
 }
@@ -64,7 +64,7 @@ cip_status cip_blosc_table_open(cip_mem *mem, const cip_blosc_head *h, const uin
     CIP_TRY(check_entries(&t, cip_blosc_table_end(h), &in_order, err));
     if (!in_order && h->vl)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected rising positions of blocks of variable length");
+                        "expected ascending positions of blocks of variable length");
     if (!in_order) {
         CIP_TRY(CIP_NEW(mem, &t.sorted, t.n, err));
         st = sort_entries(&t, t.sorted, err);

@@ -102,7 +102,7 @@ static cip_status parse_filter(const char *s, size_t len, uint8_t *filter, uint8
         value = strtol(colon + 1, &end, 10);
         if (!is_number(colon + 1) || end != s + len || value < (is_signed(id) ? -128 : 0) ||
             value > (is_signed(id) ? 127 : 255))
-            return bad_text(err, "a number of one byte behind a filter", s, len);
+            return bad_text(err, "a number from 0 to 255 after a filter", s, len);
     }
     *filter = (uint8_t)id;
     *meta = (uint8_t)value;

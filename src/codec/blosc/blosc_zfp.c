@@ -118,7 +118,8 @@ cip_status cip_blosc_zfp_decode(const cip_blosc_lib *lib, cip_bytes src, uint8_t
         far = far || env->block[k] <= 0 || cip_mul_overflow(total, env->block[k], &total);
     if (far || total != n)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a block of its shape's size for zfp, found %zu bytes", n);
+                        "expected a block whose size matches its shape for zfp, found %zu bytes",
+                        n);
     CIP_TRY(open_zfp(&block, &z, &field, err));
     cip_status st = run(z, &field, lib, src, err);
     zfp_stream_close(z);

@@ -28,7 +28,7 @@ typedef struct stream {
 static cip_status fail_input(cip_err *err)
 {
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected more BloscLZ data, found their end");
+                    "expected more BloscLZ data, found the end");
 }
 
 static cip_status fail_room(const stream *s, cip_err *err)
@@ -87,9 +87,10 @@ static inline cip_status match(stream *s, size_t dist, size_t len, cip_err *err)
 {
     size_t room = (size_t)(s->out_end - s->out);
     if (dist > (size_t)(s->out - s->begin))
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a BloscLZ match within %zu bytes, found one %zu back",
-                        (size_t)(s->out - s->begin), dist);
+        return cip_fail(
+            err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+            "expected a BloscLZ match within the last %zu bytes, found one %zu bytes back",
+            (size_t)(s->out - s->begin), dist);
     if (len > room)
         return fail_room(s, err);
     if (room - len < WIDE)

@@ -67,8 +67,7 @@ static cip_status at_hand(const cip_stored *s, cip_need want, cip_bytes *out, ci
         }
     }
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "expected the stored bytes that were asked for, found none at %" PRIu64,
-                    want.off);
+                    "expected the requested stored bytes, found none at %" PRIu64, want.off);
 }
 
 static cip_status open_chunk(chunk *c, cip_err *err)
@@ -439,7 +438,7 @@ static cip_status blosc_encode(const void *args, const cip_codec_env *env, int l
     cip_blosc_spec spec;
     if (args == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected how the Blosc chunk is to be encoded, found nothing");
+                        "expected the encoding parameters of the Blosc chunk, found none");
     spec = *(const cip_blosc_spec *)args;
     if (level != 0)
         spec.level = level;

@@ -101,7 +101,7 @@ static void fields_that_are_wrong_are_refused(void **state)
         { 2, 0x27, CIP_ERR_CORRUPT, "1032 stored bytes, found 300" },
         { 30, 2, CIP_ERR_UNSUPPORTED, "known bits in byte 30, found 2" },
         { 31, 4, CIP_ERR_UNSUPPORTED, "known bits in byte 31, found 4" },
-        { 31, 8, CIP_ERR_UNSUPPORTED, "not a lazy one" },
+        { 31, 8, CIP_ERR_UNSUPPORTED, "not a lazy chunk" },
         { 31, 0x50, CIP_ERR_UNSUPPORTED, "a special value of 0 to 4, found 5" },
         { 31, 0x10, CIP_ERR_CORRUPT, "32 stored bytes, found 300" },
         { 31, 0x20, CIP_ERR_CORRUPT, "32 stored bytes" },
@@ -272,7 +272,7 @@ static void codecs_and_filters_are_known_or_named(void **state)
         assert_known(0xc5, id, 0, 1, zfp, "zfp_");
     assert_known(0x45, 0, 0, 1, CIP_WITH_SNAPPY ? CIP_OK : CIP_ERR_UNSUPPORTED, "snappy (3)");
     assert_known(0xc5, 37, 0, 1, CIP_ERR_UNSUPPORTED, "found grok (37)");
-    assert_known(0xc5, 200, 0, 1, CIP_ERR_UNSUPPORTED, "found a user's codec (200)");
+    assert_known(0xc5, 200, 0, 1, CIP_ERR_UNSUPPORTED, "found a user-defined codec (200)");
     assert_known(0xc5, 5, 0, 1, CIP_ERR_UNSUPPORTED, "a known codec format, found 6");
     assert_known(0xe5, 0, 0, 1, CIP_ERR_UNSUPPORTED, "a known codec format, found 7");
     assert_known(0xa5, 0, 0, 1, CIP_ERR_UNSUPPORTED, "a known codec format, found 5");

@@ -97,10 +97,10 @@ static void ndlz_data_that_lie_are_refused(void **state)
         { 4, 4, 4, "\x40", 1, CIP_ERR_CORRUPT, "expected more NDLZ data" },
         { 4, 4, 4, "\0abc", 4, CIP_ERR_CORRUPT, "expected more NDLZ data" },
         { 4, 4, 4, "\x01", 1, CIP_ERR_CORRUPT, "a token of NDLZ, found 0x01" },
-        { 4, 4, 4, "\x90\xff\0abcdefgh", 11, CIP_ERR_CORRUPT, "rows of NDLZ further back" },
+        { 4, 4, 4, "\x90\xff\0abcdefgh", 11, CIP_ERR_CORRUPT, "earlier rows in NDLZ data" },
         { 4, 4, 4, "\xA8\1\0abcdefgh", 11, CIP_ERR_CORRUPT, "a token of NDLZ, found 0xa8" },
-        { 4, 4, 4, "\xC0\x0a\0", 3, CIP_ERR_CORRUPT, "a cell of NDLZ further back" },
-        { 4, 4, 4, "\xC0\x01\0", 3, CIP_ERR_CORRUPT, "a cell of NDLZ further back" },
+        { 4, 4, 4, "\xC0\x0a\0", 3, CIP_ERR_CORRUPT, "an earlier cell in NDLZ data" },
+        { 4, 4, 4, "\xC0\x01\0", 3, CIP_ERR_CORRUPT, "an earlier cell in NDLZ data" },
         { 4, 2, 8, "\xE0\x09\0abcd", 7, CIP_ERR_CORRUPT, "a token of NDLZ, found 0xe0" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -52,9 +52,9 @@ static void streams_that_lie_are_refused(void **state)
     } rows[] = {
         { 5, 5, (uint32_t)-256, "\1", "size of a Blosc stream, found -256" },
         { 5, 5, INT32_MIN, "\1", "size of a Blosc stream, found -2147483648" },
-        { 5, 5, (uint32_t)-5, "\2", "a run of bytes in a Blosc stream, found token 2" },
+        { 5, 5, (uint32_t)-5, "\2", "a run of equal bytes in a Blosc stream, found token 2" },
         { 5, 5, (uint32_t)-5, "\3", "found token 3" },
-        { 5, 5, (uint32_t)-5, "", "a run of bytes in a Blosc stream" },
+        { 5, 5, (uint32_t)-5, "", "a run of equal bytes in a Blosc stream" },
         { 2, 0, 0, "1", "size of a Blosc stream, found 0" },
         { 2, 0, (uint32_t)-5, "\1", "size of a Blosc stream, found -5" },
         { 5, 5, 9, "12345678", "a Blosc stream of 9 bytes, found 8 left" },
@@ -139,9 +139,9 @@ static void snappy_streams_say_their_length(void **state)
                    "abc\x22\x04\0",
                    8);
     assert_refused((cip_bytes){ c.b, c.len }, 12, CIP_ERR_CORRUPT,
-                   "a stream of snappy of 12 decoded bytes, found a damaged one");
+                   "a stream of snappy of 12 decoded bytes, found damaged data");
     c = one_stream(2, 12, "\xff\xff\xff\xff\xff\xff", 6);
-    assert_refused((cip_bytes){ c.b, c.len }, 12, CIP_ERR_CORRUPT, "a damaged one");
+    assert_refused((cip_bytes){ c.b, c.len }, 12, CIP_ERR_CORRUPT, "damaged data");
 }
 #endif
 
@@ -201,7 +201,8 @@ static void blocks_at_one_place_are_refused(void **state)
     (void)state;
     chunk c = in_order((const uint8_t[]){ 0, 1, 2, 3, 4 });
     memcpy(c.b + 32 + 12, c.b + 32 + 4, 4); /* block 3 where block 1 is */
-    assert_refused((cip_bytes){ c.b, c.len }, 18, CIP_ERR_CORRUPT, "places of their own");
+    assert_refused((cip_bytes){ c.b, c.len }, 18, CIP_ERR_CORRUPT,
+                   "one Blosc block at each position");
 }
 
 static void blocks_may_lie_in_any_order(void **state)
@@ -278,8 +279,8 @@ static void lengths_that_lie_are_refused(void **state)
         { 44, UINT32_MAX, "found -1" },
         { 56, 6, "a Blosc block of at most 5 bytes, found 6" },
         { 44, 3, "decoded bytes" },
-        { 32, 53, "rising positions" },
-        { 36, 44, "rising positions" },
+        { 32, 53, "ascending positions" },
+        { 36, 44, "ascending positions" },
         { 8, 2, "blocks of 9 bytes together" }, /* the third is the second's end */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -64,7 +64,7 @@ static cip_status start(cip_sum *s, cip_err *err)
     if (s->digest == NULL && s->xxh3 == NULL && k->sum32 == NULL)
         return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for %s", k->name);
     if (!begin(s))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "libcrypto does not give %s",
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "libcrypto does not provide %s",
                         k->name);
     return CIP_OK;
 }
@@ -73,7 +73,7 @@ cip_status cip_sum_new(cip_mem *mem, cip_sum_id id, cip_sum **out, cip_err *err)
 {
     *out = NULL;
     if (cip_sum_size(id) == 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "no checksum of number %d",
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "no checksum has the number %d",
                         (int)id);
     cip_sum *s;
     CIP_TRY(CIP_NEW(mem, &s, 1, err));

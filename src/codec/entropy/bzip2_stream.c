@@ -42,7 +42,7 @@ static cip_status bzip2_fail(const bzip2_state *s, int code, cip_err *err)
     if (code == BZ_MEM_ERROR)
         return cip_lib_fail(&s->lib, err);
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a bzip2 stream, found %s",
-                    code == BZ_DATA_ERROR_MAGIC ? "another beginning" : "damaged data");
+                    code == BZ_DATA_ERROR_MAGIC ? "other bytes at its start" : "damaged data");
 }
 
 static cip_status make_state(const cip_codec_env *env, bzip2_state **s, cip_err *err)
@@ -93,8 +93,9 @@ static cip_status bzip2_resume(const void *args, const cip_codec_env *env,
     bzip2_state *s;
     *state = NULL;
     if (from->window_len != WINDOW || from->window[0] < 1 || from->window[0] > 9)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a checkpoint of a bzip2 stream, found another");
+        return cip_fail(
+            err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+            "expected a checkpoint of a bzip2 stream, found a checkpoint of another kind");
     CIP_TRY(make_state(env, &s, err));
     s->bit = from->in_bits % 8;
     s->base = from->in_bits / 8;

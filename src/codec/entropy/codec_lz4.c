@@ -23,8 +23,9 @@ static cip_status lz4_why(cip_bytes src, uint64_t dst_len, cip_err *err)
     CIP_TRY(cip_lz4_walk(src, dst_len, &got, err));
     if (got < dst_len)
         return cip_fail_short(err, dst_len, got);
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected literals at the end of an LZ4 block, found a match too near to it");
+    return cip_fail(
+        err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+        "expected literals at the end of an LZ4 block, found a match too close to the end");
 }
 
 static cip_status check_sizes(size_t stored, uint64_t raw, cip_err *err)

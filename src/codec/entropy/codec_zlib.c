@@ -50,7 +50,7 @@ static cip_status zlib_fail(const zlib_state *s, int code, cip_err *err)
         return cip_lib_fail(&s->lib, err);
     case Z_NEED_DICT:
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a zlib stream without preset dictionary, found one with it");
+                        "expected a zlib stream without a preset dictionary, found one");
     default: /* zlib tells a wrong Adler-32 by its message alone */
         return cip_fail(err, strcmp(why, bad_sum) == 0 ? CIP_ERR_CHECKSUM : CIP_ERR_CORRUPT,
                         CIP_NO_OFFSET, "expected a zlib stream, found %s", why);
@@ -94,7 +94,7 @@ static cip_status zlib_resume(const void *args, const cip_codec_env *env,
     if (from->in_bits < 8 * HEAD || from->window_len < SUM)
         return cip_fail(
             err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-            "expected a checkpoint behind the header of a zlib stream, found one in it");
+            "expected a checkpoint after the header of a zlib stream, found one inside it");
     CIP_TRY(zlib_new(env, -MAX_WBITS, &s, err));
     s->resumed = true;
     s->skip = (unsigned)(from->in_bits % 8);

@@ -23,7 +23,7 @@ cip_status cip_fail_long(cip_err *err, uint64_t expected)
 static cip_status fail_truncated(cip_err *err)
 {
     return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
-                    "expected more compressed data, found their end");
+                    "expected more compressed data, found the end");
 }
 
 cip_status cip_step_end(const cip_flow *f, cip_err *err)

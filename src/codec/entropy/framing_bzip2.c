@@ -123,7 +123,7 @@ static cip_status add_raw(join *j, cip_bytes raw, uint64_t *nblock, cip_err *err
         uint64_t end = blocks_end(j->one.ptr, j->one.len);
         if (end == 0)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected a bzip2 stream from libbz2, found another");
+                            "expected a bzip2 stream as libbz2 writes it, found a different one");
         uint64_t nbit = end - 8 * HEADER;
         if ((j->pos + nbit + 7) / 8 > j->cap)
             return cip_fail_room(err, j->cap);

@@ -38,7 +38,7 @@ static cip_status open_end(uint8_t *dst, size_t cap, size_t *n, cip_err *err)
     static const uint8_t empty[4] = { 0, 0, 0xff, 0xff };
     if (!cip_deflate_last((cip_bytes){ dst, *n }, &last, &end))
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected deflate blocks from libdeflate, found others");
+                        "expected deflate blocks as libdeflate writes them, found different ones");
     size_t at = (size_t)((end + 3 + 7) / 8);
     if (cap < FLUSH || at > cap - sizeof empty)
         return cip_fail_room(err, cap);

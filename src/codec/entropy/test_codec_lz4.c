@@ -89,8 +89,8 @@ static void a_match_at_the_very_end_is_corrupt(void **state)
 {
     (void)state;
     BAD(CIP_ERR_CORRUPT,
-        "expected literals at the end of an LZ4 block, found a match too near to it", 6, 0x10, 'a',
-        1, 0, 0x10, 'b');
+        "expected literals at the end of an LZ4 block, found a match too close to the end", 6, 0x10,
+        'a', 1, 0, 0x10, 'b');
 }
 
 /* Sizes that liblz4's int cannot hold are refused before anything is read. */

@@ -20,8 +20,8 @@ typedef struct cells {
 static cip_status fail_shape(const char *name, size_t n, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "expected a block of 1 to %d dimensions and its shape for %s, found another "
-                    "shape for %zu bytes",
+                    "expected a block of 1 to %d dimensions and its shape for %s, found a "
+                    "different shape for %zu bytes",
                     MAX_DIM, name, n);
 }
 

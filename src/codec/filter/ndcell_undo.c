@@ -65,7 +65,7 @@ cip_status cip_ndcell_undo(const cip_filter_env *env, bool mean, const uint8_t *
         far = far || env->shape[k] <= 0 || cip_mul_overflow(total, env->shape[k], &total);
     if (far || total != n)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a block of its shape's size for its cells, found %zu bytes", n);
+                        "expected a block whose size matches its shape, found %zu bytes", n);
     if (env->meta == 0)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected cells of side 1 or more, found 0");

@@ -119,7 +119,7 @@ static cip_status have_foreign(cip_commit *c, bool shared, cip_err *err)
             cip_foreign_lock_open(c->place.dir, c->place.name, c->folder, true, &c->foreign, err));
     if (c->foreign.fd != -1 && wait_for(c, try_foreign, shared, GRACE) == CIP_LOCK_TAKEN)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                        "another program holds the file's lock file");
+                        "another program holds the lock of this file");
     return CIP_OK;
 }
 
@@ -137,7 +137,7 @@ cip_status cip_commit_take_foreign(cip_commit *c, cip_err *err)
     CIP_TRY(have_foreign(c, false, err));
     if (shared && !cip_lock_file_is_same(&c->foreign))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                        "file changed since open: its lock file counts a change");
+                        "file changed since open: its lock file records a change");
     CIP_TRY(cip_lock_file_count(&c->foreign, err));
     cip_lock_file_note(&c->foreign);
     return CIP_OK;
@@ -163,10 +163,10 @@ static cip_status open_locked(cip_commit *c, cip_err *err)
         struct stat now;
         CIP_TRY(open_file(c, err));
         if (fstat(c->fd, &c->st) != 0)
-            return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot stat the file");
+            return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot get the status of the file");
         if (!c->folder && !S_ISREG(c->st.st_mode))
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no regular file",
-                            c->path);
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "'%.120s' is not a regular file", c->path);
         if (cip_commit_take(c, CIP_LOCK_WRITERS) == CIP_LOCK_TAKEN)
             return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                             "another writer is updating the file");

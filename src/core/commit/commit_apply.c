@@ -109,8 +109,9 @@ cip_status cip_commit_take_readers(cip_commit *c, cip_err *err)
 {
     if (cip_commit_take(c, CIP_LOCK_READERS) != CIP_LOCK_TAKEN)
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                    "the file is being read, and this update writes over bytes in it");
+    return cip_fail(
+        err, CIP_ERR_BUSY, CIP_NO_OFFSET,
+        "another program is reading the file, and this update would overwrite bytes in it");
 }
 
 void cip_commit_let_readers(cip_commit *c)
@@ -340,10 +341,10 @@ done:
         char why[160];
         if (c->sealed && err != NULL) {
             snprintf(why, sizeof why, "%.159s", err->text);
-            snprintf(
-                err->text, sizeof err->text,
-                "%s; the change counts all the same: the next writer of the file will complete it",
-                why);
+            snprintf(err->text, sizeof err->text,
+                     "%s; the change is valid nevertheless: the next program that writes to the "
+                     "file completes it",
+                     why);
         }
     }
     c->ready = st == CIP_ERR_BUSY && (checked || !asked) && may_try_again(c, checked);

@@ -111,7 +111,8 @@ static cip_status file_size(const cip_commit *c, uint64_t *size, cip_err *err)
 {
     struct stat st;
     if (fstat(c->fd, &st) != 0)
-        return cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot stat '%.100s'", c->path);
+        return cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot get the status of '%.100s'",
+                        c->path);
     *size = (uint64_t)st.st_size;
     return CIP_OK;
 }
@@ -158,8 +159,8 @@ static cip_status force_away(cip_commit *c, const char *name, cip_err *err)
     if (unlinkat(c->place.dir, name, AT_REMOVEDIR) == 0)
         return CIP_OK;
     if (errno == ENOTEMPTY || errno == EEXIST)
-        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                        "'%.120s' is a folder with something in it", name);
+        return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' is a folder that is not empty",
+                        name);
     char what[160];
     snprintf(what, sizeof what, "cannot remove '%.120s'", name);
     return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
@@ -172,9 +173,9 @@ cip_status cip_commit_undo(cip_commit *c, const cip_patch *p, cip_err *err)
     uint64_t size = 0;
     CIP_TRY(file_size(c, &size, err));
     if (!c->folder && size < p->old_len)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "the update has cut off bytes already and can only be completed "
-                        "(cip_recover)");
+        return cip_fail(
+            err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+            "the update has already truncated the file and can only be completed (cip_recover)");
     CIP_TRY(cip_commit_members_undoable(c, p, err));
     CIP_TRY(write_all(c, p, false, err));
     CIP_TRY(cip_commit_members_undo(c, p, err));
@@ -214,11 +215,10 @@ static cip_status clear_name(cip_commit *c, const char *name, bool *any, cip_err
     if (own && S_ISDIR(st.st_mode) && strcmp(name, c->fresh) == 0)
         return cip_commit_unstage(c, err);
     if (!S_ISREG(st.st_mode) || !own)
-        return cip_fail(
-            err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-            "'%.100s' is in the way: it is a link, no file, or belongs to someone else; "
-            "see cip_recover",
-            name);
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "'%.100s' is in the way: it is a link, not a file, or belongs to another "
+                        "user; see cip_recover",
+                        name);
     return cip_store_unlink(&c->place, name, err);
 }
 

@@ -23,7 +23,7 @@ static bool is_file(const cip_commit *c, const struct stat *st, uint64_t inode)
 static cip_status fail_gone(const char *name, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "'%.100s' is not the file that the update is about", name);
+                    "'%.100s' is not the file that the update changes", name);
 }
 
 /* --- bytes ------------------------------------------------------------------------------------ */
@@ -43,7 +43,7 @@ static cip_status open_file_op(cip_commit *c, const cip_patch_op *op, int *fd, c
     *fd = -1;
     if (!cip_member_op_was(op, &inode, &old_len))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the journal concerns other files too ('%.60s')", op->member);
+                        "the journal is about other files too ('%.60s')", op->member);
     CIP_TRY(cip_commit_member_find(c, op->member, &at, &st, &there, err));
     cip_status got =
         !there ? fail_gone(op->member, err) : cip_store_open(&at, at.name, O_RDWR, 0, fd, err);
@@ -69,7 +69,7 @@ static cip_status set_length(int fd, uint64_t nbytes, cip_err *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
-        return cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot stat a member");
+        return cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot get the status of a member file");
     return (uint64_t)st.st_size != nbytes ? cip_store_resize(fd, nbytes, err) : CIP_OK;
 }
 
@@ -86,7 +86,7 @@ static cip_status write_op(cip_commit *c, const cip_patch_op *op, bool after, op
     }
     if (f->fd == -1 || strcmp(f->name, op->member) != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the journal concerns other files too ('%.60s')", op->member);
+                        "the journal is about other files too ('%.60s')", op->member);
     return cip_store_write(f->fd, op->offset, b.ptr, b.len, err);
 }
 
@@ -127,8 +127,8 @@ static cip_status take_name(cip_commit *c, const cip_patch_op *op, const named *
     if (!waits)
         return fail_gone(op->to, err);
     if (to->at.dir == -1)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "the folder of '%.100s' is gone",
-                        op->to);
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "the folder of '%.100s' no longer exists", op->to);
     if (to->there && (old == 0 || !is_file(c, &to->st, old)))
         return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", op->to);
     return cip_store_rename_to(&from->at, from->at.name, &to->at, to->at.name, to->there, err);

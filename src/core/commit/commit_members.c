@@ -50,7 +50,7 @@ static cip_status must_be_there(cip_commit *c, const cip_revision_member *m, cip
     bool folder = m->change == CIP_MEMBER_FOLDER_GONE;
     if (!(folder ? S_ISDIR(st->st_mode) : S_ISREG(st->st_mode)) || !cip_commit_is_ours(c, st))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                        "'%.120s' is no regular file, or belongs to someone else", m->name);
+                        "'%.120s' is not a regular file, or belongs to another user", m->name);
     uint64_t inode = mp->inode != 0 ? mp->inode : m->inode;
     uint64_t device = mp->inode != 0 ? mp->device : m->device;
     if (inode != 0 && (inode != (uint64_t)st->st_ino || device != (uint64_t)st->st_dev))
@@ -77,7 +77,7 @@ static cip_status must_be_free(cip_commit *c, const char *name, cip_err *err)
 
 static cip_status fail_vanished(const char *name, cip_err *err)
 {
-    return cip_fail(err, CIP_ERR_STALE, CIP_NO_OFFSET, "'%.120s' is not there any more", name);
+    return cip_fail(err, CIP_ERR_STALE, CIP_NO_OFFSET, "'%.120s' no longer exists", name);
 }
 
 /* Fills in, or compares, which file it is. */
@@ -260,12 +260,13 @@ static cip_status fill(cip_commit *c, const cip_revision_member *m, cip_member_p
     struct stat like = c->st;
     like.st_mode = c->folder ? c->st.st_mode & 0666 : c->st.st_mode;
     if (old != -1 && fstat(old, &like) != 0)
-        CIP_GO(cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot stat a member"));
+        CIP_GO(cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot get the status of a member file"));
     CIP_GO(cip_store_take_after(&c->env->mem, fd, old, &like, err)); /* who reads one reads all */
     if (c->level == CIP_LEVEL_POWER)
         CIP_GO(cip_store_sync_all(fd, err));
     if (fstat(fd, &now) != 0)
-        CIP_GO(cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot stat '%.120s'", m->name));
+        CIP_GO(
+            cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot get the status of '%.120s'", m->name));
     mp->new_inode = (uint64_t)now.st_ino;
 done:
     cip_io_close(was);
@@ -321,7 +322,7 @@ static cip_status add_folders(cip_commit *c, cip_patch *out, const char *name, c
         if (there && !S_ISDIR(st.st_mode))
             return S_ISLNK(st.st_mode)
                        ? cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "'%.120s' is a link", folder)
-                       : cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' is no folder",
+                       : cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET, "'%.120s' is not a folder",
                                   folder);
         op.member = folder;
         if (!there)

@@ -68,10 +68,10 @@ static cip_status choose_for_links(finder *f, cip_err *err)
     if (cip_commit_has_target(c) || c->folder || !keeps_record(f->p, c) || is_found(c))
         return CIP_OK;
     if (!c->break_links)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the file has several names (hard links), and not under all of them an "
-                        "update that is cut off would be found; .break_links replaces the file "
-                        "under this name");
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "the file has several names (hard links), and an interrupted update could not be found "
+            "under all of them; .break_links replaces the file under this name");
     f->p->way = CIP_WAY_REPLACE;
     return CIP_OK;
 }
@@ -142,9 +142,9 @@ static cip_status find_runs(finder *f, cip_err *err)
         f->p->way = has_too_much(f) ? CIP_WAY_REPLACE : CIP_WAY_JOURNAL;
     CIP_TRY(choose_for_links(f, err));
     if (f->p->nmember != 0 && f->p->way != CIP_WAY_JOURNAL && !cip_commit_has_target(f->c))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "a file that has to be replaced cannot change together with files "
-                        "beside it");
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "a file that must be replaced cannot change in one update with the files beside it");
     return fill_patch(f, err);
 }
 

@@ -34,10 +34,10 @@ static cip_status look_at_old(cip_replace *r, cip_err *err)
         return CIP_OK;
     if (!S_ISREG(r->old.st_mode))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "the output exists and is no regular file");
+                        "the output exists and is not a regular file");
     if (r->old.st_nlink > 1 && !r->how.break_links)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the output has %ju names (hard links); replacing one would part them",
+                        "the output has %ju names (hard links); replacing one would separate them",
                         (uintmax_t)r->old.st_nlink);
     return CIP_OK;
 }

@@ -204,7 +204,7 @@ static cip_status open_member(const set *s, const char *name, cip_io **out, cip_
 {
     cip_io *io = s->c->io;
     if (io->ops->open_member == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "no members can be read");
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "the members cannot be read");
     return io->ops->open_member(io, name, 0, out, err);
 }
 

@@ -44,7 +44,7 @@ cip_status cip_memory_set_name(cip_memory *m, const char *name, cip_err *err)
 cip_status cip_memory_new(const void *bytes, size_t nbytes, cip_memory **out, cip_err *err)
 {
     err = cip_err_enter(err);
-    CIP_TRY(cip_arg_given(out, "a place for the memory", err));
+    CIP_TRY(cip_arg_given(out, "a pointer for the memory", err));
     *out = NULL;
     if (bytes == NULL && nbytes != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected bytes, found NULL");
@@ -126,7 +126,7 @@ cip_status cip_memory_create(cip_memory *set, const char *name, cip_memory **out
     cip_memory *m;
     size_t at;
     if (find(set, name, &at))
-        return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "there is a '%.120s' already", name);
+        return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists already", name);
     CIP_TRY(CIP_ROOM(&set->mem, &set->member, set->nmember, &set->room, err));
     CIP_TRY(CIP_NEW(&set->mem, &m, 1, err));
     m->set = set;
@@ -160,7 +160,7 @@ static cip_status hold(const cip_memory *set, const char *name, void **out, cip_
 {
     size_t at;
     if (!find(set, name, &at))
-        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "there is no '%.120s' in memory",
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "'%.120s' does not exist in memory",
                         name);
     atomic_fetch_add(&set->member[at]->users, 1);
     *out = set->member[at];
@@ -190,7 +190,7 @@ cip_status cip_memory_add(cip_memory *m, const char *name, const void *bytes, si
     if (name == NULL || (bytes == NULL && nbytes != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a name and bytes, found NULL");
     if (!cip_member_name_is_plain(name))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no plain member name: '%.80s'", name);
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "not a plain member name: '%.80s'", name);
     CIP_TRY(cip_memory_create(m, name, &member, err));
     cip_status st = cip_buf_add(&member->bytes, bytes, nbytes, err);
     if (st != CIP_OK)
@@ -354,7 +354,7 @@ static cip_status list(void *user, const char *path, cip_io_list_fn *fn, void *f
     }
     return none == 0 ? CIP_OK
                      : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                                "there is no folder '%.120s' in memory", path);
+                                "the folder '%.120s' does not exist in memory", path);
 }
 
 cip_io_methods cip_memory_reads(const cip_memory *m)

@@ -28,16 +28,17 @@ static void describe(cip_journal_state state, const cip_patch *p, const char *wh
                 out->nbytes += p->op[i].after.len;
         snprintf(out->text, sizeof out->text,
                  "an unfinished update: %" PRIu64 " operations write %" PRIu64
-                 " bytes; readers see it made",
+                 " bytes; readers see the file as if it were complete",
                  out->nop, out->nbytes);
         break;
     case CIP_JOURNAL_ALIEN:
         out->state = ALIEN;
-        snprintf(out->text, sizeof out->text, "an update that does not fit the file: %.190s", why);
+        snprintf(out->text, sizeof out->text, "an update that does not match the file: %.190s",
+                 why);
         break;
     case CIP_JOURNAL_LOST:
         out->state = LOST;
-        snprintf(out->text, sizeof out->text, "an update was cut off: %.200s", why);
+        snprintf(out->text, sizeof out->text, "an update was interrupted: %.200s", why);
         break;
     case CIP_JOURNAL_IGNORED:
         out->state = DISTRUSTED;
@@ -47,8 +48,8 @@ static void describe(cip_journal_state state, const cip_patch *p, const char *wh
         out->state = UNSEALED;
         out->old_nbytes = out->new_nbytes = p->new_len;
         snprintf(out->text, sizeof out->text,
-                 "the beginnings of an update: %" PRIu64 " bytes behind the file's end, which "
-                 "readers leave out",
+                 "the start of an update: %" PRIu64
+                 " bytes after the end of the file, which readers ignore",
                  p->old_len - p->new_len);
         break;
     }

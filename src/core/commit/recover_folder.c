@@ -39,16 +39,16 @@ static void say(folder *f, const char *name, const char *text, uint64_t nbytes)
 static const char *remove_new(const folder *f, const char *name, int fd, const struct stat *st)
 {
     if (st->st_uid != geteuid())
-        return " of someone else that never took its name; left alone";
+        return " of another user that never got its name; left alone";
     cip_lock got = cip_store_lock(fd, CIP_LOCK_WRITERS, false);
     if (got == CIP_LOCK_TAKEN)
         return " that is being written; left alone";
     if (got == CIP_LOCK_NONE)
-        return ", perhaps being written, as nothing can be locked here; left alone";
+        return ", perhaps still being written (files cannot be locked here); left alone";
     return (S_ISDIR(st->st_mode) ? cip_store_remove_tree : cip_store_unlink)(&f->place, name,
                                                                              NULL) == CIP_OK
-               ? " that never took its name; removed"
-               : " that never took its name, and cannot be removed";
+               ? " that never got its name; removed"
+               : " that never got its name, and cannot be removed";
 }
 
 /* Members that waited for an update of the file beside. */
@@ -75,7 +75,7 @@ static void look_at_new(folder *f, const char *name)
     struct stat st;
     int fd = -1;
     char text[120];
-    const char *is = " that never took its name";
+    const char *is = " that never got its name";
     if (fstatat(f->place.dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     const bool is_folder = S_ISDIR(st.st_mode), own = st.st_uid == geteuid();

@@ -83,7 +83,7 @@ static void a_write_that_fails_after_the_seal_says_that_the_change_counts(void *
     assert_int_equal(cip_commit_apply(c, &r, &err), CIP_ERR_IO);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
     assert_non_null(strstr(err.text, "cannot write"));
-    assert_non_null(strstr(err.text, "the next writer of the file will complete it"));
+    assert_non_null(strstr(err.text, "the next program that writes to the file completes it"));
     cip_commit_end(c);
     cip_revision_clear(&r);
     assert_true(is_there(".a.bin.cip-journal"));

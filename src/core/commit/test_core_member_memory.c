@@ -167,7 +167,7 @@ static void what_is_open_outlives_its_name(void **state)
     OK(cip_io_read(member, 0, found, sizeof found, err));
     assert_memory_equal(found, "bytes", 5);
     cip_io_close(member);
-    FAILS(CIP_ERR_NOT_FOUND, "there is no 'a'", cip_io_open_member(io, "a", 0, &member, err));
+    FAILS(CIP_ERR_NOT_FOUND, "'a' does not exist", cip_io_open_member(io, "a", 0, &member, err));
     cip_io_close(io);
     cip_memory_free(memory);
     cip_env_clear(&env);

@@ -255,7 +255,7 @@ static void members_that_others_touch_meanwhile_end_it(void **state)
     } row[] = {
         { take_new_name, CIP_ERR_EXISTS, "'far/new' exists" },
         { take_renamed_name, CIP_ERR_EXISTS, "'sub/1' exists" },
-        { remove_replaced, CIP_ERR_STALE, "'b' is not there any more" },
+        { remove_replaced, CIP_ERR_STALE, "'b' no longer exists" },
         { replace_replaced, CIP_ERR_STALE, "'b' was replaced since" },
         { replace_changed, CIP_ERR_STALE, "was replaced since" },
         { lengthen_changed, CIP_ERR_BUSY, "changed since open" },
@@ -300,9 +300,9 @@ static void readers_and_writers_of_a_folder_wait_for_each_other(void **state)
     FAILS(CIP_ERR_BUSY, "being updated", cip_io_unwritten(reader, err));
     OK(cip_io_lock(reader, err));
     OK(change_in(&r, "a", "xx", err));
-    FAILS(CIP_ERR_BUSY, "being read", cip_commit_apply(c, &r, err));
+    FAILS(CIP_ERR_BUSY, "is reading the file", cip_commit_apply(c, &r, err));
     holds("s/a", "first");
-    FAILS(CIP_ERR_BUSY, "being read", cip_commit_take_readers(c, err));
+    FAILS(CIP_ERR_BUSY, "is reading the file", cip_commit_take_readers(c, err));
     cip_io_unlock(reader);
     OK(cip_commit_take_readers(c, err));
     FAILS(CIP_ERR_BUSY, "updated in place", cip_io_lock(reader, err));
@@ -460,7 +460,7 @@ static void revisions_that_contradict_themselves_are_refused(void **state)
     FAILS(CIP_ERR_ARG, "'b' twice", cip_revision_make(&r, "b", &as, err));
     FAILS(CIP_ERR_ARG, "'b' twice", cip_revision_rename(&r, "c", "b", NULL, err));
     FAILS(CIP_ERR_ARG, "'c' twice", cip_revision_rename(&r, "c", "c", NULL, err));
-    FAILS(CIP_ERR_ARG, "no plain", cip_revision_rename(&r, "c", "../c", NULL, err));
+    FAILS(CIP_ERR_ARG, "not a plain", cip_revision_rename(&r, "c", "../c", NULL, err));
     OK(cip_revision_rename(&r, "c", "a", NULL, err)); /* which was given up */
     FAILS(CIP_ERR_ARG, "the switch", cip_revision_switch(&r, "d", err));
     OK(cip_revision_unlink(&r, "d", NULL, err));
@@ -559,7 +559,7 @@ static void others_files_are_not_overwritten_by_a_journal(void **state)
     OK(cip_io_open_member(over, "sub/1", 0, &member, err));
     assert_int_equal(member->size, 5);
     cip_io_close(member);
-    FAILS(CIP_ERR_NOT_FOUND, "not there any more",
+    FAILS(CIP_ERR_NOT_FOUND, "no longer exists",
           cip_io_open_member(over, "sub/0", 0, &member, err));
     cip_io_close(over);
     cip_patch_clear(&p);
@@ -567,7 +567,7 @@ static void others_files_are_not_overwritten_by_a_journal(void **state)
     assert_int_equal(rename(scratch_path(&dir, "s/z"), scratch_path(&dir, "s/a")), 0);
     OK(cip_journal_find(&env, path, io, &found, &p, why, err));
     assert_int_equal(found, CIP_JOURNAL_ALIEN);
-    assert_non_null(strstr(why, "'a' is not there"));
+    assert_non_null(strstr(why, "'a' does not exist"));
     FAILS(CIP_ERR_CORRUPT, "see cip_recover", cip_commit_begin(&env, path, NULL, &c, err));
     cip_io_close(io);
     cip_patch_clear(&p);
@@ -589,7 +589,7 @@ static void a_journal_about_unknown_files_is_refused(void **state)
     OK(cip_patch_write(&p, "a", 0, was, is, err));
     OK(cip_journal_encode(&p, 0, (uint64_t)st.st_ino, &b, err));
     scratch_write(&dir, "s/.cip-journal", b.ptr, b.len);
-    FAILS(CIP_ERR_UNSUPPORTED, "concerns other files", cip_commit_begin(&env, path, NULL, &c, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "is about other files", cip_commit_begin(&env, path, NULL, &c, err));
     holds("s/a", "first");
     cip_buf_clear(&b);
     cip_patch_clear(&p);

@@ -169,11 +169,11 @@ static void a_member_that_is_another_file_now_stays(void **state)
     r = new_revision();
     OK(create(&r, "m1", "one", err));
     OK(cip_revision_unlink(&r, "m2", NULL, err));
-    apply(&r, CIP_ERR_STALE, "not there any more");
+    apply(&r, CIP_ERR_STALE, "no longer exists");
     expect_old();
     r = new_revision();
     OK(cip_revision_unlink(&r, "sub", NULL, err));
-    apply(&r, CIP_ERR_BUSY, "no regular file");
+    apply(&r, CIP_ERR_BUSY, "not a regular file");
     expect_old();
 }
 
@@ -183,8 +183,8 @@ static void names_stay_beneath_the_folder(void **state)
     cip_revision r = new_revision();
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        FAILS(CIP_ERR_ARG, "no plain member name", create(&r, bad[i], "one", err));
-        FAILS(CIP_ERR_ARG, "no plain member name", cip_revision_unlink(&r, bad[i], NULL, err));
+        FAILS(CIP_ERR_ARG, "not a plain member name", create(&r, bad[i], "one", err));
+        FAILS(CIP_ERR_ARG, "not a plain member name", cip_revision_unlink(&r, bad[i], NULL, err));
     }
     OK(create(&r, "m1", "one", err));
     FAILS(CIP_ERR_ARG, "twice", cip_revision_unlink(&r, "m1", NULL, err));
@@ -206,7 +206,7 @@ static void readers_keep_it_waiting(void **state)
     OK(cip_io_lock(reader, err));
     OK(create(&r, "m1", "one", err));
     OK(cip_revision_unlink(&r, "m0", NULL, err));
-    apply(&r, CIP_ERR_BUSY, "being read");
+    apply(&r, CIP_ERR_BUSY, "is reading the file");
     cip_io_close(reader);
     expect_old();
 }
@@ -220,7 +220,7 @@ static void a_file_that_must_be_replaced_refuses_them(void **state)
     cip_commit *c;
     OK(cip_commit_begin(&env, scratch_path(&dir, "x"), CIP_CHANGE_OPTIONS(.break_links = true), &c,
                         err));
-    FAILS(CIP_ERR_UNSUPPORTED, "has to be replaced", cip_commit_apply(c, &r, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "must be replaced", cip_commit_apply(c, &r, err));
     cip_commit_end(c);
     cip_revision_clear(&r);
     expect_old();

@@ -74,8 +74,8 @@ static void looking_changes_nothing(void **state)
     assert_int_equal(info.nbytes, 2);
     assert_int_equal(info.old_nbytes, 10);
     assert_int_equal(info.new_nbytes, 12);
-    assert_string_equal(info.text,
-                        "an unfinished update: 2 operations write 2 bytes; readers see it made");
+    assert_string_equal(info.text, "an unfinished update: 2 operations write 2 bytes; readers see "
+                                   "the file as if it were complete");
     holds("01A3456789");
     assert_true(is_there(".x.cip-journal"));
 }
@@ -198,7 +198,7 @@ static void a_folder_in_the_way_goes_if_it_is_empty(void **state)
     scratch_write(&dir, ".x.cip-tmp/in", "", 0);
     assert_int_equal(cip_recover(scratch_path(&dir, "x"), CIP_RECOVER_DISCARD, &info, &err),
                      CIP_ERR_BUSY);
-    assert_string_equal(err.text, "'.x.cip-tmp' is a folder with something in it");
+    assert_string_equal(err.text, "'.x.cip-tmp' is a folder that is not empty");
     assert_true(is_there(".x.cip-journal"));
     assert_int_equal(unlink(scratch_path(&dir, ".x.cip-tmp/in")), 0);
     assert_int_equal(recover(CIP_RECOVER_DISCARD, &info), CIP_OK);
@@ -246,7 +246,7 @@ static void an_update_whose_record_is_lost_is_told_until_it_is_discarded(void **
     assert_int_equal(rename(scratch_path(&dir, ".w.cip-journal"), scratch_path(&dir, "kept")), 0);
     assert_int_equal(recover(CIP_RECOVER_LOOK, &info), CIP_OK);
     assert_int_equal(info.state, 5);
-    assert_non_null(strstr(info.text, "an update was cut off: its record, '.w.cip-journal'"));
+    assert_non_null(strstr(info.text, "an update was interrupted: its record, '.w.cip-journal'"));
     assert_int_equal(recover(CIP_RECOVER_APPLY, &info), CIP_ERR_CORRUPT);
     assert_int_equal(cip_open(scratch_path(&dir, "x"), NULL, &f, &err), CIP_ERR_CORRUPT);
     assert_string_equal(err.part, "journal");

@@ -211,7 +211,8 @@ static cip_status check_options(const cip_diff_options *o, cip_err *err)
                         "expected tolerances of at least 0, found rtol %g and atol %g", o->rtol,
                         o->atol);
     if (o->path_b != NULL && o->path_a == NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected path_a, as there is path_b");
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected path_a, because path_b is given");
     if (o->nignore != 0)
         CIP_TRY(cip_arg_given(o->ignore, "patterns to ignore", err));
     for (size_t i = 0; i < o->nignore; i++)

@@ -473,7 +473,7 @@ static void too_little_memory_is_no_difference(void **state)
     assert_int_equal(cip_open_memory(mem, n, CIP_OPEN_OPTIONS(.limits = &limits), &f, &err),
                      CIP_OK);
     assert_int_equal(cip_diff(f, f, NULL, NULL, &err), CIP_ERR_LIMIT);
-    assert_non_null(strstr(err.text, "over the memory limit"));
+    assert_non_null(strstr(err.text, "exceeds the memory limit"));
     cip_file_close(f);
     free(mem);
     free(zeros);

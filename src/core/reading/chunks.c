@@ -176,7 +176,7 @@ cip_status cip_chunk_count(const cip_array *a, uint64_t *nchunk, cip_err *err)
 {
     cip_chunk_list l;
     CIP_TRY(open_list(a, &l, &err));
-    CIP_TRY(cip_arg_given(nchunk, "a place for the number", err));
+    CIP_TRY(cip_arg_given(nchunk, "a pointer for the number", err));
     *nchunk = l.n;
     return CIP_OK;
 }
@@ -221,7 +221,7 @@ cip_status cip_chunk_read(const cip_array *a, uint64_t i, bool stored, void *dst
 {
     cip_chunk_list l;
     CIP_TRY(open_list(a, &l, &err));
-    CIP_TRY(cip_arg_given(nbytes, "a place for the number of bytes", err));
+    CIP_TRY(cip_arg_given(nbytes, "a pointer for the number of bytes", err));
     if (cap != 0)
         CIP_TRY(cip_arg_given(dst, "memory to read into", err));
     return cip_fail_in(err, read_bytes(&l, i, stored, dst, cap, nbytes, err), "%s", a->path);

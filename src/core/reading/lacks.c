@@ -9,7 +9,7 @@ static const cip_finding more = { .severity = CIP_WARN,
                                   .code = CIP_ERR_LIMIT,
                                   .offset = CIP_NO_OFFSET,
                                   .part = "",
-                                  .text = "more is left out of what is shown than is listed" };
+                                  .text = "more parts of the input are left out than are listed" };
 
 static void tell(cip_report *loss, const cip_finding *f)
 {

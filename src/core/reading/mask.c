@@ -72,8 +72,8 @@ cip_status cip_mask_shows(const cip_mask *m, uint64_t off, uint64_t itemsize, ci
         const cip_masked_field *x = &m->field[i];
         if (!x->nan && x->off >= off && x->off - off < itemsize)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "values are missing in the field '%.60s', which a record cannot show: "
-                            "take its fields one by one",
+                            "values are missing in the field '%.60s', and records have no mask: "
+                            "read the fields one by one",
                             x->name);
     }
     return CIP_OK;

@@ -118,7 +118,7 @@ cip_status cip_read_into(const cip_array *a, const cip_read_args *args, cip_err 
     CIP_TRY(cip_read_plan_make(a, args, CIP_AS_NATIVE, &p, err));
     cip_status st =
         p.take_mask ? cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                               "a mask is read by cip_read_args.mask; take_mask is for cip_export")
+                               "use cip_read_args.mask to read a mask; take_mask is for cip_export")
                     : run(&p, &p.args, err);
     cip_read_plan_clear(&p);
     return cip_fail_in(err, st, "%s", a->path);
@@ -127,8 +127,8 @@ cip_status cip_read_into(const cip_array *a, const cip_read_args *args, cip_err 
 static cip_status fail_missing(uint64_t at, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "element %" PRIu64 " of those wanted is missing (masked); "
-                    "cip_read_args.mask takes which are",
+                    "element %" PRIu64
+                    " of the selection is missing (masked); use cip_read_args.mask to get the mask",
                     at);
 }
 
@@ -264,7 +264,7 @@ static cip_status points_into(const cip_array *a, size_t n, const int64_t *coord
     if (o->selection != NULL || o->slices != NULL || o->field != NULL || o->strides != NULL ||
         o->take_mask || o->reversed || o->progress != NULL)
         CIP_GO(cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected dtype, dst, mask and overflow alone for points"));
+                        "expected only dtype, dst, mask and overflow for points"));
     if (n != 0 && (o->dst == NULL || (coords == NULL && cip_array_ndim(a) != 0)))
         CIP_GO(cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected indices and memory for the values, found NULL"));

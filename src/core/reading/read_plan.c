@@ -63,7 +63,8 @@ static cip_status enter_field(cip_read_plan *p, const char *step, size_t len, ci
                         (int)(len < 60 ? len : 60), step, cip_dtype_name(p->stored));
     if (p->from.ndim + f->ndim > CIP_MAX_NDIM)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the field's axes make more than %d dimensions", CIP_MAX_NDIM);
+                        "the array has more than %d dimensions with those of the field",
+                        CIP_MAX_NDIM);
     cip_nd sub;
     CIP_TRY(cip_view_c_order(f->ndim, f->shape, f->dtype->itemsize, &sub, err));
     for (int32_t d = 0; d < f->ndim; d++) {
@@ -113,7 +114,7 @@ static cip_status work_out(cip_read_plan *p, const cip_read_args *args, cip_as a
         CIP_TRY(cip_mask_shows(m, off, p->stored->itemsize, err));
     if (args->as != NULL && args->as->itemsize != p->stored->itemsize)
         return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
-                        "expected a type of %" PRIu64 " bytes to take %.80s as, found %.80s",
+                        "expected a type of %" PRIu64 " bytes to reinterpret %.80s, found %.80s",
                         p->stored->itemsize, cip_dtype_name(p->stored), cip_dtype_name(args->as));
     p->stored = args->as != NULL ? args->as : p->stored;
     p->reversed = args->reversed;
@@ -221,9 +222,11 @@ cip_status cip_read_plan_check_amount(const cip_read_plan *p, cip_err *err)
     bool fits = !cip_mul_overflow(p->nelem, cip_max_u64(1, p->to->itemsize), &nbytes);
     if (most != 0 || (fits && cip_layout_expects(l, nbytes)))
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                    "%" PRIu64 " elements out of %s; allow them by .max_elements", p->nelem,
-                    cip_layout_kind(l, kind));
+    return cip_fail(
+        err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+        "%" PRIu64
+        " elements from %s are more than the default limit; set .max_elements to allow them",
+        p->nelem, cip_layout_kind(l, kind));
 }
 
 bool cip_read_plan_is_whole(const cip_read_plan *p)

@@ -234,7 +234,8 @@ static cip_status add_inline(refs *r, const cip_array *a, bool *head, cip_err *e
     uint8_t *at;
     CIP_TRY(cip_refs_form_inline(a, &r->form, err));
     if (r->form.nbytes > r->opt.inline_nbytes)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "it is too long to be written out");
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "its chunks are too long to be embedded");
     r->text.len = 0;
     CIP_TRY(cip_refs_zarray(&r->form, &r->text, err));
     cip_status st = cip_buf_reserve(&b, (size_t)r->form.nbytes + 1, &at, err);
@@ -292,7 +293,7 @@ static cip_status add_either(refs *r, const cip_array *a, bool *head, bool *writ
         end = step + strcspn(step, "/");
         if (end == step || step[0] == '.')
             return cip_fail(why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "Zarr has no node of that name");
+                            "Zarr does not allow that name");
     }
     strcpy(r->name, path);
     cip_status st = add_referred(r, a, head, why);
@@ -329,7 +330,7 @@ static cip_status add_array(refs *r, const cip_array *a, bool only, cip_err *err
             CIP_TRY(add_text(r, r->name, ".zgroup", err));
             CIP_TRY(add_attributes(r, r->name, err));
         }
-        return written_out ? told(r, CIP_OK, a->path, "written out", &why, err) : CIP_OK;
+        return written_out ? told(r, CIP_OK, a->path, "embedded", &why, err) : CIP_OK;
     }
     if (!only && !head && st != CIP_ERR_NOMEM && st != CIP_ERR_IO && st != CIP_ERR_CANCELLED)
         return told(r, st, a->path, "left out", &why, err);
@@ -389,7 +390,7 @@ static cip_status write_all(refs *r, cip_err *err)
             CIP_TRY(add_array(r, a, false, err));
     if (r->narray == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "there is no array that can be referred to");
+                        "the file has no array that references can describe");
     CIP_TRY(cip_buf_puts(&r->out, "\n}}\n", err));
     return give(r, 1, err);
 }
@@ -406,7 +407,7 @@ cip_status cip_refs_write(const cip_file *f, const cip_refs_options *opts, cip_w
     CIP_TRY(cip_file_has_bytes(f, err));
     if (f->overlay != NULL)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                        "an update was cut off: what it changed is not in the file itself");
+                        "an update was interrupted: what it changed is not in the file itself");
     r.out.mem = r.text.mem = r.groups.mem = &r.env->mem;
     cip_status st = write_all(&r, err);
     cip_buf_clear(&r.out);

@@ -41,9 +41,9 @@ static cip_status blosc_codec(const cip_chunk *c, const uint8_t *head, size_t n,
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         fits |= strcmp(info.codec, known[i]) == 0;
     if (!fits || strstr(info.filter, "nd") != NULL)
-        return refuse(err, "a Blosc codec or filter that looks at the shape of blocks");
+        return refuse(err, "its Blosc codec or filter depends on the shape of blocks");
     if (info.cbytes != c->at.len || info.nbytes != c->raw_len)
-        return refuse(err, "expected stored bytes that are one Blosc chunk");
+        return refuse(err, "expected stored bytes that are a single Blosc chunk");
     if (info.version > 2 || strcmp(info.codec, "snappy") == 0)
         *out = CIP_REFS_BLOSC;
     return CIP_OK;
@@ -96,8 +96,9 @@ static cip_status codec_of(const cip_refs_form *f, const cip_chunk *c, cip_refs_
         CIP_TRY(read_near(f, c, c->at.off, head, n, err));
         return blosc_codec(c, head, n, out, err);
     }
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "no codec of numcodecs decodes %s%s",
-                    name, nstep > 1 ? " in a chain" : "");
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "numcodecs has no codec that decodes %s%s", name,
+                    nstep > 1 ? " in a chain" : "");
 }
 
 /* --- chunks of the file ---------------------------------------------------------------------- */
@@ -111,11 +112,11 @@ static cip_status look_at(const cip_refs_form *f, uint64_t i, cip_chunk *c, cip_
     CIP_TRY(cip_chunk_list_at(&f->list, i, c, err));
     CIP_TRY(cip_chunk_at(f->array, i, o, err));
     if (o->state == CIP_CHUNK_MISSING)
-        return refuse(err, "chunks of it are missing");
+        return refuse(err, "some of its chunks are missing");
     if (o->state == CIP_CHUNK_DATA && o->place != CIP_CHUNK_IN_FILE)
         return refuse(err, o->place == CIP_CHUNK_IN_MEMORY
-                               ? "its values are in the text of the tree"
-                               : "its bytes are decoded from others");
+                               ? "its values are stored in the metadata tree"
+                               : "its bytes are decoded from other data");
     return CIP_OK;
 }
 
@@ -182,12 +183,12 @@ static cip_status take_whole(cip_refs_form *f, const cip_chunk *c, const cip_chu
 {
     if (o->origin < 0 || (uint64_t)o->origin > c->raw_len ||
         c->raw_len - (uint64_t)o->origin < f->nbytes)
-        return refuse(err, "it is a part of what is stored");
+        return refuse(err, "it is part of a larger stored array");
     f->origin = (uint64_t)o->origin;
     if (f->codec == CIP_REFS_RAW)
         cut(f, rows_of_raw(f));
     else if (f->origin != 0 || c->raw_len != f->nbytes)
-        return refuse(err, "it is a part of what is compressed");
+        return refuse(err, "it is part of larger compressed data");
     return CIP_OK;
 }
 
@@ -195,7 +196,7 @@ static cip_status take_whole(cip_refs_form *f, const cip_chunk *c, const cip_chu
 static cip_status take_linear(cip_refs_form *f, const cip_chunk *c, cip_err *err)
 {
     if (f->f_order)
-        return refuse(err, "its chunks are in Fortran's order");
+        return refuse(err, "its chunks are in Fortran order");
     if (c->raw_len != 0 && c->raw_len % f->row_nbytes == 0)
         cut(f, c->raw_len / f->row_nbytes);
     else if (f->codec == CIP_REFS_LZ4)
@@ -203,7 +204,7 @@ static cip_status take_linear(cip_refs_form *f, const cip_chunk *c, cip_err *err
     else
         return refuse(err, "its chunks end within rows");
     if (f->codec == CIP_REFS_LZ4_BARE && f->pad != 0)
-        return refuse(err, "its last chunk is shorter, and no length is stored with it");
+        return refuse(err, "its last chunk is shorter, and its length is not stored");
     return CIP_OK;
 }
 
@@ -242,7 +243,7 @@ static cip_status begin(const cip_array *a, const cip_dtype *d, cip_refs_form *f
     uint64_t nelem;
     *f = (cip_refs_form){ .array = a, .dtype = d, .ndim = (int)a->view.ndim };
     if (a->mask.kind != CIP_MASK_NONE || a->mask.nfield != 0)
-        return refuse(err, "elements may be missing, which Zarr has no mask for");
+        return refuse(err, "it has a mask, and Zarr has none");
     if (f->ndim > 32) /* numpy's own bound for long */
         return refuse(err, "it has more than 32 dimensions");
     if (!cip_shape_nelem(f->ndim, a->view.shape, &nelem) ||
@@ -271,10 +272,10 @@ cip_status cip_refs_form_make(const cip_array *a, cip_refs_form *f, cip_err *err
     if (o.padded != NULL)
         return take_grid(f, &o, err);
     if (f->ndim > 0 && o.strides == NULL)
-        return refuse(err, "it is no plain view of its chunks");
+        return refuse(err, "it is not a plain view of its chunks");
     f->f_order = f->ndim > 1 && !in_order(f, o.strides, false);
     if (f->ndim > 0 && !in_order(f, o.strides, f->f_order))
-        return refuse(err, "its elements do not lie one behind the other");
+        return refuse(err, "its elements are not contiguous");
     /* the slowest axis that has a length */
     f->axis = f->f_order ? f->ndim - 1 : 0;
     const int step = f->f_order ? -1 : 1;
@@ -442,7 +443,7 @@ static cip_status set_index(telling *t, uint64_t i, const cip_chunk *c, const ci
         t->index[k] = o->box.start[k] / f->chunk[k];
         if (!o->box_exact || o->box.start[k] % f->chunk[k] != 0 || o->padded == NULL ||
             o->padded[k] != f->padded[k])
-            return refuse(err, "its chunks are no regular grid");
+            return refuse(err, "its chunks are not a regular grid");
     }
     return CIP_OK;
 }
@@ -508,16 +509,16 @@ static cip_status tell_pieces(telling *t, cip_err *err)
         CIP_TRY(look_at(f, i, &c, &o, err));
         CIP_TRY(codec_of(f, &c, CIP_REFS_RAW, &codec, err));
         if (codec != CIP_REFS_LZ4 || (i != 0 && o.offset != end + LZ4_HEAD) || o.run != 1)
-            return refuse(err, "pieces of lz4 that do not follow each other");
+            return refuse(err, "its lz4 pieces are not contiguous");
         if (i == 0)
             t->out = (cip_refs_chunk){ .member = "", .offset = o.offset - LZ4_HEAD };
         if (o.member[0] != '\0')
-            return refuse(err, "pieces of lz4 in another file");
+            return refuse(err, "its lz4 pieces are in another file");
         end = o.offset + o.stored_nbytes;
         nbytes += c.raw_len;
     }
     if (f->list.first != 0 || nbytes != f->nbytes)
-        return refuse(err, "it is a part of what is compressed");
+        return refuse(err, "it is part of larger compressed data");
     t->out.nbytes = end - t->out.offset;
     return tell(t, err);
 }

@@ -109,8 +109,8 @@ static void a_value_is_read_exactly_or_refused(void **state)
     const cip_dtype *i16 = cip_dtype_of(CIP_I16);
     assert_int_equal(cip_read(cip_file_array(f, 0), NULL, i16, out, sizeof out, &err),
                      CIP_ERR_RANGE);
-    assert_string_equal(err.text, "expected values that int16 holds exactly, found another in "
-                                  "element 2; accept it with .overflow");
+    assert_string_equal(err.text, "the value of element 2 does not fit int16 exactly; accept it "
+                                  "with .overflow");
     assert_int_equal(cip_read(cip_file_array(f, 0), "[:2]", i16, out, 4, NULL), CIP_OK);
     assert_true(out[0] == 2 && out[1] == 0);
     assert_int_equal(
@@ -503,7 +503,7 @@ static void a_view_shows_no_missing_elements(void **state)
     assert_null(cip_view(cip_find(f, "some", &err), &err));
     assert_int_equal(err.code, CIP_ERR_UNSUPPORTED);
     assert_string_equal(err.part, "some");
-    assert_non_null(strstr(err.text, "element 2 of those wanted is missing"));
+    assert_non_null(strstr(err.text, "element 2 of the selection is missing"));
     cip_err_clear(&err);
     const int16_t *p = cip_view(cip_find(f, "none", &err), &err);
     if (p == NULL)

@@ -144,8 +144,8 @@ cip_status cip_file_query(const cip_file *f, cip_write_fn *fn, void *user, cip_e
                         "expected a file and a function, found NULL");
     CIP_TRY(cip_file_has_bytes(f, err));
     if (f->format->query == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "%s files have no query of their own", f->format->title);
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s files have no query form",
+                        f->format->title);
     cip_buf out = { .mem = &f->layout->env->mem };
     cip_status st = f->format->query(f->layout, &out, err);
     if (st == CIP_OK && fn(user, out.ptr, out.len) != 0)

@@ -33,7 +33,7 @@ static cip_status check_amount(cip_file *f, cip_space *s, cip_err *err)
     if (f->env.limits.max_elements != 0 || cip_layout_expects(s->layout, s->len))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                    "%" PRIu64 " bytes out of %s are not decoded to verify them", s->len,
+                    "%" PRIu64 " bytes from %s are not decoded for the check", s->len,
                     cip_layout_kind(s->layout, kind));
 }
 
@@ -68,7 +68,7 @@ static cip_status verify_arrays(cip_file *f, bool deep, cip_report *rep, cip_err
         for (size_t k = 0; k < a->mask.nfield; k++)
             cip_report_add(rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, a->path,
                            "values are missing in the field '%.60s'%s", a->mask.field[k].name,
-                           a->mask.field[k].nan ? "" : ", so fields are taken one by one");
+                           a->mask.field[k].nan ? "" : ", so the fields are read one by one");
         if (deep)
             read_array(f, a, &seen, rep);
         if (deep && a->mask.array != NULL)
@@ -129,7 +129,7 @@ cip_status cip_verify_file(cip_file *f, const cip_verify_options *opts, cip_err 
     cip_verify_options o;
     CIP_TRY(CIP_SIZED_TAKE(cip_verify_options, opts, &o, err));
     if (f == NULL || o.open != NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file that is open, found %s",
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected an open file, found %s",
                         f == NULL ? "NULL" : "options for opening one");
     return verify_open(f, &o, err);
 }

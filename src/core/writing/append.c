@@ -67,11 +67,11 @@ static cip_status name_of(const cip_file *f, cip_io *in, char name[PATH_MAX], ci
     int fd = in->ops->descriptor != NULL ? in->ops->descriptor(in, &off) : -1;
     if (fd < 0 || off != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the data lie in something that is no file");
+                        "the data are not stored in a file");
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t n = readlink(link, name, PATH_MAX - 1);
     if (n < 0)
-        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "finding the file of the rows");
+        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "finding the file that holds the rows");
     name[n] = '\0';
     return CIP_OK;
 }

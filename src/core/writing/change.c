@@ -171,7 +171,7 @@ cip_status cip_change_declare(cip_change *c, const char *path, const cip_dtype *
                               cip_err *err)
 {
     const cip_new_array a = { path, dtype, ndim, shape, opts, CIP_NEW_OF_BOXES, .slab = slab };
-    CIP_TRY(cip_arg_given(slab, "a place for the slab", cip_err_enter(err)));
+    CIP_TRY(cip_arg_given(slab, "a pointer for the slab", cip_err_enter(err)));
     *slab = NULL;
     return put(c, &a, err);
 }
@@ -281,7 +281,7 @@ cip_status cip_change_defrag(cip_change *c, cip_finding_fn *fn, void *user, cip_
 cip_status cip_change_array(cip_change *c, const char *path, const cip_array **array, cip_err *err)
 {
     cip_edit *e;
-    CIP_TRY(cip_arg_given(array, "a place for the array", cip_err_enter(err)));
+    CIP_TRY(cip_arg_given(array, "a pointer for the array", cip_err_enter(err)));
     *array = NULL;
     CIP_TRY(look(c, &e, err));
     return cip_edit_array(e, path, array, err);
@@ -346,7 +346,7 @@ cip_status cip_change_plan(cip_change *c, cip_write_fn *fn, void *user, cip_err 
         return cip_fail_null(err, "a change");
     if (c->is_new)
         return cip_fail(cip_err_enter(err), CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a change of a file that is there, found one of a new file");
+                        "expected a change of an existing file, found one of a new file");
     return cip_edit_plan(edit_of(c), fn, user, err);
 }
 

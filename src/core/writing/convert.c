@@ -25,7 +25,7 @@ static cip_status choose_format(const char *out, const cip_convert_options *o, c
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", o->format);
     if (job->format == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "'%.100s' does not tell the format; name it (.format)", out);
+                        "'%.100s' does not tell the format; set it (.format)", out);
     if (job->format->store == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be written yet",
                         job->format->title);
@@ -76,8 +76,7 @@ static void tell_unwritten(const cip_sink_job *job, cip_report *rep)
     for (size_t i = 0; i < job->spec.narray; i++)
         if (job->spec.array[i].unwritten != NULL)
             cip_report_add(rep, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0,
-                           job->spec.array[i].path,
-                           "the value of rows that are added without one is lost");
+                           job->spec.array[i].path, "the default value of added rows is lost");
 }
 
 static cip_status check_stored(const conversion *c, cip_report *rep, cip_err *err)
@@ -281,8 +280,7 @@ static cip_status convert(conversion *c, const char *out, cip_arena *a, cip_err 
         return to_file(c, out, err);
     if (c->o->at_end == NULL)
         return to_pipe(c, err);
-    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "expected a file to write behind, found a pipe");
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file to append to, found a pipe");
 }
 
 static cip_status convert_file(const cip_file *in, const char *out, const cip_convert_options *opts,

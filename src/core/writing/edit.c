@@ -122,13 +122,12 @@ static cip_status take_options(const cip_change_options *opts, bool is_open, cip
                                             : NULL;
     if (field != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "cip_change_options.%s is of a new file, found for one that is there",
+                        "cip_change_options.%s applies to a new file, found it for an existing one",
                         field);
     if (is_open && (o->format != NULL || o->open != NULL || o->threads != 0 || o->limits != NULL ||
                     o->allocator != NULL || o->codecs != NULL || o->ncodec != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected no options that say how a file is read, found some for a file "
-                        "that is open already");
+                        "expected no reading options for a file that is already open, found some");
     return CIP_OK;
 }
 
@@ -160,7 +159,7 @@ static cip_status open_edit(const edited *what, const cip_change_options *opts, 
         *out = NULL;
     if (out == NULL || (what->path == NULL && what->target == NULL))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a path and a place for the change, found NULL");
+                        "expected a path and a pointer for the change, found NULL");
     CIP_TRY(take_options(opts, like != NULL, &o, err));
     CIP_TRY(reading(&o, &in, err));
     CIP_TRY(like != NULL ? cip_file_prepare_like(like, &f, err) : cip_file_prepare(&in, &f, err));
@@ -241,7 +240,7 @@ cip_status cip_edit_may_begin(const cip_file *file, cip_err *err)
     void *user;
     if (file->part != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "a file that begins within another is not changed");
+                        "a file embedded in another file cannot be changed");
     const char *path = cip_io_path(file->io);
     if ((path != NULL && strcmp(path, "-") != 0) || cip_target_may_open(file->io))
         return CIP_OK;
@@ -359,7 +358,7 @@ static cip_status expect_whole(const cip_edit *e, cip_err *err)
         return CIP_OK;
     return cip_fail_in(err,
                        cip_fail(err, e->st, e->why.offset,
-                                "a change failed halfway, so this update can only be given up: %s",
+                                "a change failed halfway, so this update can only be abandoned: %s",
                                 e->why.text),
                        "%s", e->why.part);
 }
@@ -386,12 +385,12 @@ cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_er
     CIP_TRY(cip_edit_there(e, err));
     CIP_TRY(expect_whole(e, err));
     if (e->finished)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the update is planned already");
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the update is already planned");
     if (e->packed)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "unused data are dropped, which is an update's last change");
+                        "removing unused data must be the last change of an update");
     if (!able)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s: %s cannot be done",
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s files do not support %s",
                         e->file->format->title, what);
     return CIP_OK;
 }
@@ -400,7 +399,7 @@ cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_er
 
 static cip_status freeze(cip_edit *e, cip_err *err)
 {
-    CIP_TRY(cip_edit_check(e, e->ops->freeze != NULL, "giving a stream its size", err));
+    CIP_TRY(cip_edit_check(e, e->ops->freeze != NULL, "finishing a stream", err));
     cip_status st = e->ops->freeze(e->state, err);
     e->halfway = st == CIP_ERR_NOMEM; /* a refusal leaves no trace */
     return st;
@@ -414,7 +413,7 @@ cip_status cip_edit_freeze(cip_edit *e, cip_err *err)
 static cip_status defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err)
 {
     cip_report report;
-    CIP_TRY(cip_edit_check(e, e->ops->defrag != NULL, "dropping unused data", err));
+    CIP_TRY(cip_edit_check(e, e->ops->defrag != NULL, "removing unused data", err));
     e->halfway = true;
     cip_edit_marks_end(e);
     cip_report_init(&report, &e->file->env.mem, false, fn, user);
@@ -442,7 +441,7 @@ static cip_status finish(cip_edit *e, cip_err *err)
     CIP_TRY(cip_edit_complete_slabs(e, err));
     if (e->o.history != NULL) {
         e->packed = false;
-        CIP_TRY(cip_edit_check(e, e->ops->history != NULL, "a history entry", err));
+        CIP_TRY(cip_edit_check(e, e->ops->history != NULL, "history entries", err));
         CIP_TRY(e->ops->history(e->state, e->o.history, err));
     }
     CIP_TRY(cip_edit_settle(e, err));

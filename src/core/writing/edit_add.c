@@ -105,14 +105,14 @@ typedef struct adding {
 static cip_status begin(cip_edit *e, const cip_new_array *a, adding *to, cip_err *err)
 {
     *to = (adding){ .was = e->added, .x = e->added, .before = e->places, .as = *a };
-    CIP_TRY(cip_edit_check(e, (e->ops->caps & CIP_STORE_ADDS) != 0, "adding an array", err));
+    CIP_TRY(cip_edit_check(e, (e->ops->caps & CIP_STORE_ADDS) != 0, "adding arrays", err));
     if (a->path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     CIP_TRY(CIP_SIZED_TAKE(cip_array_options, a->opts, &to->own, err));
     CIP_TRY(cip_sized_value("cip_array_options.replace", to->own.replace, 1, err));
     if (to->own.storage != NULL && strcmp(to->own.storage, "external") == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "an array that is added cannot lie in another file");
+                        "the data of an added array cannot be in another file");
     if (has_own_state(e) || e->added == NULL)
         CIP_TRY(new_addition(e, a->path, &to->own, &to->x, err));
     if (!has_own_state(e))
@@ -204,7 +204,7 @@ cip_status cip_edit_put_view(cip_edit *e, const char *path, cip_err *err)
 {
     CIP_EDIT_CHANGE(e, err,
                     name_it(cip_fail(why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                                     "a view of another array comes into new files alone"),
+                                     "views of another array can only be added to new files"),
                             path, why));
 }
 

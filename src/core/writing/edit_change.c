@@ -114,7 +114,7 @@ cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
     *f = (cip_change_form){ .fill = NULL };
     if (cip_edit_in_columns(a))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the array's fields lie in columns, and it has no chunks of its own");
+                        "the array's fields are stored in columns, so it has no chunks of its own");
     CIP_TRY(e->ops->form(e->state, a, kind, shape, f, err));
     *chunks = f->own && placed_of(e, a) == NULL ? NULL : cip_edit_changes_of(e, a);
     if (*chunks != NULL)

@@ -69,7 +69,7 @@ static cip_status put_bytes(const put_chunk *x, cip_chunk_changes *to, bool stor
     CIP_TRY(cip_view_bounds(at, &first, &end, err));
     if (!cip_view_is_contiguous(at) || l.n > 1 || (stored && stream))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected an array in chunks that can be written one by one");
+                        "expected an array whose chunks can be written one by one");
     if (x->i != 0 || first == end || bytes.len != end - first)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected chunk 0, of %" PRIu64 " bytes, found chunk %" PRIu64

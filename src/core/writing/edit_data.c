@@ -63,12 +63,12 @@ static cip_status put_missing(from_array *x, const cip_part *part, cip_err *err)
             memcpy(x->buf + i * size, x->value, size);
         else if (x->mask[i] != 0 && !x->accept_loss)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "elements of the input are missing, and the array cannot take that; "
-                            "accept their fill values with .accept_loss");
+                            "elements of the input are missing (masked), and the array has no "
+                            "mask; accept their fill values with .accept_loss");
         else if (x->value != NULL && x->mask[i] == 0 && x->alike[i] != 0 && !x->accept_loss)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "an element of the input is what stands for missing ones in the "
-                            "array; accept it with .accept_loss");
+                            "an element of the input equals the value that marks missing elements "
+                            "in the array; accept it with .accept_loss");
     }
     return CIP_OK;
 }
@@ -177,7 +177,7 @@ static cip_status spread(cip_read_plan *p, const cip_nd *to, cip_err *err)
         return other_shape(&p->from, to, err);
     if (cip_plan_is_masked(p))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "elements that may be missing cannot be repeated");
+                        "masked elements cannot be repeated (broadcast)");
     cip_shape_nelem(to->ndim, to->shape, &p->nelem);
     return CIP_OK;
 }
@@ -187,8 +187,8 @@ cip_status cip_times_stay(const cip_dtype *from, const cip_dtype *to, cip_err *e
     const bool time = from->kind == CIP_DATETIME64 || from->kind == CIP_TIMEDELTA64;
     if (time && to->kind == CIP_I64)
         return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET,
-                        "there is no conversion from %.90s to %.90s where an array is changed",
-                        from->name, to->name);
+                        "cannot convert %.90s to %.90s when an array is changed", from->name,
+                        to->name);
     for (size_t i = 0; i < from->nfield && i < to->nfield; i++) /* records nest at most 32 deep */
         CIP_TRY(cip_times_stay(from->field[i].dtype, to->field[i].dtype, err));
     return CIP_OK;
@@ -203,7 +203,7 @@ static cip_status array_start(cip_edit *e, from_array *x, const cip_array *from,
     CIP_TRY(cip_array_lack_check(from, e->o.accept_loss, &e->notes, err));
     if (!e->o.by_position)
         CIP_TRY(cip_dtype_in_order_of(&e->arena, from->dtype, to,
-                                      "; .by_position takes fields in order", &to, err));
+                                      "; .by_position matches fields by position", &to, err));
     CIP_TRY(cip_times_stay(from->dtype, to, err));
     args.dtype = to;
     args.overflow = e->o.accept_loss ? CIP_OVERFLOW_CLAMP : CIP_OVERFLOW_ERROR;
@@ -492,9 +492,10 @@ static cip_status count_rows(const cip_nd *now, int32_t axis, const cip_nd *from
     for (int32_t i = 0; fits && i < now->ndim; i++)
         fits = i == axis || now->shape[i] == from->shape[i - (one && i > axis)];
     if (!fits)
-        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                        "expected rows of the array's own shape, found %d axes of other lengths",
-                        (int)from->ndim);
+        return cip_fail(
+            err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+            "expected rows of the array's own shape, found a different shape of %d axes",
+            (int)from->ndim);
     *nrow = one ? 1 : (uint64_t)from->shape[axis];
     return CIP_OK;
 }

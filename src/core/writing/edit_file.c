@@ -177,7 +177,7 @@ static cip_status add_unknown(unknown *u, const char *path, cip_err *err)
     a->storage.codec = "";
     if (cip_edit_array(u->e, path, &now, &why) != CIP_ERR_UNSUPPORTED)
         cip_fail(&why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                 "what is at '%.100s' came there in this update; commit it first", path);
+                 "'%.100s' was added in this update; commit it first", path);
     cip_array_refuse(a, CIP_ERR_UNSUPPORTED, &why);
     return CIP_OK;
 }

@@ -125,12 +125,12 @@ static cip_status not_the_files(const cip_edit *e, const cip_edit_place *x, cons
 {
     if (x->deed == CIP_EDIT_PUT && is_put(e, x, path))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the array at '%.100s' comes with this update; commit it first", path);
+                        "the array '%.100s' was added in this update; commit it first", path);
     if (x->deed == CIP_EDIT_MOVED || x->deed == CIP_EDIT_LEFT)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "what is at '%.100s' was moved in this update; commit it first", path);
+                        "'%.100s' was moved in this update; commit it first", path);
     return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                    "the array at '%.100s' was removed or replaced in this update", path);
+                    "the array '%.100s' was removed or replaced in this update", path);
 }
 
 /* An array that the tree does not describe is replaced by no value of it. */
@@ -171,8 +171,9 @@ static cip_status still(cip_edit *e, const char *path, const cip_array *a, cip_e
     if (counts(x, a))
         st = not_the_files(e, x, asked[0] != '\0' ? asked : own, err);
     else if (fields_changed(e, a, own))
-        st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                      "fields of the records came or went in this update; commit it first");
+        st =
+            cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                     "fields of the records were added or removed in this update; commit it first");
     else
         st = still_described(e, &mem, a, own, err);
 done:
@@ -298,7 +299,7 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
     CIP_TRY(cip_edit_base(e, path, NULL, &a, err));
     if (a->storage.kind == CIP_STORAGE_REFERENCE && (e->places != NULL || cip_edit_any_made(e)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "what '%.100s' refers to may have changed in this update; commit it first",
+                        "the target of '%.100s' may have changed in this update; commit it first",
                         a->path);
     CIP_TRY(place_for(e, a, &x, err));
     x->seen = *cip_edit_now(e, a);
@@ -317,7 +318,7 @@ cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err)
 {
     CIP_TRY(cip_edit_there(e, err));
     err = cip_err_enter(err);
-    CIP_TRY(cip_arg_given(root, "a place for the root", err));
+    CIP_TRY(cip_arg_given(root, "a pointer for the root", err));
     *root = e->file->layout->tree;
     return e->ops->tree_now != NULL ? e->ops->tree_now(e->state, root, err) : CIP_OK;
 }

@@ -38,8 +38,8 @@ static cip_status axis_of(const cip_selection *sel, int32_t ndim, cip_splice *ou
     return npart == 1 || (npart == 0 && nrange == 1)
                ? CIP_OK
                : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                          "expected a part of one axis, and the others whole, found %s",
-                          npart == 0 ? "all of them whole" : "parts of several");
+                          "expected a part of one axis and all of the others, found %s",
+                          npart == 0 ? "all axes complete" : "parts of several axes");
 }
 
 /* Which part of the axis that is: as many elements as it selects, behind those that `[:start]`
@@ -90,7 +90,7 @@ cip_status cip_edit_range(cip_edit *e, const char *path, const char *selection, 
     err = cip_err_enter(err);
     if (axis == NULL || start == NULL || count == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected places for the axis and the range, found NULL");
+                        "expected pointers for the axis and the range, found NULL");
     CIP_TRY(find_range(e, path, selection, &s, err));
     *axis = s.axis;
     *start = s.start;

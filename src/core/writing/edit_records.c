@@ -128,9 +128,10 @@ const cip_array *cip_edit_records_now(cip_edit *e, const cip_array *a)
 static cip_status column_of(const cip_space *s, size_t i, const cip_array **out, cip_err *err)
 {
     *out = s->records.column[i].array;
-    return *out != NULL ? CIP_OK
-                        : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                                   "expected records that can be changed, found others");
+    return *out != NULL
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                          "expected records whose fields can be changed, found other records");
 }
 
 static cip_status write_column(void *user, size_t i, const cip_nd *at, const cip_feed *feed,
@@ -171,7 +172,7 @@ static cip_status reshape_column(cip_edit *e, const cip_array *a, const reshapin
     if (now->view.shape[0] != r->was)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected columns of %" PRId64 " rows, found '%.80s' with %" PRId64
-                        "; resize that first",
+                        "; resize that column first",
                         r->was, a->path, now->view.shape[0]);
     memcpy(shape, now->view.shape, sizeof shape);
     shape[0] = r->rows;
@@ -202,10 +203,10 @@ cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kin
                           .rows = shape[0] };
     if (s->records.n == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected records of some bytes, found none");
+                        "expected records of at least one byte, found records of none");
     if (memcmp(shape + 1, a->view.shape + 1, (size_t)(a->view.ndim - 1) * sizeof *shape) != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "of records in columns only the first axis can get another length");
+                        "only the first axis can change length if records are stored in columns");
     return reshape_columns(e, a, &r, err);
 }
 
@@ -220,7 +221,7 @@ cip_status cip_edit_records_splice(cip_edit *e, const cip_array *a, const cip_sp
     cip_nd room;
     if (s->axis != 0 || records_of(a)->records.n == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "of records in columns only the first axis can get another length");
+                        "only the first axis can change length if records are stored in columns");
     CIP_TRY(cip_splice_shape(s, now->view.ndim, now->view.shape, shape, err));
     CIP_TRY(cip_view_c_order(now->view.ndim, shape, now->view.itemsize, &room, err));
     r.rows = shape[0];

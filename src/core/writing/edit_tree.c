@@ -16,7 +16,7 @@ static cip_status set(cip_edit *e, const char *path, const cip_given *value, cip
     const cip_node *n;
     const cip_maker m = { &e->file->env, &e->arena, e->file->format->tag_prefix, &e->notes,
                           e->o.accept_loss };
-    CIP_TRY(cip_edit_check(e, e->ops->set != NULL, "setting a value", err));
+    CIP_TRY(cip_edit_check(e, e->ops->set != NULL, "setting metadata", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     CIP_TRY(cip_given_make(value, &m, &n, err));
@@ -32,7 +32,7 @@ cip_status cip_edit_set(cip_edit *e, const char *path, const cip_given *value, c
 
 static cip_status remove_node(cip_edit *e, const char *path, cip_err *err)
 {
-    CIP_TRY(cip_edit_check(e, e->ops->remove != NULL, "removing a value", err));
+    CIP_TRY(cip_edit_check(e, e->ops->remove != NULL, "removing metadata", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     cip_edit_place *const before = e->places;
@@ -48,7 +48,7 @@ cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
 static cip_status move_node(cip_edit *e, const char *from, const char *to, bool replace,
                             cip_err *err)
 {
-    CIP_TRY(cip_edit_check(e, e->ops->move != NULL, "moving a value", err));
+    CIP_TRY(cip_edit_check(e, e->ops->move != NULL, "moving metadata", err));
     if (from == NULL || to == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two paths, found NULL");
     cip_edit_place *const before = e->places;
@@ -66,10 +66,10 @@ cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err
     cip_bytes t;
     CIP_TRY(cip_edit_there(e, err));
     err = cip_err_enter(err);
-    CIP_TRY(cip_edit_check(e, e->ops->text != NULL, "editing the tree's text", err));
+    CIP_TRY(cip_edit_check(e, e->ops->text != NULL, "editing the metadata as text", err));
     if (text == NULL || nbytes == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected places for the text, found NULL");
+                        "expected pointers for the text, found NULL");
     CIP_TRY(e->ops->text(e->state, &t, err));
     *text = (const char *)t.ptr;
     *nbytes = t.len;
@@ -78,12 +78,12 @@ cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err
 
 static cip_status replace_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
 {
-    CIP_TRY(cip_edit_check(e, e->ops->set_text != NULL, "editing the tree's text", err));
+    CIP_TRY(cip_edit_check(e, e->ops->set_text != NULL, "editing the metadata as text", err));
     if (text == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text, found NULL");
     if (nbytes > PTRDIFF_MAX)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a text, found more bytes than there can be");
+                        "expected a text, found an impossible number of bytes");
     cip_edit_place *const before = e->places;
     CIP_TRY(cip_edit_note(e, "", CIP_EDIT_MOVED, err));
     return done(e, before,

@@ -162,7 +162,7 @@ static cip_status take_node(const cip_given *g, const cip_maker *m, const cip_no
     cip_status st = cip_tree_walk(g->node, m->env, look, &l, err);
     if (l.found != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the array '%.120s' does not go with its node; put it by itself",
+                        "the array '%.120s' is not copied with its node; put it separately",
                         l.found->path);
     CIP_TRY(l.st);
     CIP_TRY(st);

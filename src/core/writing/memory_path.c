@@ -68,7 +68,7 @@ static cip_status take_folder(load *l, const char *path, int depth, cip_err *err
     cip_err why = CIP_ERR_INIT;
     if (depth == DEEP)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "expected folders at most %d deep within each other, found more", DEEP);
+                        "expected at most %d nested folders, found more", DEEP);
     cip_status st = cip_io_list(l->io, path, l->flags, take_name, &v, &why);
     if (v.st == CIP_OK && st != CIP_OK)
         return cip_fail(err, st, why.offset, "%s", why.text);
@@ -137,9 +137,9 @@ static cip_status take_beside(load *l, cip_layout *file, cip_err *err)
         CIP_TRY(find_all(c, err));
         if (c->nchild != 0 || !cip_member_name_is_plain(c->io->name))
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "'%.120s' %s, which memory has no place for", c->io->name,
-                            c->nchild != 0 ? "refers to files in turn"
-                                           : "does not lie in the file's folder");
+                            "'%.120s' %s, which a file in memory cannot have", c->io->name,
+                            c->nchild != 0 ? "refers to other files itself"
+                                           : "is not in the file's folder");
         if (!was_taken(file, i))
             CIP_TRY(take_member(l, c->io->name, c->io, err));
     }
@@ -152,7 +152,7 @@ static cip_status take_all(load *l, const cip_file *f, cip_err *err)
 {
     if (f->nroot != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected no folders (roots) but the one that is loaded");
+                        "expected no folder (roots) other than the loaded one");
     if (cip_io_is_folder(l->io))
         return take_folder(l, "", 0, err);
     CIP_TRY(take_bytes(l, l->io, l->set, err));
@@ -165,7 +165,7 @@ cip_status cip_memory_load(const char *path, const cip_open_options *opts, cip_m
 {
     err = cip_err_enter(err);
     cip_file *f;
-    CIP_TRY(cip_arg_given(out, "a place for the memory", err));
+    CIP_TRY(cip_arg_given(out, "a pointer for the memory", err));
     *out = NULL;
     CIP_TRY(cip_open(path, opts, &f, err));
     load l = { .io = f->layout->io,
@@ -245,7 +245,7 @@ cip_status cip_publish(const char *from, const char *path, const cip_change_opti
     cip_change_options o;
     cip_env env;
     CIP_TRY(cip_arg_given(from, "a file", err));
-    CIP_TRY(cip_arg_given(path, "a name for it", err));
+    CIP_TRY(cip_arg_given(path, "a name for the file", err));
     CIP_TRY(CIP_SIZED_TAKE(cip_change_options, opts, &o, err));
     CIP_TRY(cip_env_init(&env, o.limits, o.allocator, NULL, err));
     const cip_output_how how = { .level = o.level, .overwrite = o.overwrite };

@@ -54,8 +54,8 @@ static cip_status check_journal(const cip_place *p, cip_err *err)
     cip_status st = CIP_OK;
     if (is_there(p, name))
         st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                      "'%.100s' is in the way: the rest of an update of another file of this name; "
-                      "remove it, or put it beside its file",
+                      "'%.100s' is in the way: it was left by an update of another file of this "
+                      "name; remove it, or move it beside its file",
                       name);
     cip_mem_put(p->mem, name);
     return st;
@@ -102,8 +102,8 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
 {
     path_output *o = user;
     if (o->n == MEMBERS_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected at most %d files beside it",
-                        MEMBERS_MAX);
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected at most %d files beside the output", MEMBERS_MAX);
     if (o->n == o->cap) {
         size_t cap = o->cap == 0 ? 8 : 2 * o->cap;
         CIP_TRY(
@@ -151,14 +151,14 @@ static cip_status check_folder(const path_output *o, cip_err *err)
     if (fstatat(o->place.dir, o->place.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return CIP_OK;
     if (!S_ISDIR(st.st_mode))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the output exists and is no folder");
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the output exists and is not a folder");
     if ((o->how.known != NULL ? o->how.known : is_known)(o->path))
         return CIP_OK;
     if (is_changing(o))
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
-                        "another program holds the output's lock file");
+                        "another program holds the lock of the output");
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "the output exists and is a folder of no known format: it is not removed");
+                    "the output exists and is a folder of no known format; it is not replaced");
 }
 
 static cip_status open_folder(path_output *o, cip_place place, cip_err *err)
@@ -387,7 +387,7 @@ static cip_status begin(cip_env *env, const char *path, const cip_output_how *ho
     path_output *o = NULL;
     cip_status st;
     *out = NULL;
-    CIP_TRY(cip_sized_value("the output's level", how->level, CIP_LEVEL_PROCESS, err));
+    CIP_TRY(cip_sized_value("the durability of the output", how->level, CIP_LEVEL_PROCESS, err));
     CIP_TRY(CIP_NEW(&env->mem, &o, 1, err));
     o->o.ops = &ops;
     o->env = env;
@@ -470,7 +470,7 @@ cip_status cip_output_publish(cip_env *env, const char *from, const char *path,
     cip_place at = { .dir = -1 };
     path_output *o = NULL;
     cip_status st;
-    CIP_TRY(cip_sized_value("the output's level", how->level, CIP_LEVEL_PROCESS, err));
+    CIP_TRY(cip_sized_value("the durability of the output", how->level, CIP_LEVEL_PROCESS, err));
     CIP_TRY(settle_new(env, from, &as, err));
     CIP_TRY(cip_place_open(&env->mem, from, &at, err));
     CIP_GO(begin(env, path, &as, &o, err));

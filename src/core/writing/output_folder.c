@@ -132,7 +132,7 @@ static cip_status new_member(void *user, const char *name, cip_out **out, cip_er
     cip_members *o = user;
     member *m;
     if (!cip_member_name_is_plain(name) || strncmp(name, ".cip-", 5) == 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no plain member name: '%.80s'", name);
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "not a plain member name: '%.80s'", name);
     cip_status st = make_member(o, name, &m, err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "output");
@@ -145,7 +145,7 @@ static cip_status new_folder(void *user, const char *name, cip_err *err)
     cip_members *o = user;
     char *inside;
     if (!cip_member_name_is_plain(name))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no plain folder name: '%.80s'", name);
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "not a plain folder name: '%.80s'", name);
     CIP_TRY(cip_arena_printf(&o->arena, &inside, err, "%s/", name));
     return cip_fail_in(err, make_folders(o, inside, err), "output");
 }
@@ -174,9 +174,9 @@ cip_status cip_members_begin(cip_env *env, cip_level level, int dir, cip_out *to
     *to = (cip_out){
         .write = no_bytes, .member = new_member, .folder = new_folder, .member_user = o
     };
-    return fstat(dir, &o->like) == 0
-               ? CIP_OK
-               : cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot stat the new folder");
+    return fstat(dir, &o->like) == 0 ? CIP_OK
+                                     : cip_fail_errno(err, errno, CIP_NO_OFFSET,
+                                                      "cannot get the status of the new folder");
 }
 
 /* Every member, every folder but the first one. */
@@ -242,7 +242,7 @@ static cip_status open_member(void *user, const char *name, cip_io_write_methods
     *found = find(user, name);
     return *found != NULL ? CIP_OK
                           : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                                     "there is no '%.120s' in the new folder", name);
+                                     "'%.120s' does not exist in the new folder", name);
 }
 
 /* A member, or a folder in which none is left. */

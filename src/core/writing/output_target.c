@@ -109,8 +109,9 @@ static cip_status target_reopen(cip_output *output, cip_env *env, cip_io **io, c
 {
     target_output *o = (target_output *)output;
     if (o->memory == NULL && o->data == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "what went to a store as it came can be read and changed after the commit");
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "an array written in one pass can be read and changed only after the commit");
     if (io == NULL)
         return CIP_OK;
     if (o->memory != NULL) {
@@ -151,14 +152,14 @@ static cip_status begin_at_end(target_output *o, const char *path, const cip_out
     const cip_change_options as = { .size = sizeof as, .level = how->level };
     if (how->overwrite)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a file to write behind, not one to replace");
+                        "expected a file to append to, not one to replace");
     if (how->folder)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a format of one file to write behind another, not a folder");
+                        "expected a format of one file to append to another, not a folder");
     cip_status st = cip_commit_begin(o->env, path, &as, &o->commit, err);
     if (st == CIP_OK && cip_io_is_folder(cip_commit_io(o->commit)))
         st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                      "expected a file to write behind, found a folder");
+                      "expected a file to append to, found a folder");
     if (st == CIP_OK)
         st = cip_temporary_new(o->env, NULL, &o->data, err);
     if (st != CIP_OK)

@@ -94,7 +94,7 @@ static void tell_lost(repair *r, const damaged *d, uint64_t i, uint64_t n, const
         cip_buf_addf(&text, NULL, "chunk %" PRIu64, i);
     }
     if (n > 1)
-        cip_buf_addf(&text, NULL, " and the %" PRIu64 " chunks behind it", n - 1);
+        cip_buf_addf(&text, NULL, " and the %" PRIu64 " chunks after it", n - 1);
     cip_report_add(&r->rep, CIP_BAD, (cip_status)why->code, why->offset, 0, d->array->path,
                    "%.*s %s lost: %s%s%s%s", (int)text.len, (const char *)text.ptr,
                    n > 1 ? "are" : "is", why->part, why->part[0] != '\0' ? ": " : "", why->text,
@@ -197,7 +197,8 @@ static cip_status lose_shared(repair *r, damaged *d, cip_buf *places, cip_err *e
         if (p[k].other == UINT64_MAX)
             continue;
         cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                 "expected chunks apart, found bytes of chunk %" PRIu64 " in it", p[k].other);
+                 "expected separate chunks, found bytes of chunk %" PRIu64 " in this one",
+                 p[k].other);
         CIP_TRY(add_lost(r, d, p[k].i, 1, err));
         tell_lost(r, d, p[k].i, 1, &why);
         CIP_TRY(cip_report_status(&r->rep, err));
@@ -350,8 +351,8 @@ static cip_status leave_out(repair *r, const damaged *d, cip_err *err)
         drop(l, records);
     if (l->narray != 0)
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected an array that is whole%s",
-                    d->whole ? "" : "; .fill puts a value where elements are lost");
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected an undamaged array%s",
+                    d->whole ? "" : "; .fill sets a value for lost elements");
 }
 
 /* A description in a tree would have to go, or its block be another: what is copied of a file with
@@ -359,8 +360,8 @@ static cip_status leave_out(repair *r, const damaged *d, cip_err *err)
 static cip_status refuse(const damaged *d, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "'%.100s' is not whole, and its tree is not written without it; cip_convert "
-                    "with .path copies arrays that are whole",
+                    "'%.100s' is damaged, and the tree cannot be written without it; cip_convert "
+                    "with .path copies undamaged arrays",
                     d->array->path);
 }
 
@@ -442,7 +443,7 @@ cip_status cip_repair(const char *in, const char *out, const cip_repair_options 
         how.salvage = CIP_SALVAGE_CERTAIN;
     if (is_same_file(in, out))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected another file for the output: the input is never changed");
+                        "expected an output other than the input, which is never changed");
     CIP_TRY(cip_open(in, &how, &r.f, err));
     cip_report_init(&r.rep, &r.f->env.mem, false, o.on_finding, o.user);
     r.rep.progress = o.progress;

@@ -102,7 +102,7 @@ cip_status cip_spec_may(const cip_format *format, const cip_spec *spec, cip_err 
         (sums || !summed))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "%s files have no versions, %sslack or alignment to choose", format->title,
+                    "%s files have no choice of version, %sslack or alignment", format->title,
                     sums ? "" : "checksums, ");
 }
 

@@ -18,7 +18,7 @@ static const char *other_file(const char *name)
     const char *path = scratch_path(&s, name);
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
-    assert_int_equal(fwrite("somebody else", 1, 13, f), 13);
+    assert_int_equal(fwrite("another user", 1, 13, f), 13);
     assert_int_equal(fclose(f), 0);
     return path;
 }
@@ -105,8 +105,8 @@ static void what_lies_within_another_file_is_not_changed(void **state)
     cip_file *f;
     cip_change *e;
     OK(cip_open(path, CIP_OPEN_OPTIONS(.offset = at), &f, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "within another", cip_change_begin(f, NULL, &e, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "within another",
+    FAILS(CIP_ERR_UNSUPPORTED, "embedded in another file", cip_change_begin(f, NULL, &e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "embedded in another file",
           cip_append(f, "", cip_dtype_of(CIP_I32), values, 4, err));
     cip_file_close(f);
     FAILS(CIP_ERR_RANGE, "", cip_open(path, CIP_OPEN_OPTIONS(.offset = 1 << 20), &f, err));

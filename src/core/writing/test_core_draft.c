@@ -285,7 +285,7 @@ static void behind_another_file(void **state)
         FILE *f = fopen(path, "wb");
         cip_change *c;
         assert_non_null(f);
-        assert_int_equal(fputs("somebody else", f) >= 0, 1);
+        assert_int_equal(fputs("another user", f) >= 0, 1);
         assert_int_equal(fclose(f), 0);
         OK(cip_create(path, CIP_CHANGE_OPTIONS(.format = kinds[i].format, .at_end = &at), &c, err));
         put(c, &kinds[i]);
@@ -368,13 +368,13 @@ static void what_cannot_be_is_refused(void **state)
     cip_change *c;
     cip_slab *slab;
     OK(cip_create(scratch_path(&s, "r.b2nd"), NULL, &c, err));
-    FAILS(CIP_ERR_NOT_FOUND, "no array was put yet", cip_change_array(c, "", &a, err));
+    FAILS(CIP_ERR_NOT_FOUND, "no array has been added yet", cip_change_array(c, "", &a, err));
     put(c, &one); /* a look spoils nothing */
     expect(c, &one, twelve, 4);
     FAILS(CIP_ERR_UNSUPPORTED, "found one of a new file", cip_change_plan(c, NULL, NULL, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "adding an array",
+    FAILS(CIP_ERR_UNSUPPORTED, "adding arrays",
           cip_change_put(c, "", cip_dtype_of(CIP_I16), 2, four, twelve, NULL, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "adding an array", cip_change_commit(&c, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "adding arrays", cip_change_commit(&c, err));
     assert_null(c);
 
     OK(cip_create(scratch_path(&s, "r.asdf"), NULL, &c, err));
@@ -386,10 +386,10 @@ static void what_cannot_be_is_refused(void **state)
 
     OK(cip_create(scratch_path(&s, "s.asdf"), NULL, &c, err));
     OK(cip_change_declare(c, "s", cip_dtype_of(CIP_I16), 2, four, NULL, &slab, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "'s' is filled by boxes", cip_change_array(c, "s", &a, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "'s' is being filled by boxes", cip_change_array(c, "s", &a, err));
     OK(cip_slab_write(slab, CIP_BOX({ 0, 0 }, { 4, 3 }), twelve, sizeof twelve, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "'s' is filled by boxes", cip_change_remove(c, "s", err));
-    FAILS(CIP_ERR_UNSUPPORTED, "'s' is filled by boxes", cip_change_commit(&c, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "'s' is being filled by boxes", cip_change_remove(c, "s", err));
+    FAILS(CIP_ERR_UNSUPPORTED, "'s' is being filled by boxes", cip_change_commit(&c, err));
 }
 
 static void move_away(const char *from, char to[512])

@@ -222,11 +222,11 @@ static void a_chain_that_nothing_would_go_through_is_refused(void **state)
                       CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
     OK(cip_change_commit(&w, err));
     e = begin(path, CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")));
-    FAILS(CIP_ERR_UNSUPPORTED, "inline has no encoding chain",
+    FAILS(CIP_ERR_UNSUPPORTED, "inline data have no encoding chain",
           cip_change_write(e, "here", "[1]", cip_dtype_as_stored(), x, sizeof x, err));
     cip_change_abort(&e);
     e = begin(path, CIP_CHANGE_OPTIONS(.format_options = CIP_TEXTS("encode=[zlib]")));
-    FAILS(CIP_ERR_UNSUPPORTED, "streamed has no encoding chain",
+    FAILS(CIP_ERR_UNSUPPORTED, "streamed data have no encoding chain",
           cip_change_append(e, "rows", cip_dtype_as_stored(), x, sizeof x, err));
     cip_change_abort(&e);
     FAILS(CIP_ERR_UNSUPPORTED, "frobnicate",

@@ -463,7 +463,7 @@ static void what_cannot_be_moved_is_refused(void **state)
         const char *from, *to, *words;
         cip_status st;
     } bad[] = {
-        { "image", "packed", "nothing yet", CIP_ERR_ARG },
+        { "image", "packed", "does not exist yet", CIP_ERR_ARG },
         { "meta", "meta/x", "outside", CIP_ERR_ARG },
         { "image/shape", "size", "description", CIP_ERR_ARG },
         { "meta", "image/meta", "description", CIP_ERR_ARG },
@@ -564,8 +564,8 @@ static void a_plan_says_what_would_be_written_and_ends_the_changes(void **state)
     OK(cip_change_plan(e, take_text, &t, err));
     t.text[t.n] = '\0';
     assert_non_null(strstr(t.text, "write 54 bytes at "));
-    FAILS(CIP_ERR_ARG, "planned already", cip_change_set_string(e, "meta/name", "x", err));
-    FAILS(CIP_ERR_ARG, "planned already", cip_change_commit(&e, err));
+    FAILS(CIP_ERR_ARG, "already planned", cip_change_set_string(e, "meta/name", "x", err));
+    FAILS(CIP_ERR_ARG, "already planned", cip_change_commit(&e, err));
     OK(cip_change_open(path, NULL, &e, err));
     OK(cip_change_write(e, "image", "[1, 2:4]", cip_dtype_as_stored(), ones, sizeof ones, err));
     OK(cip_change_plan(e, take_text, &t, err));

@@ -146,9 +146,9 @@ static void what_cannot_come_is_refused(void **state)
         const char *path, *storage, *words;
         cip_status st;
     } bad[] = {
-        { "image", NULL, "names nothing yet", CIP_ERR_ARG },
-        { "meta", NULL, "names nothing yet", CIP_ERR_ARG },
-        { "", NULL, "names nothing yet", CIP_ERR_ARG },
+        { "image", NULL, "does not exist yet", CIP_ERR_ARG },
+        { "meta", NULL, "does not exist yet", CIP_ERR_ARG },
+        { "", NULL, "does not exist yet", CIP_ERR_ARG },
         { "image/data", NULL, "description", CIP_ERR_ARG },
         { "image/mask", NULL, "description", CIP_ERR_ARG }, /* which it might not fit */
         { "meta/name/x", NULL, "scalar", CIP_ERR_TYPE },
@@ -186,11 +186,11 @@ static void a_path_that_was_taken_since_is_refused(void **state)
     OK(cip_change_open(path, NULL, &e, err));
     OK(cip_change_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
     OK(cip_change_set_string(e, "x", "a value", err));
-    FAILS(CIP_ERR_ARG, "names nothing yet", cip_change_commit(&e, err));
+    FAILS(CIP_ERR_ARG, "does not exist yet", cip_change_commit(&e, err));
     OK(cip_change_open(path, NULL, &e, err));
     OK(cip_change_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
     OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-    FAILS(CIP_ERR_ARG, "names nothing yet", cip_change_commit(&e, err));
+    FAILS(CIP_ERR_ARG, "does not exist yet", cip_change_commit(&e, err));
 }
 
 /* What was there is put back, or, where memory is too little for that, all is given up. */
@@ -233,8 +233,8 @@ static void a_commit_after_a_failed_plan_fails_as_it_did(void **state)
     OK(cip_change_open(path, NULL, &e, err));
     OK(cip_change_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
     OK(cip_change_set_string(e, "x", "a value", err));
-    FAILS(CIP_ERR_ARG, "names nothing yet", cip_change_plan(e, take_text, &said, err));
-    FAILS(CIP_ERR_ARG, "names nothing yet", cip_change_commit(&e, err));
+    FAILS(CIP_ERR_ARG, "does not exist yet", cip_change_plan(e, take_text, &said, err));
+    FAILS(CIP_ERR_ARG, "does not exist yet", cip_change_commit(&e, err));
     now = edit_bytes(path, &m);
     assert_int_equal(m, n);
     assert_memory_equal(now, was, n);
@@ -571,7 +571,7 @@ static void other_formats_take_no_array(void **state)
     OK(cip_change_put(w, "", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
     OK(cip_change_commit(&w, err));
     OK(cip_change_open(path, NULL, &e, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "adding an array",
+    FAILS(CIP_ERR_UNSUPPORTED, "adding arrays",
           cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
     cip_change_abort(&e);
 }

@@ -199,7 +199,7 @@ static void what_cannot_come_changes_nothing(void **state)
                       cip_change_put(e, "a", d, 1, rows, numbers, NULL, err));
                 break;
             case 2:
-                FAILS(CIP_ERR_ARG, "there already",
+                FAILS(CIP_ERR_ARG, "exists already",
                       cip_change_put(e, "fine", d, 1, rows, numbers, NULL, err));
                 break;
             case 3:

@@ -141,9 +141,9 @@ static void what_went_is_not_found(void **state)
     assert_true(moved[0] == 5 && moved[1] == 0);
     cip_slab *slab;
     OK(cip_change_declare(e, "boxes", cip_dtype_of(CIP_I16), 1, three, NULL, &slab, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "comes with this update",
+    FAILS(CIP_ERR_UNSUPPORTED, "was added in this update",
           cip_change_write(e, "boxes", "[0]", cip_dtype_as_stored(), f, 2, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "comes with this update", cip_change_commit(&e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "was added in this update", cip_change_commit(&e, err));
 }
 
 /* By an alias of it, which goes alone. */
@@ -283,7 +283,7 @@ static void an_array_takes_the_place_of_what_is_there(void **state)
     cip_change *w;
     const char *path = edit_file(&s, "g.asdf", false);
     cip_change *e = begin(path);
-    FAILS(CIP_ERR_ARG, "names nothing",
+    FAILS(CIP_ERR_ARG, "does not exist yet",
           cip_change_put(e, "image", cip_dtype_of(CIP_I16), 1, three, h, NULL, err));
     cip_change_abort(&e);
     e = begin(path);
@@ -301,7 +301,7 @@ static void an_array_takes_the_place_of_what_is_there(void **state)
     edit_expect(path, "meta", "7 8 9\n");
     edit_verify(path);
     OK(cip_create(scratch_path(&s, "h.asdf"), NULL, &w, err));
-    FAILS(CIP_ERR_ARG, "in updates alone",
+    FAILS(CIP_ERR_ARG, "only in an update",
           cip_change_put(w, "x", cip_dtype_of(CIP_I16), 1, three, h,
                          CIP_ARRAY_OPTIONS(.replace = true), err));
     cip_change_abort(&w);

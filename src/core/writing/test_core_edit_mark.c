@@ -59,7 +59,7 @@ static void what_goes_may_come_in_the_same_update(void **state)
         snprintf(name, sizeof name, "comes%zu.asdf", i);
         const char *path = edit_file(&s, name, false);
         cip_change *e = begin(path);
-        FAILS(CIP_ERR_ARG, "names nothing yet",
+        FAILS(CIP_ERR_ARG, "does not exist yet",
               cip_change_put(e, paths[i], cip_dtype_of(CIP_I16), 1, two, pair, NULL, err));
         OK(cip_change_forget_failure(e, err));
         OK(cip_change_remove(e, paths[i], err));
@@ -137,7 +137,7 @@ static void a_step_is_taken_back_whole(void **state)
             put(e, "image/x", 2);
             OK(cip_change_declare(e, "image/y", cip_dtype_of(CIP_I16), 1, two, NULL, &slab, err));
             OK(cip_change_move(e, "meta", "image/meta", false, err));
-            FAILS(CIP_ERR_ARG, "names nothing yet",
+            FAILS(CIP_ERR_ARG, "does not exist yet",
                   cip_change_put(e, "image/x", cip_dtype_of(CIP_I16), 1, two, pair, NULL, err));
             OK(cip_change_undo(e, 0, err));
         }

@@ -150,7 +150,7 @@ static void rows_of_another_array_are_not_torn(void **state)
                                6, true);
     cip_change *e = begin(path);
     OK(cip_change_append(e, "a", cip_dtype_as_stored(), v, 1, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "freeze it first",
+    FAILS(CIP_ERR_UNSUPPORTED, "finish it first",
           cip_change_append(e, "b", cip_dtype_as_stored(), v, sizeof v, err));
     expect_now(e, "a", now, sizeof now);
     cip_change_abort(&e);

@@ -447,8 +447,9 @@ static void what_cannot_be_is_refused(void **state)
     REFUSED(CIP_ERR_RANGE, "from 5 on", cip_change_delete(e, "image", 0, 5, INT64_MAX, err));
     REFUSED(CIP_ERR_UNSUPPORTED, "expected a range of step 1, found step 2",
             delete_slice(e, "image", "[::2]", err));
-    REFUSED(CIP_ERR_ARG, "found parts of several", delete_slice(e, "image", "[1:2, 1:2]", err));
-    REFUSED(CIP_ERR_ARG, "found all of them whole", delete_slice(e, "image", "[:, :]", err));
+    REFUSED(CIP_ERR_ARG, "found parts of several axes",
+            delete_slice(e, "image", "[1:2, 1:2]", err));
+    REFUSED(CIP_ERR_ARG, "found all axes complete", delete_slice(e, "image", "[:, :]", err));
     REFUSED(CIP_ERR_ARG, "expected one of the array's",
             cip_change_delete(e, "image", 9, 0, 0, err));
     REFUSED(CIP_ERR_RANGE, "within the length 4 of axis 0, found 0 from 5 on",

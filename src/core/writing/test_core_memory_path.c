@@ -299,7 +299,7 @@ static void a_complete_one_takes_a_name(void **state)
     /* a file and a folder do not replace each other, and are where they were */
     const cip_change_options over = { .size = sizeof over, .overwrite = true };
     FAILS(CIP_ERR_ARG, "no folder", cip_publish(at("x0"), at("x1"), &over, err));
-    FAILS(CIP_ERR_ARG, "no regular file", cip_publish(at("x1"), at("x0"), &over, err));
+    FAILS(CIP_ERR_ARG, "not a regular file", cip_publish(at("x1"), at("x0"), &over, err));
     expect_same("kept0", "x0");
     expect_same("kept1", "x1");
     assert_int_equal(rmdir(at("in")), 0);

@@ -178,7 +178,7 @@ static void names_and_bytes_that_cannot_be_are_refused(void **state)
     cip_output *o = begin("s", false);
     cip_out *all = cip_output_out(o);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        FAILS(CIP_ERR_ARG, "no plain member name",
+        FAILS(CIP_ERR_ARG, "not a plain member name",
               all->member(all->member_user, bad[i], &out, err));
     add(o, "a", "file");
     FAILS(CIP_ERR_EXISTS, "exists", all->member(all->member_user, "a", &out, err));
@@ -207,7 +207,7 @@ static void only_a_folder_that_is_known_is_replaced(void **state)
     OK(cip_io_lock(reader, err));
     o = begin("s", true);
     add(o, "new", "bytes");
-    FAILS(CIP_ERR_BUSY, "being read", cip_output_commit(o, NULL, err));
+    FAILS(CIP_ERR_BUSY, "is reading the file", cip_output_commit(o, NULL, err));
     cip_output_end(o);
     cip_io_close(reader);
     holds("s/precious", "data");
@@ -280,7 +280,7 @@ static void a_folder_that_is_left_goes_with_recover(void **state)
     scratch_write(&dir, "x", "bytes", 5);
     text[0] = '\0';
     OK(cip_recover_folder(dir.dir, CIP_RECOVER_LOOK, note, text, err));
-    assert_non_null(strstr(text, "a new folder that never took its name"));
+    assert_non_null(strstr(text, "a new folder that never got its name"));
     assert_int_equal(count(), 4);
     OK(cip_recover_folder(dir.dir, CIP_RECOVER_DISCARD, note, text, err));
     assert_int_equal(count(), 2); /* x, and what may be needed for it */

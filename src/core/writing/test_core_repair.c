@@ -108,7 +108,7 @@ static void lost_elements_are_named_and_filled(void **state)
     told t = { .n = 0 };
     char *mem;
     cip_file *f, *fill = test_open_npy("'<i2'", "()", &seven, sizeof seven, &mem);
-    FAILS(CIP_ERR_CORRUPT, "a value where elements are lost",
+    FAILS(CIP_ERR_CORRUPT, "a value for lost elements",
           cip_repair(path, out, CIP_REPAIR_OPTIONS(.on_finding = on_finding, .user = &t), err));
     assert_non_null(strstr(t.text, "[300:400] is lost"));
     FAILS(CIP_ERR_NOT_FOUND, "", cip_open(out, NULL, &f, err));
@@ -128,7 +128,7 @@ static void chunks_that_share_bytes_are_all_lost(void **state)
     (void)state;
     const char *path = entangled_file();
     told t = { .n = 0 };
-    FAILS(CIP_ERR_CORRUPT, "a value where elements are lost",
+    FAILS(CIP_ERR_CORRUPT, "a value for lost elements",
           cip_repair(path, scratch_path(&s, "apart.b2nd"),
                      CIP_REPAIR_OPTIONS(.on_finding = on_finding, .user = &t), err));
     if (strstr(t.text, "[0:100] is lost") == NULL || strstr(t.text, "[100:200] is lost") == NULL ||
@@ -162,7 +162,7 @@ static void an_array_whose_mask_is_damaged_is_lost(void **state)
     assert_int_equal(fseek(io, (long)(b.data_offset + b.stored_nbytes / 2), SEEK_SET), 0);
     assert_int_equal(fwrite("\0\0\0\0\0\0\0\0", 1, 8, io), 8);
     assert_int_equal(fclose(io), 0);
-    FAILS(CIP_ERR_UNSUPPORTED, "'a' is not whole",
+    FAILS(CIP_ERR_UNSUPPORTED, "'a' is damaged",
           cip_repair(path, out, CIP_REPAIR_OPTIONS(.on_finding = on_finding, .user = &t), err));
     assert_non_null(strstr(t.text, "the array is lost: block 0"));
 }

@@ -285,10 +285,10 @@ static void a_box_over_a_stored_chunk_or_one_that_is_not_stored_fails_the_commit
             FAILS(CIP_ERR_IO, "the disk is full", write_box(slab, &all, err));
         } else {
             OK(write_box(slab, &all, err));
-            FAILS(CIP_ERR_ARG, "no elements in common", write_box(slab, &one, err));
+            FAILS(CIP_ERR_ARG, "without common elements", write_box(slab, &one, err));
         }
         FAILS(i == 0 ? CIP_ERR_IO : CIP_ERR_ARG,
-              i == 0 ? "the disk is full" : "no elements in common", cip_change_commit(&w, err));
+              i == 0 ? "the disk is full" : "without common elements", cip_change_commit(&w, err));
         free(kept);
     }
 }

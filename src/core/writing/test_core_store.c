@@ -216,7 +216,7 @@ static void what_is_no_set_is_refused(void **state)
     FAILS(CIP_ERR_EXISTS, "already", cip_memory_add(m, "b0001.asdf", "", 0, err));
     static const char *const bad[] = { "", "/a", "..", "a/../b", "../a", "a/..", "./a", "a//b" };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        FAILS(CIP_ERR_ARG, "no plain member name", cip_memory_add(m, bad[i], "", 0, err));
+        FAILS(CIP_ERR_ARG, "not a plain member name", cip_memory_add(m, bad[i], "", 0, err));
     FAILS(CIP_ERR_ARG, "NULL", cip_memory_add(m, NULL, "", 0, err));
     FAILS(CIP_ERR_ARG, "NULL", cip_memory_add(m, "c", NULL, 1, err));
     OK(cip_memory_add(m, "a/..b", NULL, 0, err));
@@ -331,12 +331,12 @@ static void methods_are_checked(void **state)
     bad.name = "out.what";
     FAILS(CIP_ERR_ARG, "does not tell the format", cip_create_io(&bad, f, NULL, &w, err));
     bad.name = NULL;
-    FAILS(CIP_ERR_ARG, "a name that tells it", cip_create_io(&bad, f, NULL, &w, err));
+    FAILS(CIP_ERR_ARG, "a name that tells the format", cip_create_io(&bad, f, NULL, &w, err));
     const cip_change_options old = { .size = 0 };
     FAILS(CIP_ERR_ARG, "size", cip_create_io(&writes, f, &old, &w, err));
     assert_int_equal(f->closed, 5);
     FAILS(CIP_ERR_ARG, "no format is named", cip_create_memory("what", NULL, &m, &w, err));
-    FAILS(CIP_ERR_ARG, "a name that tells it", cip_create_memory(NULL, NULL, &m, &w, err));
+    FAILS(CIP_ERR_ARG, "a name that tells the format", cip_create_memory(NULL, NULL, &m, &w, err));
     assert_null(m);
     cip_memory_free(NULL);
     bad = writes;

@@ -129,7 +129,7 @@ cip_status cip_writer_forget(cip_writer *w, cip_err *err)
     }
     return cip_fail_in(err,
                        cip_fail(err, w->st, w->why.offset,
-                                "a call failed halfway, so this file can only be given up: %s",
+                                "a call failed halfway, so this file can only be abandoned: %s",
                                 w->why.text),
                        "%s", w->why.part);
 }
@@ -185,7 +185,7 @@ static cip_status choose_format(cip_writer *w, const char *path, cip_err *err)
     const char *name = w->o.format;
     if (name == NULL && path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a format or a name that tells it");
+                        "expected a format, or a name that tells the format");
     w->format = cip_format_to_write(name, path, &w->spec.kind);
     if (w->format == NULL && name != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", name);
@@ -241,7 +241,8 @@ static cip_status take_options(const cip_change_options *opts, cip_change_option
     if (field == NULL)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "cip_change_options.%s is of a file that is there, found for a new one", field);
+                    "cip_change_options.%s applies to an existing file, found it for a new one",
+                    field);
 }
 
 static cip_status writer_new(const cip_change_options *o, cip_writer **out, cip_err *err)
@@ -372,7 +373,7 @@ cip_status cip_create(const char *path, const cip_change_options *opts, cip_chan
 {
     err = cip_err_enter(err);
     cip_change_options o;
-    CIP_TRY(cip_arg_given(change, "a place for the change", err));
+    CIP_TRY(cip_arg_given(change, "a pointer for the change", err));
     *change = NULL;
     if (path == NULL || strcmp(path, "-") == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected the path of a file");
@@ -399,7 +400,7 @@ cip_status cip_create_io(const cip_io_write_methods *methods, void *user,
     if (change != NULL)
         *change = NULL;
     CIP_TRY(cip_target_take(&target, methods, user, err));
-    cip_status st = cip_arg_given(change, "a place for the change", err);
+    cip_status st = cip_arg_given(change, "a pointer for the change", err);
     if (st == CIP_OK)
         st = take_options(opts, &o, err);
     if (st == CIP_OK)
@@ -416,9 +417,9 @@ cip_status cip_create_memory(const char *format, const cip_change_options *opts,
     cip_memory *memory;
     if (out != NULL)
         *out = NULL;
-    CIP_TRY(cip_arg_given(change, "a place for the change", err));
+    CIP_TRY(cip_arg_given(change, "a pointer for the change", err));
     *change = NULL;
-    CIP_TRY(cip_arg_given(out, "a place for the memory", err));
+    CIP_TRY(cip_arg_given(out, "a pointer for the memory", err));
     CIP_TRY(take_options(opts, &o, err));
     const char *name = format != NULL && strchr(format, '.') != NULL ? format : NULL;
     if (name != NULL && strchr(name, '/') != NULL)
@@ -510,12 +511,12 @@ static cip_status may_draft(const cip_writer *w, cip_err *err)
     for (const cip_entry *e = w->first; e != NULL; e = e->next)
         if (e->filled)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "'%.100s' is filled by boxes until the commit: nothing can be read or "
-                            "changed before",
+                            "'%.100s' is being filled by boxes: nothing can be read or changed "
+                            "until the commit",
                             e->spec.path);
     return (w->format->store->caps & CIP_STORE_ONE_ARRAY) == 0 || w->narray != 0
                ? CIP_OK
-               : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array was put yet");
+               : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array has been added yet");
 }
 
 static cip_status open_draft(cip_writer *w, const cip_patch *patch, cip_err *err)

@@ -21,7 +21,7 @@ cip_status cip_writer_no_array(const cip_writer *w, const char *path, cip_err *e
     for (const cip_entry *e = w->first; e != NULL; e = e->next)
         if (!e->spec.is_mask && is_at_or_below(e->spec.path, path))
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "the array '%.80s' is there already; it is not replaced", e->spec.path);
+                            "the array '%.80s' exists already; it is not replaced", e->spec.path);
     return CIP_OK;
 }
 
@@ -32,7 +32,7 @@ static cip_status take_place(cip_writer *w, const char *path, cip_entry *e, cip_
     if (cip_path_is_root(path))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path for the array");
     if (w->tree.root != NULL && cip_tree_get(w->tree.root, path, NULL) != NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.80s' is there already", path);
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.80s' exists already", path);
     CIP_TRY(cip_node_new_null(&w->arena, &n, err));
     CIP_TRY(cip_build_set(&w->tree, path, n, err));
     w->mark.placed = true;
@@ -55,7 +55,7 @@ static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_opti
     CIP_TRY(cip_sized_value("cip_array_options.reserved", o.reserved, 0, err));
     if (o.replace != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "an array takes the place of another in updates alone");
+                        "an array can replace another only in an update");
     cip_spec_array *s = &e->spec;
     CIP_TRY(cip_spec_codec(o.codec, &w->arena, &how, err));
     s->codec = how.codec;
@@ -66,12 +66,13 @@ static cip_status take_options(cip_writer *w, cip_entry *e, const cip_array_opti
     s->masked = o.mask != NULL;
     if (!(w->format->store->caps & CIP_STORE_TREE) && s->where > CIP_WHERE_INTERNAL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "%s files have their data within, in one piece", w->format->title);
+                        "%s files store their data inside, in one piece", w->format->title);
     for (const cip_entry *f = w->first; f != NULL && s->where == CIP_WHERE_STREAMED; f = f->next)
         if (f->spec.where == CIP_WHERE_STREAMED)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "'%.80s' is streamed already, and a file ends with one array only",
-                            f->spec.path);
+            return cip_fail(
+                err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                "'%.80s' is already streamed, and a file can have only one streamed array",
+                f->spec.path);
     return CIP_OK;
 }
 
@@ -332,7 +333,7 @@ static cip_status check_args(const cip_read_args *in, cip_read_args *args, cip_e
     CIP_TRY(cip_read_args_check(in, args, err));
     if (args->dst != NULL || args->strides != NULL || args->mask != NULL || args->noverflow != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected what to read, found a place for it");
+                        "expected the selection to read, found a destination");
     return CIP_OK;
 }
 
@@ -361,7 +362,7 @@ static cip_status put_array(cip_writer *w, const cip_new_array *given, cip_err *
     CIP_GO(cip_writer_add(w, &as, &e, err));
     if (mask_of(given->opts) != NULL)
         CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected an array with the mask that it has in its own file"));
+                        "expected an array with the mask of its own file"));
     if (!p.take_mask && (a->mask.kind != CIP_MASK_NONE || p.by_field)) {
         e->spec.masked = true;
         CIP_GO(check_alone(w, e, err));
@@ -408,7 +409,7 @@ static cip_status find_base(const cip_writer *w, const char *of, cip_entry **out
             *out = e;
             return CIP_OK;
         }
-    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array was put at '%.80s'",
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array was added at '%.80s'",
                     of != NULL ? of : "");
 }
 

@@ -22,7 +22,7 @@ static cip_status open_boxes(cip_writer *w, cip_entry *e, cip_err *err)
     CIP_TRY(cip_writer_name(w, e, &e->form, err));
     if (!cip_boxes_can(&e->form))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected chunks of one length to be stored as they come");
+                        "expected chunks of equal length to store them one by one");
     const cip_boxes_of of = { .env = &w->env,
                               .form = &e->form,
                               .dtype = e->spec.dtype,

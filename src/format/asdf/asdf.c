@@ -91,7 +91,7 @@ static cip_status look_behind_index(asdf_file *f, cip_window *w, cip_err *err)
     if (end < in.len)
         cip_warn_lack(f->env, CIP_LACKS_BYTES, NULL, CIP_ERR_CORRUPT, f->blocks_end + end,
                       "block index",
-                      "expected the end of the file behind the block index, found %" PRIu64
+                      "expected the end of the file after the block index, found %" PRIu64
                       " other bytes; the index was not used",
                       left - end);
     return CIP_OK;
@@ -111,8 +111,7 @@ static cip_status walk_blocks(asdf_file *f, cip_window *w, cip_err *err)
         return st;
     if (walk.stopped != 0)
         cip_warn_lack(f->env, CIP_LACKS_BYTES, NULL, CIP_ERR_LIMIT, walk.stopped, "blocks",
-                      "searched %" PRIu64
-                      " MiB for the next block; what lies behind is not searched",
+                      "searched %" PRIu64 " MiB for the next block; the rest is not searched",
                       ASDF_SEARCH_MAX >> 20);
     if (f->index.at < f->blocks_end) { /* text in a block's data */
         cip_asdf_index_clear(f->env, &f->index);
@@ -124,8 +123,8 @@ static cip_status walk_blocks(asdf_file *f, cip_window *w, cip_err *err)
         CIP_TRY(look_at_padding(f, w, f->blocks.at[0].offset, err));
     if (f->sure < f->blocks.n)
         cip_warn(f->env, CIP_ERR_CORRUPT, f->blocks.at[f->sure].offset, "blocks",
-                 "found %zu blocks behind other bytes in which a block may be lost, and no index "
-                 "that fits: nobody can tell their numbers",
+                 "found %zu blocks after other bytes that may hold a lost block, and no valid "
+                 "index: the numbers of these blocks are unknown",
                  f->blocks.n - f->sure);
     return CIP_OK;
 }
@@ -169,14 +168,13 @@ cip_status cip_asdf_check_numbers(const asdf_file *f, cip_err *err)
         const char *damage = damage_of(f, i);
         if (damage != NULL)
             return cip_fail(err, CIP_ERR_CORRUPT, f->blocks.at[i].offset,
-                            "nothing is written over a file with a damaged block header (block "
-                            "%zu): %s",
-                            i, damage);
+                            "a file with a damaged block header is not changed (block %zu): %s", i,
+                            damage);
     }
     if (f->form_unsure && f->blocks.n != 0)
         return cip_fail(err, CIP_ERR_CORRUPT, f->blocks.at[0].offset,
-                        "nothing is written over a file of ASDF 0.1 whose blocks may be of another "
-                        "layout than %s: they end where none has its end",
+                        "a file of ASDF 0.1 whose blocks may not have layout %s is not changed: "
+                        "their ends do not match any layout",
                         f->blocks.form->name);
     if (f->sure < f->blocks.n)
         return cip_asdf_check_number(f, f->sure, err);

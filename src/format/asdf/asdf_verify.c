@@ -68,10 +68,10 @@ static void check_index(const asdf_file *f, const asdf_walk *walk, cip_report *r
         cip_report_fixable(rep, CIP_WARN, CIP_ERR_CORRUPT, x->at, x->len, "block index",
                            "the index is wrong or out of date and was not used: %s", x->why);
     if (x->state == ASDF_INDEX_GOOD && !same_blocks(&f->blocks, &walk->blocks))
-        cip_report_fixable(rep, CIP_WARN, CIP_ERR_CORRUPT, x->at, x->len, "block index",
-                           "expected the %zu blocks that the index lists, found %zu one behind the "
-                           "other",
-                           f->blocks.n, walk->blocks.n);
+        cip_report_fixable(
+            rep, CIP_WARN, CIP_ERR_CORRUPT, x->at, x->len, "block index",
+            "expected the %zu blocks that the index lists, found %zu one after the other",
+            f->blocks.n, walk->blocks.n);
 }
 
 static cip_status check_structure(asdf_file *f, cip_report *rep, cip_err *err)
@@ -105,7 +105,7 @@ static cip_status hash_job(void *arg, size_t i, cip_err *err)
 }
 
 static const char *const half_words[] = {
-    "the 64-bit checksum is no half of the MD5 of the used bytes: unverifiable",
+    "the 64-bit checksum is neither half of the MD5 of the used bytes: unverifiable",
     "the 64-bit checksum is the first half of the MD5 of the used bytes",
     "the 64-bit checksum is the second half of the MD5 of the used bytes",
 };
@@ -128,10 +128,10 @@ static void report_block(const asdf_file *f, size_t i, const asdf_summed *o, cip
         return;
     if (o->sum_legacy)
         cip_report_fixable(rep, CIP_NOTE, CIP_OK, at, ASDF_CHECKSUM_LEN, part.text,
-                           "the checksum is of the decoded bytes, as older writers had it");
+                           "the checksum is of the decoded bytes, as older programs write it");
     else if (!cip_asdf_sum_is_wrong(f, o))
         cip_report_add(rep, CIP_NOTE, CIP_OK, at, ASDF_CHECKSUM_LEN, part.text,
-                       "the MD5 that is stored is neither of the used nor of the decoded bytes, as "
+                       "the stored MD5 is neither of the used nor of the decoded bytes, as "
                        "in some files of March 2015: unverifiable");
     else
         cip_report_add(rep, CIP_BAD, CIP_ERR_CHECKSUM, at, ASDF_CHECKSUM_LEN, part.text, "%s",
@@ -192,7 +192,7 @@ static void check_integer(scalars *s, const cip_visit *v)
     if (a == NULL || a->st != CIP_OK || integer_matches(s->f, v->node, a, string))
         return;
     cip_report_add(s->rep, CIP_WARN, CIP_ERR_CORRUPT, s->f->tree_off + v->node->offset, 0, v->path,
-                   "the words of a core/integer are not the number that its string says");
+                   "the words of a core/integer differ from its string");
 }
 
 /* Whether the node was looked at before, by another of its paths (or there is no memory to tell).

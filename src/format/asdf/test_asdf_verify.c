@@ -140,8 +140,9 @@ static void wrong_sizes_and_truncation_are_bad(void **state)
     size_t at[3];
     make_two(&m, at);
     m.ptr[at[0] + 37] = 23;
-    assert_findings(&m, false, 1, 1,
-                    "BAD corrupt block 0: expected a data_size of 24 like the used size, found 23");
+    assert_findings(
+        &m, false, 1, 1,
+        "BAD corrupt block 0: expected a data_size of 24, equal to the used size, found 23");
     m.ptr[at[0] + 37] = 24;
     m.len = at[2] - 1;
     assert_findings(&m, true, 1, 0, "BAD truncated block 1: expected 24 bytes");

@@ -96,8 +96,7 @@ static cip_status add_array(cip_layout *l, const cip_b2_frame *f, cip_err *err)
     const cip_b2_store_kind *store = cip_b2_store_kind_of(f);
     if (store != NULL)
         cip_warn(l->env, CIP_ERR_UNSUPPORTED, f->base, NULL,
-                 "python-blosc2 keeps %s in this frame: they are shown as the bytes that they are "
-                 "stored as",
+                 "python-blosc2 stores %s in this frame: they are shown as stored bytes",
                  store->what);
     a->storage = (cip_storage){ .kind = CIP_STORAGE_OWN,
                                 .own = partial->kind != NULL ? partial->kind

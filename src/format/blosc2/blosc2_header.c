@@ -55,7 +55,7 @@ static cip_status check_lengths(const cip_b2_header *h, uint64_t total, cip_err 
                         total);
     if (h->frame_len - h->header_len < CIP_B2_TRAILER_MIN)
         return cip_fail(err, CIP_ERR_CORRUPT, AT_FRAME_LEN,
-                        "expected room for a trailer behind the header, found %" PRIu64 " bytes",
+                        "expected room for a trailer after the header, found %" PRIu64 " bytes",
                         h->frame_len - h->header_len);
     if (h->nbytes > INT64_MAX || h->cbytes > INT64_MAX)
         return cip_fail(err, CIP_ERR_CORRUPT, AT_NBYTES,
@@ -110,7 +110,7 @@ cip_status cip_b2_header_read(cip_bytes in, uint64_t total, cip_b2_header *out, 
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (p[marks[i].at] != marks[i].mark)
             return cip_fail(err, CIP_ERR_CORRUPT, marks[i].at,
-                            "expected the mark 0x%02x, found 0x%02x", marks[i].mark,
+                            "expected the type byte 0x%02x, found 0x%02x", marks[i].mark,
                             p[marks[i].at]);
     if (p[0x44] != 0xc2 && p[0x44] != 0xc3)
         return cip_fail(err, CIP_ERR_CORRUPT, 0x44, "expected true or false, found 0x%02x",
@@ -160,7 +160,7 @@ static cip_status get_value(const section *s, uint32_t at, cip_b2_meta *m, cip_e
 {
     if (at > s->in.len || s->in.len - at < 5 || s->in.ptr[at] != 0xc6)
         return cip_fail(err, CIP_ERR_CORRUPT, at,
-                        "expected the value of metalayer '%.*s' there, found none",
+                        "expected the value of metalayer '%.*s' at this place, found none",
                         (int)m->name.len, (const char *)m->name.ptr);
     uint32_t len = cip_load_u32(s->in.ptr + at + 1, true);
     if (len > s->in.len - at - 5)

@@ -23,7 +23,7 @@ static cip_status take_lengths(const cip_spec *spec, size_t option, int32_t ndim
     }
     return text == NULL || ndim != 0 || *text == '\0'
                ? CIP_OK
-               : cip_b2_bad_option(spec, option, "nothing, as there is no axis,", err);
+               : cip_b2_bad_option(spec, option, "no lengths, because the array has no axes,", err);
 }
 
 /* Bytes of so many items each way; more than INT64_MAX: UINT64_MAX. */
@@ -59,7 +59,7 @@ static cip_status count_chunks(cip_b2_how *how, cip_err *err)
 {
     if (how->nchunk > CIP_BLOSC_MAX_NBYTES / 8)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected at most %d chunks, found %" PRIu64 "; larger ones are fewer",
+                        "expected at most %d chunks, found %" PRIu64 "; use larger chunks",
                         CIP_BLOSC_MAX_NBYTES / 8, how->nchunk);
     return CIP_OK;
 }
@@ -117,7 +117,7 @@ static cip_status choose_bare(const cip_spec *spec, const cip_dtype *d, cip_b2_h
     if (cip_b2_given(spec, CIP_B2_OPTION_CHUNKS) != NULL ||
         cip_b2_given(spec, CIP_B2_OPTION_SPARSE) != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected no chunks and no folder for a file that is one chunk");
+                        "expected no chunks and no folder for a file of one chunk");
     if (how->nbytes > CIP_BLOSC_MAX_NBYTES)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected at most %d bytes for one chunk, found %" PRIu64
@@ -125,7 +125,8 @@ static cip_status choose_bare(const cip_spec *spec, const cip_dtype *d, cip_b2_h
                         CIP_BLOSC_MAX_NBYTES, how->nbytes);
     CIP_TRY(take_lengths(spec, CIP_B2_OPTION_BLOCKS, 1, block, err));
     if ((uint64_t)block[0] * d->itemsize > cip_max_u64(d->itemsize, how->nbytes))
-        return cip_b2_bad_option(spec, CIP_B2_OPTION_BLOCKS, "blocks within the chunk", err);
+        return cip_b2_bad_option(spec, CIP_B2_OPTION_BLOCKS, "blocks no larger than the chunk",
+                                 err);
     how->blosc.blocksize = (uint32_t)((uint64_t)block[0] * d->itemsize);
     how->chunk_size = cip_max_u64(how->nbytes, d->itemsize);
     how->nchunk = how->nbytes != 0;
@@ -198,7 +199,7 @@ cip_status cip_b2_choose_again(const cip_spec *spec, const cip_b2_frame *f, cip_
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         if (cip_b2_given(spec, fixed[i]) != NULL)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected no option %s: an update leaves it as it is",
+                            "the option %s cannot be changed by an update",
                             cip_b2_options[fixed[i]].key);
     CIP_TRY(cip_b2_choose_codec(spec, a->dtype, out, err));
     out->blosc.typesize = (uint32_t)f->h.typesize;

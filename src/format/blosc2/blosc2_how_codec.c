@@ -167,8 +167,7 @@ cip_status cip_b2_settle_codec(const cip_spec *spec, cip_b2_how *how, cip_err *e
             how->blosc = same;
         if (cip_b2_is_zfp(&same) && spec->notes != NULL)
             cip_report_add(spec->notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, NULL,
-                           "%s changes values and is not applied again: chunks that are encoded "
-                           "anew have %s",
+                           "%s changes values and is not applied again: rewritten chunks have %s",
                            cip_blosc_codec_name(same.compcode),
                            cip_blosc_codec_name(how->blosc.compcode));
     }

@@ -6,16 +6,15 @@
 #include "format/blosc_codec.h"
 
 const cip_format_option cip_b2_options[] = {
-    { "chunks", "A,B,...: the shape of chunks (boxes of about 4 MiB)" },
-    { "blocks", "A,B,...: the shape of the blocks in a chunk (boxes of about 128 KiB)" },
-    { "filter", "shuffle (the default), bitshuffle, bytedelta, delta, trunc_prec:BITS, "
-                "int_trunc:BITS, ndcell:SIDE, ndmean:SIDE, several in a row: delta+shuffle, or "
-                "shuffle,delta in the "
-                "order that serves; none" },
-    { "split", "always, never or auto (the default): blocks as one stream for each byte of an "
-               "element" },
-    { "dict", "yes: each chunk with a dictionary of its own (zstd, lz4, lz4hc)" },
-    { "sparse", "yes: a folder with a file for each chunk" },
+    { "chunks", "A,B,...: shape of the chunks (default: about 4 MiB)" },
+    { "blocks", "A,B,...: shape of the blocks in a chunk (default: about 128 KiB)" },
+    { "filter", "shuffle (default), bitshuffle, bytedelta, delta, trunc_prec:BITS, int_trunc:BITS, "
+                "ndcell:SIDE, ndmean:SIDE or none; several: delta+shuffle, or shuffle,delta for "
+                "any order that works" },
+    { "split", "always, never or auto (default): compress each byte of the elements as a stream of "
+               "its own" },
+    { "dict", "yes: train a dictionary for each chunk (zstd, lz4, lz4hc)" },
+    { "sparse", "yes: write a folder with one file per chunk" },
     { NULL, NULL },
 };
 
@@ -62,7 +61,7 @@ cip_status cip_b2_take_sparse(const cip_spec *spec, bool *sparse, cip_err *err)
     if (*sparse == cip_b2_is_sparse(spec))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "expected the option %s of the file, found it of an array",
+                    "the option %s applies to the whole file, not to one array",
                     cip_b2_options[CIP_B2_OPTION_SPARSE].key);
 }
 
@@ -85,12 +84,12 @@ void cip_b2_check_array(const cip_spec *spec, const cip_spec_array *a, cip_repor
     if (bare && a->ndim != 1)
         tell(loss, CIP_BAD, a, "a chunk has one axis; a .b2nd file has any");
     if (bare && a->dtype->kind != CIP_U8)
-        tell(loss, CIP_WARN, a, "the type is lost: a chunk is bytes to who reads it");
+        tell(loss, CIP_WARN, a, "the element type is lost: a bare chunk does not record it");
     if (!bare && spec->kind != NULL && a->ndim != 1)
         tell(loss, CIP_BAD, a, "a plain frame has one axis; a .b2nd file has any");
     if (!bare && spec->kind != NULL && a->dtype->kind != CIP_U8 && a->dtype->kind != CIP_OPAQUE)
         tell(loss, CIP_WARN, a,
-             "the type is lost: a plain frame says nothing but the size of its items");
+             "the element type is lost: a plain frame records only the size of its items");
     if (a->ndim > CIP_B2_MAX_NDIM)
         tell(loss, CIP_BAD, a, "a Blosc2 array has at most 16 axes");
     if (filter != NULL)

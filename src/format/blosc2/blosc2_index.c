@@ -61,7 +61,7 @@ static cip_status look_constant(cip_b2_index *x, const cip_blosc_head *head, cip
     CIP_TRY(cip_space_read_at(&how, x->space, 0, x->value, x->width, err));
     if (x->n > 1 && (x->value[x->width - 1] & 0x80) == 0)
         return cip_fail(err, CIP_ERR_CORRUPT, x->base + x->at,
-                        "expected chunks at places of their own, found %" PRIu64 " at one", x->n);
+                        "expected one chunk at each position, found %" PRIu64 " at the same", x->n);
     return CIP_OK;
 }
 
@@ -121,8 +121,7 @@ cip_status cip_b2_index_open(cip_b2_index *x, uint64_t end, cip_err *err)
         return CIP_OK;
     if (h->nbytes == 0)
         return cip_fail(err, CIP_ERR_CORRUPT, x->base + 0x1E,
-                        "expected a trailer where no data have chunks, found %" PRIu64
-                        " other bytes",
+                        "expected a trailer after the chunks, found %" PRIu64 " other bytes",
                         end - x->at);
     if (!h->sparse && h->cbytes > end - x->at)
         return cip_fail(err, CIP_ERR_CORRUPT, x->base + 0x27,
@@ -220,8 +219,7 @@ static cip_status judge(const cip_b2_index *x, uint64_t i, const uint8_t *raw, c
         out->special = special[top & 7];
         if (out->special == CIP_BLOSC_NOT_SPECIAL || (top & 0x78) != 0)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected an offset or a known special value, found the mark 0x%02x",
-                            top);
+                            "expected an offset or a known special value, found 0x%02x", top);
         return CIP_OK;
     }
     for (uint32_t k = 8; k < x->width; k++)
@@ -347,7 +345,7 @@ static cip_status read_head(cip_b2_index *x, const cip_b2_entry *e, bool documen
                         where.len, head->cbytes);
     if ((head->cbytes - 64) / STORED_MAX > head->nbytes && head->cbytes > 64)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a chunk about as short as its %" PRIu32
+                        "expected a chunk not much larger than its %" PRIu32
                         " decoded bytes, found one of %" PRIu32,
                         head->nbytes, head->cbytes);
     where.len = head->cbytes;
@@ -422,7 +420,7 @@ static cip_status measure(cip_b2_index *x, cip_err *err)
         CIP_GO(cip_b2_index_entry(x, i, &e, err));
         if (e.special != CIP_BLOSC_NOT_SPECIAL)
             CIP_GO(cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "chunk %" PRIu64 " is special and of no size", i));
+                            "chunk %" PRIu64 " has a special value, but no size", i));
         CIP_GO(cip_b2_index_head(x, i, &e, &head, &c, err));
         start[i + 1] = start[i] + head.nbytes; /* at most 2^31 times 2^31 */
     }

@@ -180,7 +180,7 @@ static cip_status parse_dtype(cip_arena *a, const cip_b2_nd *nd, const cip_dtype
                               cip_err *err)
 {
     if (!nd->has_dtype)
-        return cip_fail(err, CIP_ERR_FORMAT, CIP_NO_OFFSET, "there is no dtype");
+        return cip_fail(err, CIP_ERR_FORMAT, CIP_NO_OFFSET, "the file has no dtype");
     if (nd->dtype_format != DTYPE_NUMPY)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "dtype of the unknown format %u",
                         nd->dtype_format);

@@ -22,12 +22,12 @@ static const struct {
 
 /* As python-blosc2 looks for them, one after the other. */
 static const cip_b2_store_kind stores[] = {
-    { "b2embed", "embedstore", "frames of other arrays, one behind the other (EmbedStore)" },
-    { "b2dict", "dictstore", "frames of other arrays, one behind the other (DictStore)" },
-    { "b2tree", "treestore", "frames of other arrays, one behind the other (TreeStore)" },
-    { "listarray", "listarray", "lists of Python, packed (ListArray)" },
-    { "batcharray", "batcharray", "batches of Python objects, packed (BatchArray)" },
-    { "vlarray", "objectarray", "Python objects, packed (ObjectArray)" },
+    { "b2embed", "embedstore", "frames of other arrays, one after the other (EmbedStore)" },
+    { "b2dict", "dictstore", "frames of other arrays, one after the other (DictStore)" },
+    { "b2tree", "treestore", "frames of other arrays, one after the other (TreeStore)" },
+    { "listarray", "listarray", "packed Python lists (ListArray)" },
+    { "batcharray", "batcharray", "packed batches of Python objects (BatchArray)" },
+    { "vlarray", "objectarray", "packed Python objects (ObjectArray)" },
 };
 
 const cip_b2_store_kind *cip_b2_store_kind_of(const cip_b2_frame *f)
@@ -53,7 +53,7 @@ static void find_kind(const cip_layout *l, const cip_b2_frame *f, cip_b2_partial
         const cip_node *kind =
             marker != NULL && marker->type == CIP_NODE_MAP ? cip_map_get(marker, "kind") : NULL;
         h->kind = "b2o";
-        h->what = "an object of python-blosc2 that is not known here";
+        h->what = "a python-blosc2 object of an unknown kind";
         for (size_t i = 0; kind != NULL && i < sizeof objects / sizeof objects[0]; i++)
             if (cip_node_is_string(kind, objects[i].kind)) {
                 h->kind = objects[i].kind;
@@ -145,7 +145,7 @@ cip_status cip_b2_partial_fail(const cip_b2_partial *h, cip_err *err)
 {
     if (!h->cache)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected data, found %s (%s): the file has none of its own", h->what,
+                        "expected data, found %s (%s): the file itself contains none", h->what,
                         h->kind);
     return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "%s", cip_b2_partial_missing);
 }

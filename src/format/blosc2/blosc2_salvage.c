@@ -380,21 +380,21 @@ cip_status cip_b2_salvage(cip_b2_frame *f, uint64_t len, cip_err *err)
     if (st == CIP_ERR_NOT_FOUND)
         return cip_fail(
             err, CIP_ERR_CORRUPT, f->base + f->h.header_len,
-            "expected a whole index, found none: the order of the chunks is not known%s",
-            in_order ? ", nor do they lie one behind the other" : "");
+            "expected an undamaged index, found none: the order of the chunks is unknown%s",
+            in_order ? ", and they are not stored one after the other" : "");
     if (st != CIP_OK)
         return cip_fail(err, st, CIP_NO_OFFSET, "looking for the index");
     cip_env *env = s.f->layout->env;
     if (in_order)
         cip_warn(env, CIP_ERR_CORRUPT, s.f->base + s.at, "index",
                  "the index is lost: %" PRIu64
-                 " chunks are taken in the order of the file, which is right only where chunks "
-                 "were never but appended, none of them special",
+                 " chunks are taken in the order of the file, which is right only if all chunks "
+                 "were appended and none has a special value",
                  s.n);
     else
         cip_warn(env, CIP_ERR_CORRUPT, s.f->base + s.at, "index",
-                 "the frame does not agree with itself, as an update that was cut off leaves it: "
-                 "the index found here has %" PRIu64 " chunks, which are taken",
+                 "the frame contradicts itself, as after an interrupted update: the %" PRIu64
+                 " chunks of the index found here are used",
                  s.n);
     f->index.len = s.end - s.at;
     f->h.frame_len = s.end + s.trailer;

@@ -22,8 +22,8 @@ static cip_status read_tensor(cip_layout *l, const cip_b2_frame *f, const cip_no
     if (!cip_shape_nelem(ndim, shape, &n) || cip_mul_overflow(n, d->itemsize, &n) ||
         n != f->h.nbytes)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected elements of '%s' that take %" PRIu64
-                        " bytes, found another shape",
+                        "expected elements of '%s' of %" PRIu64
+                        " bytes in all, found a different shape",
                         d->name, f->h.nbytes);
     CIP_TRY(cip_view_c_order(ndim, shape, d->itemsize, &view, err));
     a->dtype = d;

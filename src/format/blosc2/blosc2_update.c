@@ -69,9 +69,10 @@ cip_status cip_b2_update_check(const cip_b2_frame *f, cip_err *err)
 {
     const cip_b2_index *x = &f->index;
     if (x->partial.kind != NULL)
-        return unable(err, "a frame that holds all of its array", x->partial.what);
+        return unable(err, "a frame that holds its whole array", x->partial.what);
     if (x->n != 0 && (x->document || f->trailer.wrapped))
-        return unable(err, "a frame as libblosc2 writes it", "one laid out as documents say");
+        return unable(err, "a frame as libblosc2 writes it",
+                      "a frame in the layout of the specification");
     if (x->n != 0 && x->width != 8)
         return unable(err, "an index of 64-bit offsets", "one of another width");
     return CIP_OK;
@@ -81,7 +82,7 @@ cip_status cip_b2_update_check(const cip_b2_frame *f, cip_err *err)
 static cip_status check_frame(const cip_b2_frame *f, cip_err *err)
 {
     if (cip_b2_store_kind_of(f) != NULL)
-        return unable(err, "a frame of elements", cip_b2_store_kind_of(f)->what);
+        return unable(err, "a frame of plain elements", cip_b2_store_kind_of(f)->what);
     if (f->index.n != 0 && f->h.chunksize == 0)
         return unable(err, "chunks of one length", "a frame of chunks of different lengths");
     if (f->h.vl)
@@ -94,9 +95,9 @@ static cip_status check_shape(const cip_b2_state *u, cip_change_kind kind, cip_e
     const bool tensor = u->f->nd_meta == NULL && cip_b2_meta_find(&u->f->vlmeta, "__pack_tensor__");
     if (kind != CIP_CHANGE_ELEMENTS && tensor)
         return unable(err, "an array whose shape can change",
-                      "a tensor, whose shape stands in a vlmetalayer");
+                      "a tensor, whose shape is stored in a vlmetalayer");
     if (u->f->nd.unset && u->array->dtype->kind == CIP_OPAQUE)
-        return unable(err, "an array that says the size of its elements", "none");
+        return unable(err, "an array with a known element size", "none");
     return CIP_OK;
 }
 
@@ -108,11 +109,12 @@ static cip_status check_cut(const cip_b2_state *u, uint64_t nbytes, cip_err *err
     const uint64_t item = u->array->view.itemsize, chunk = u->f->h.chunksize;
     if (u->f->nd_meta != NULL || chunk == 0 || item == 0 || chunk % item == 0 || nbytes <= chunk)
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected chunks of whole items, found chunks of %" PRIu64
-                    " bytes and items of %" PRIu64 ": such a frame is changed while one chunk "
-                    "holds all items (at most %" PRIu64 "); convert it to change it",
-                    chunk, item, chunk / item);
+    return cip_fail(
+        err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+        "expected chunks of whole items, found chunks of %" PRIu64 " bytes and items of %" PRIu64
+        ": such a frame can be changed only while one chunk holds all items (at most %" PRIu64
+        "); convert it first",
+        chunk, item, chunk / item);
 }
 
 /* Bytes that are no whole items are read as bytes; with others added, they would become items. */
@@ -121,10 +123,11 @@ static cip_status check_items(const cip_b2_state *u, uint64_t nbytes, cip_err *e
     const uint64_t each = u->f->h.typesize;
     if (u->f->nd_meta != NULL || u->array->view.itemsize == each || nbytes % each != 0)
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a number of bytes that is no multiple of the frame's typesize of "
-                    "%" PRIu64 ", as it is now, found %" PRIu64 ": its bytes would become items",
-                    each, nbytes);
+    return cip_fail(
+        err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+        "expected a number of bytes that is not a multiple of the frame's typesize of %" PRIu64
+        ", as now, found %" PRIu64 ": its bytes would become items",
+        each, nbytes);
 }
 
 cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind kind,
@@ -196,7 +199,7 @@ static cip_status make_header(cip_b2_state *u, parts *p, cip_err *err)
     const bool moves = !same_room(&f->meta, &u->meta);
     if (moves && f->index.document)
         return unable(err, "offsets that count from the header's end",
-                      "such from the frame's beginning: the header keeps its length");
+                      "offsets from the start of the frame, so the header must keep its length");
     p->nbytes = u->c != NULL ? u->how.nbytes : f->h.nbytes;
     p->anew = moves || p->nbytes == 0 || f->h.sparse || u->packs;
     CIP_TRY(cip_buf_add(&p->header, f->header.ptr, moves ? CIP_B2_HEADER_MIN : f->header.len, err));
@@ -375,12 +378,11 @@ static cip_status check_file(const cip_b2_state *u, cip_err *err)
 {
     const uint64_t size = u->f->in->len, len = u->f->h.frame_len;
     if (u->f->h.sparse && !cip_io_is_folder(u->l->io))
-        return unable(err, "the folder of a sparse frame", "its index, which was opened alone");
+        return unable(err, "the folder of a sparse frame", "its index, which was opened by itself");
     if (u->f->base == 0 && size == len)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, u->f->base + len,
-                    "expected a file that is the frame and nothing else, found %" PRIu64
-                    " bytes beside it",
+                    "expected a file that contains only the frame, found %" PRIu64 " more bytes",
                     size - len);
 }
 

@@ -54,7 +54,7 @@ static cip_status find_extents(const cip_b2_state *u, extents *e, cip_err *err)
     for (size_t k = 1; k < e->n; k++)
         if (e->at[k].at - e->at[k - 1].at < e->at[k - 1].len)
             return cip_fail(err, CIP_ERR_CORRUPT, e->at[k].at,
-                            "expected chunks apart, found two with the same bytes");
+                            "expected separate chunks, found two that share bytes");
     return CIP_OK;
 }
 
@@ -63,7 +63,7 @@ static uint64_t tell_hole(uint64_t from, uint64_t to, cip_report *report)
     if (to <= from)
         return 0;
     cip_report_add(report, CIP_NOTE, CIP_OK, from, to - from, "chunks",
-                   "%" PRIu64 " bytes from %" PRIu64 " on, which belong to no chunk, are dropped",
+                   "%" PRIu64 " bytes from %" PRIu64 " on, which belong to no chunk, are removed",
                    to - from, from);
     return to - from;
 }
@@ -135,7 +135,7 @@ static cip_status drop_file(files *f, const char *name, cip_err *err)
     gone->next = u->gone;
     u->gone = gone;
     cip_report_add(f->report, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "chunks",
-                   "%s, which the index does not name, is dropped", name);
+                   "%s, which the index does not list, is removed", name);
     return CIP_OK;
 }
 

@@ -122,8 +122,8 @@ cip_status cip_b2_sparse_check_links(const cip_b2_state *u, cip_err *err)
         st = cip_io_list(u->l->io, "", CIP_IO_LINKS, see_link, &x, &why);
     if (x.found)
         st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                      "'%.80s' is a symbolic link: chunks change only where each is a file of its "
-                      "own; a copy (convert) has such",
+                      "'%.80s' is a symbolic link: chunks can be changed only if each is a regular "
+                      "file; convert the array to a new folder first",
                       x.name);
     else if (st == CIP_ERR_UNSUPPORTED) /* not every store can list */
         st = CIP_OK;
@@ -198,7 +198,7 @@ cip_status cip_b2_sparse_files(const cip_b2_state *u, const cip_b2_places *p, ci
     for (size_t i = 0; i < p->n; i++) {
         if (p->chunk[i].at >= CIP_IO_NUMBERS)
             CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected numbers of chunk files that are free, found all in use"));
+                            "expected an unused number for a chunk file, found all in use"));
         cip_b2_member_name(NULL, p->chunk[i].at, NULL, name);
         CIP_GO(cip_revision_create(r, name, &p->chunk[i].bytes, err));
         *cbytes += p->chunk[i].bytes.len;

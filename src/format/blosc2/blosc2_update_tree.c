@@ -105,9 +105,9 @@ static cip_status find(cip_b2_state *u, const char *path, place *p, cip_err *err
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a metalayer, as vlmeta/NAME or meta/NAME, found '%.120s'", path);
     if (p->trailer && !u->f->vlmeta_read)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected vlmetalayers that can be read, found damaged ones, which a "
-                        "change would drop");
+        return cip_fail(
+            err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+            "expected readable vlmetalayers, found damaged ones, which a change would lose");
     p->list = list_of(u, p->trailer);
     look(u, p);
     return CIP_OK;
@@ -131,7 +131,7 @@ static cip_status expect_free(const place *p, cip_bytes name, cip_err *err)
     if (!is_protected(name))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "%s/%.*s describes the array's data: it is not changed as metadata",
+                    "%s/%.*s describes the array's data and cannot be changed as metadata",
                     list_name[p->trailer], (int)name.len, (const char *)name.ptr);
 }
 
@@ -201,8 +201,8 @@ static cip_status expect_known(const cip_b2_state *u, const place *p, cip_err *e
         st = cip_msgpack_write(p->map->pair[p->at].value, &how, &packed, err);
     if (st == CIP_OK && (was.len != packed.len || memcmp(was.ptr, packed.ptr, was.len) != 0))
         st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                      "%s/%.*s holds more than the tree shows of it, which a change within would "
-                      "lose: set it as a whole",
+                      "%s/%.*s holds more than the tree shows; a change inside would lose that: "
+                      "set all of it",
                       list_name[p->trailer], (int)p->list->at[p->at].name.len,
                       (const char *)p->list->at[p->at].name.ptr);
     cip_mem_put(&u->env->mem, own);
@@ -241,7 +241,7 @@ cip_status cip_b2_update_set(void *state, const char *path, const cip_node *valu
                         "expected a value that msgpack can hold, found %s",
                         (how.lost & CIP_MSGPACK_TAGS) != 0 ? "a tag"
                         : (how.lost & CIP_MSGPACK_KEYS) != 0
-                            ? "a key that is no text, which python-blosc2 does not read"
+                            ? "a key that is not text, which python-blosc2 cannot read"
                             : "a time, or an integer beyond 64 bits (quoted, they are texts)");
     if (n > CIP_B2_VALUE_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
@@ -346,7 +346,7 @@ static cip_status may_move(cip_b2_state *u, const place *from, const place *to, 
     CIP_TRY(expect_there(u, from->path, err));
     CIP_TRY(expect_free(from, from->list->at[from->at].name, err));
     if (is_within(to, from))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' lies in what is moved",
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' is inside the moved node",
                         to->path);
     if (!replace && cip_tree_get(u->tree.root, to->path, NULL) != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' exists", to->path);

@@ -140,7 +140,7 @@ static const char *had_enough(const check *c)
     if (c->nbad >= BAD_MAX)
         return "too many chunks cannot be read";
     if (x->numbered == NULL && c->ndata > c->f->h.cbytes / CIP_BLOSC_MIN_HEADER)
-        return "there are more chunks than their bytes have room for";
+        return "there are more chunks than fit into the bytes";
     if (x->numbered != NULL && c->nplace == PLACES_MAX)
         return "there are too many chunk files";
     return NULL;
@@ -158,7 +158,7 @@ static cip_status check_chunks(check *c, cip_err *err)
     }
     if (why != NULL)
         cip_report_add(c->rep, CIP_BAD, CIP_ERR_CORRUPT, x->base + x->at, x->len, "index",
-                       "%s; the rest is not looked at", why);
+                       "%s; the rest is not checked", why);
     return CIP_OK;
 }
 
@@ -183,7 +183,7 @@ static void compare_places(check *c)
         if (p[k].at < end && k != 0)
             cip_report_add(c->rep, CIP_BAD, CIP_ERR_CORRUPT, c->f->base + p[k].at, p[k].len,
                            chunk_name(p[k].i).text,
-                           "expected chunks apart, found bytes of chunk %" PRIu64 " in it",
+                           "expected separate chunks, found bytes of chunk %" PRIu64 " in this one",
                            p[k - 1].i);
         if (p[k].at > end)
             holes += p[k].at - end;
@@ -196,7 +196,7 @@ static void compare_places(check *c)
     if (holes != 0 && c->f->index.partial.kind == NULL && c->nplace < PLACES_MAX &&
         c->f->index.numbered == NULL)
         cip_report_add(c->rep, CIP_NOTE, CIP_OK, c->f->base, 0, "chunks",
-                       "%" PRIu64 " bytes belong to no chunk, as updates leave them", holes);
+                       "%" PRIu64 " bytes belong to no chunk, as after updates", holes);
 }
 
 static void compare_lengths(check *c)
@@ -209,11 +209,11 @@ static void compare_lengths(check *c)
     if (f->nd_meta != NULL && x->n != 0 && f->h.blocksize != block)
         cip_report_fixable(c->rep, CIP_WARN, CIP_ERR_CORRUPT, f->base + 0x35, 4, "header",
                            "expected blocks of %" PRIu64 " bytes for their shape, found %" PRIu64
-                           ": python-blosc2 does not slice it",
+                           ": python-blosc2 cannot slice it",
                            block, f->h.blocksize);
     if (x->n == 0 && f->h.cbytes != 0)
         cip_report_fixable(c->rep, CIP_NOTE, CIP_OK, f->base + 0x27, 8, "header",
-                           "%" PRIu64 " bytes of chunks that are no more: the array was emptied",
+                           "%" PRIu64 " bytes of removed chunks: the array was emptied",
                            f->h.cbytes);
     if (x->n != 0 && x->width != 4u << f->h.width_code)
         cip_report_fixable(c->rep, CIP_WARN, CIP_ERR_CORRUPT, f->base + 0x19, 1, "header",
@@ -225,13 +225,13 @@ static void compare_lengths(check *c)
                            c->nbytes);
     if (x->document || f->trailer.wrapped)
         cip_report_add(c->rep, CIP_NOTE, CIP_OK, f->base, 0, "frame",
-                       "document layout: %s, which libblosc2 does not read",
-                       x->document ? "offsets count from the frame's beginning"
-                                   : "the vlmetalayers lie in a bin32");
+                       "layout of the specification: %s, which libblosc2 cannot read",
+                       x->document ? "offsets count from the start of the frame"
+                                   : "the vlmetalayers are stored as bin32");
     uint64_t rest = f->in->len - f->base - f->h.frame_len;
     if (rest != 0 && f->base == 0)
         cip_report_add(c->rep, CIP_NOTE, CIP_OK, f->h.frame_len, rest, "frame",
-                       "%" PRIu64 " bytes behind the frame", rest);
+                       "%" PRIu64 " bytes after the frame", rest);
 }
 
 static cip_status verify_frame(check *c, bool deep, cip_err *err)

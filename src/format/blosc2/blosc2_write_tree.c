@@ -43,7 +43,7 @@ static cip_status pack(const keeper *k, const char *name, const cip_node *n, cip
     *value = (cip_bytes){ NULL, 0 };
     cip_status st = cip_msgpack_write(n, &how, &out, &why);
     if (st == CIP_ERR_LIMIT)
-        tell(k, name, "metadata are lost that are too many, or nested too deep, for msgpack");
+        tell(k, name, "metadata are lost: too many values, or nested too deep, for msgpack");
     if (st == CIP_OK && (how.lost & CIP_MSGPACK_TAGS) != 0)
         tell(k, name, "tags of metadata are lost: msgpack has none");
     if (st == CIP_OK && (how.lost & CIP_MSGPACK_TYPES) != 0)
@@ -51,8 +51,8 @@ static cip_status pack(const keeper *k, const char *name, const cip_node *n, cip
     const bool keys = st == CIP_OK && (how.lost & CIP_MSGPACK_KEYS) != 0;
     if (keys)
         tell(k, name,
-             "metadata are lost that have keys which are no text: python-blosc2 could read no "
-             "vlmetalayer then");
+             "metadata are lost: keys are not text, and python-blosc2 could not read any "
+             "vlmetalayer");
     if (st == CIP_OK && !keys)
         st = cip_arena_copy(k->arena, (const char *)out.ptr, out.len, &copy, &why);
     if (st == CIP_OK && !keys)
@@ -117,9 +117,9 @@ static bool may_name(const keeper *k, const cip_node *key)
     const char *text = key->type == CIP_NODE_STRING ? key->text : "";
     if (key->type != CIP_NODE_STRING || key->len == 0 || key->len > CIP_B2_NAME_MAX ||
         strlen(text) != key->len)
-        tell(k, text, "metadata are lost whose name is no text of 1 to 31 bytes");
+        tell(k, text, "metadata are lost: the name is not text of 1 to 31 bytes");
     else if (cip_b2_is_object(text, key->len))
-        tell(k, text, "this metalayer is lost: it says that the frame is more than an array");
+        tell(k, text, "this metalayer is lost: it declares that the frame is not a plain array");
     else
         return true;
     return false;
@@ -139,7 +139,7 @@ static cip_status take_map(const keeper *k, const char *name, const cip_node *ma
             !may_name(k, key))
             continue;
         if (out->n == most || names + key->len + 6 > NAMES_MAX) {
-            tell(k, key->text, "metadata are lost: there are more than a frame holds");
+            tell(k, key->text, "metadata are lost: there are more than a frame can hold");
             continue;
         }
         CIP_TRY(take_value(k, name, key, value, &bytes, err));
@@ -157,11 +157,10 @@ void cip_b2_tell_many(cip_report *notes, size_t vlmetalayers)
 {
     enum { PEER_MAX = 16 };
     if (notes != NULL && vlmetalayers > PEER_MAX)
-        cip_report_add(
-            notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "vlmeta",
-            "python-blosc2 4.14 reads frames of over %d vlmetalayers, but damages what it "
-            "changes of them; this one has %zu",
-            PEER_MAX, vlmetalayers);
+        cip_report_add(notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "vlmeta",
+                       "python-blosc2 4.14 reads frames of more than %d vlmetalayers, but damages "
+                       "those that it changes; this one has %zu",
+                       PEER_MAX, vlmetalayers);
 }
 
 /* --- the tree --------------------------------------------------------------------------------- */

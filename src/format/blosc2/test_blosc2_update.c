@@ -284,8 +284,9 @@ static void frames_of_another_form_are_refused_by_name(void **state)
           .meta = { "\xc0" },
           .meta_len = { 1 } },
     };
-    static const char *const expected[] = { "different lengths", "64-bit", "64-bit",    "documents",
-                                            "documents",         "lazy",   "EmbedStore" };
+    static const char *const expected[] = { "different lengths", "64-bit",        "64-bit",
+                                            "specification",     "specification", "lazy",
+                                            "EmbedStore" };
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         b2_bytes b = b2_build(&row[i]);
         assert_int_equal(try_rows((cip_bytes){ b.ptr, b.len }, expected[i], NULL),
@@ -346,7 +347,7 @@ static void bytes_that_are_no_items_become_none(void **state)
             assert_memory_equal(back, raw, sizeof back);
         }
         if (more == 11)
-            assert_non_null(strstr(j.err.text, "typesize of 3, as it is now, found 15"));
+            assert_non_null(strstr(j.err.text, "typesize of 3, as now, found 15"));
         job_close(&j);
         free(b.ptr);
     }
@@ -358,7 +359,7 @@ static void bytes_behind_the_frame_are_kept_by_refusing(void **state)
     (void)state;
     b2_bytes b = b2_build(&list);
     b2_put(&b, "others", 6);
-    assert_int_equal(try_rows((cip_bytes){ b.ptr, b.len }, "6 bytes beside", NULL),
+    assert_int_equal(try_rows((cip_bytes){ b.ptr, b.len }, "6 more bytes", NULL),
                      CIP_ERR_UNSUPPORTED);
     free(b.ptr);
 }

@@ -125,8 +125,8 @@ static void each_hole_is_told(void **state)
     b2_bytes b = b2_build(&m);
     assert_int_equal(job_open(&j, (cip_bytes){ b.ptr, b.len }, NULL), CIP_OK);
     assert_int_equal(defrag(&j, &t), CIP_OK);
-    assert_string_equal(t.text, "3 bytes from 97 on, which belong to no chunk, are dropped\n"
-                                "3 bytes from 172 on, which belong to no chunk, are dropped\n");
+    assert_string_equal(t.text, "3 bytes from 97 on, which belong to no chunk, are removed\n"
+                                "3 bytes from 172 on, which belong to no chunk, are removed\n");
     job_close(&j);
     free(b.ptr);
 }

@@ -509,7 +509,7 @@ static void frames_laid_out_as_documents_say_keep_the_length_of_their_header(voi
     stop(&j, &f);
     start(&j, &f);
     OK(&j, set(&j, "meta/new", "K"));
-    refused(&j, job_finish(&j), CIP_ERR_UNSUPPORTED, "keeps its length");
+    refused(&j, job_finish(&j), CIP_ERR_UNSUPPORTED, "keep its length");
     stop(&j, &f);
 }
 

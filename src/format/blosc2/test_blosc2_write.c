@@ -317,7 +317,7 @@ static void options_that_cannot_be_are_refused(void **state)
           NULL,
           0,
           CIP_ERR_ARG,
-          "expected delta as the first filter, if at all, found 5" },
+          "expected the filter delta only in first place, found 5" },
         { { NULL, NULL, "trunc_prec:5" },
           NULL,
           0,
@@ -436,13 +436,13 @@ static void what_a_frame_cannot_hold_is_named(void **state)
         { array_of(CIP_U8, 2, many), "b2frame", NULL, 0, 1,
           "a plain frame has one axis; a .b2nd file has any\n" },
         { array_of(CIP_F32, 1, many), "b2frame", NULL, 1, 0,
-          "the type is lost: a plain frame says nothing but the size of its items\n" },
+          "the element type is lost: a plain frame records only the size of its items\n" },
         { array_of(CIP_F32, 1, many), NULL, lossy, 1, 0,
           "the filter trunc_prec loses bits of the elements\n" },
         { array_of(CIP_U8, 1, many), "b2chunk", NULL, 0, 0, "" },
         { array_of(CIP_F32, 2, many), "blosc", NULL, 1, 1,
           "a chunk has one axis; a .b2nd file has any\n"
-          "the type is lost: a chunk is bytes to who reads it\n" },
+          "the element type is lost: a bare chunk does not record it\n" },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         cip_spec spec = spec_of(&row[i].a, row[i].option);

@@ -123,7 +123,7 @@ static cip_status add_array(cip_layout *l, cip_bp_file *f, const cip_node **meta
 static cip_status chunk_fact(cip_layout *l, const cip_bp_header *h, cip_err *err)
 {
     if (h->nchunk < 0)
-        return cip_layout_add_fact(l, "chunks", err, "as many as there are");
+        return cip_layout_add_fact(l, "chunks", err, "one for each chunk");
     if (h->chunk_size < 0)
         return cip_layout_add_fact(l, "chunks", err, "%" PRId64 " of different sizes", h->nchunk);
     return cip_layout_add_fact(l, "chunks", err, "%" PRId64 " of %" PRId64 " bytes", h->nchunk,

@@ -67,13 +67,13 @@ static cip_status check_place(const cip_bp_file *f, uint64_t i, const cip_blosc_
     uint64_t most = i + 1 < t->nfound && t->at[i + 1] <= size ? t->at[i + 1] : size;
     if (t->at[i] < cip_max_u64(least, f->chunks_at))
         return cip_fail(err, CIP_ERR_CORRUPT, t->at[i],
-                        "expected a chunk at %" PRIu64 " or behind, found it at %" PRIu64,
+                        "expected a chunk at %" PRIu64 " or later, found it at %" PRIu64,
                         cip_max_u64(least, f->chunks_at), t->at[i]);
     if (t->at[i] <= most && nbytes <= most - t->at[i])
         return CIP_OK;
     return cip_fail(err, most == size ? CIP_ERR_TRUNCATED : CIP_ERR_CORRUPT, most,
-                    "expected a chunk with %" PRIu64 " bytes at %" PRIu64 " to end at %" PRIu64
-                    " or before",
+                    "expected the chunk of %" PRIu64 " bytes at %" PRIu64 " to end at %" PRIu64
+                    " or earlier",
                     nbytes, t->at[i], most);
 }
 
@@ -351,7 +351,7 @@ static void tell_lack(cip_bp_file *f, const cip_err *why)
         cip_warn(f->layout->env, t->why, why->offset, "chunks", "%.160s", why->text);
     else if (t->nfound < t->n)
         cip_warn(f->layout->env, t->why, CIP_NO_OFFSET, "chunks",
-                 "expected %" PRIu64 " bytes as the metadata say, found fewer", t->raw_len);
+                 "expected %" PRIu64 " bytes, as in the metadata, found fewer", t->raw_len);
 }
 
 static cip_status find_chunks(search *s, bool sized, uint64_t nbytes, cip_err *err)
@@ -377,12 +377,12 @@ static cip_status find_chunks(search *s, bool sized, uint64_t nbytes, cip_err *e
         if (!ends && !force && why.code != CIP_OK) {
             if (f->h.nchunk < 0)
                 return cip_fail(err, CIP_ERR_CORRUPT, f->chunks.end,
-                                "expected chunks up to the end, found other bytes behind %" PRIu64
-                                " (%.120s); forced, these are read",
+                                "expected chunks up to the end, found other bytes after %" PRIu64
+                                " (%.120s); the chunks before them are read (forced)",
                                 found, why.text);
             return cip_fail(err, (cip_status)why.code, why.offset,
                             "expected %" PRId64 " chunks, found %" PRIu64
-                            " (%.120s); forced, these are read",
+                            " (%.120s); these are read (forced)",
                             f->h.nchunk, found, why.text);
         }
         CIP_TRY(measure(s, err));

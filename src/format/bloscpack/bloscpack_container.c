@@ -134,7 +134,8 @@ static cip_status check_stored(const cip_bp_container *c, const cip_bp_piece *p,
     return memcmp(digest, bytes + len, cip_sum_size(p->sum)) == 0
                ? CIP_OK
                : cip_fail(err, CIP_ERR_CHECKSUM, p->bytes.off,
-                          "expected the %s of the chunk, found another", cip_sum_name(p->sum));
+                          "%s mismatch: the chunk does not match its checksum",
+                          cip_sum_name(p->sum));
 }
 
 static cip_status digest_of(const cip_bp_container *c, const cip_bp_piece *p, uint8_t *out,

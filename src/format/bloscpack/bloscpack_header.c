@@ -61,7 +61,7 @@ static cip_status check_size(int64_t v, int64_t most, uint64_t at, const char *w
     if (v >= -1 && v <= most)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_CORRUPT, at,
-                    "expected %s of -1 (not said) to %" PRId64 ", found %" PRId64, what, most, v);
+                    "expected %s of -1 (unknown) to %" PRId64 ", found %" PRId64, what, most, v);
 }
 
 static cip_status check_sizes(const cip_bp_header *h, int64_t spare, cip_err *err)
@@ -73,7 +73,7 @@ static cip_status check_sizes(const cip_bp_header *h, int64_t spare, cip_err *er
     CIP_TRY(check_size(h->nchunk, INT64_MAX, 16, "a number of chunks", err));
     if (h->version == 2 && spare != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, 24,
-                        "expected 8 zero bytes in version 2, found others");
+                        "expected 8 zero bytes in version 2, found other bytes");
     if (spare < 0 || (spare != 0 && !offsets))
         return cip_fail(err, CIP_ERR_CORRUPT, 24, "expected %s free offsets, found %" PRId64,
                         offsets ? "a number of" : "no", spare);
@@ -83,7 +83,7 @@ static cip_status check_sizes(const cip_bp_header *h, int64_t spare, cip_err *er
                         h->last_chunk);
     if (offsets && h->nchunk < 0)
         return cip_fail(err, CIP_ERR_CORRUPT, 16,
-                        "expected a number of chunks, as there are offsets, found -1");
+                        "expected a number of chunks, because there are offsets, found -1");
     return CIP_OK;
 }
 
@@ -110,7 +110,7 @@ static cip_status read_fields(cip_cursor *c, bool force, cip_bp_header *h, cip_e
                                       : CIP_BP_OFFSETS | CIP_BP_METADATA;
     if ((h->options & ~known) != 0 && !force)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_OPTIONS,
-                        "expected no option bits but 0x%02x in version %u, found 0x%02x", known,
+                        "expected only the option bits 0x%02x in version %u, found 0x%02x", known,
                         h->version, h->options);
     h->options &= known;
     CIP_TRY(sum_of_number(sum, AT_SUM, &h->sum, err));
@@ -175,7 +175,7 @@ cip_status cip_bp_meta_read(cip_bytes in, uint64_t at, uint64_t left, cip_bp_met
                         CIP_BP_META_HEADER, left);
     if (memcmp(found.ptr, meta_magic, sizeof meta_magic) != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, at,
-                        "expected metadata of the kind 'JSON', found another");
+                        "expected metadata of the kind 'JSON', found another kind");
     if (options != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, at + 8,
                         "expected no option bits of the metadata, found 0x%02x", options);

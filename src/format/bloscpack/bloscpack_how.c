@@ -21,10 +21,10 @@ enum {
 };
 
 const cip_format_option cip_bp_options[] = {
-    { "chunk_size", "bytes of a chunk before it is encoded (1048576)" },
-    { "filter", "shuffle (the default), bitshuffle or none" },
-    { "offsets", "no: without the table of the chunks' places, which appending needs" },
-    { "spare", "free offsets for chunks to come (ten for each chunk)" },
+    { "chunk_size", "bytes per chunk before compression (default: 1048576)" },
+    { "filter", "shuffle (default), bitshuffle or none" },
+    { "offsets", "no: omit the table of chunk offsets, which append needs" },
+    { "spare", "reserved offsets for chunks added later (default: ten per chunk)" },
     { NULL, NULL },
 };
 
@@ -90,7 +90,8 @@ cip_status cip_bp_choose(const cip_spec *spec, const cip_dtype *d, const cip_blo
     *out = (cip_bp_how){ .sum = CIP_SUM_CRC32, .offsets = true, .spare = UINT64_MAX };
     cip_blosc_spec *b = &out->blosc;
     if (d->itemsize == 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "expected elements of some bytes");
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected elements of at least one byte");
     b->blosc1 = true;
     b->level = LEVEL;
     b->typesize = d->itemsize <= CIP_BLOSC_MAX_TYPESIZE ? (uint32_t)d->itemsize : 1;

@@ -35,7 +35,7 @@ static cip_status read_stored(cip_bp_file *f, cip_bytes *out, cip_err *err)
     CIP_TRY(cip_sum_of(&l->env->mem, m->sum, *out, found, err));
     if (memcmp(found, want, n) == 0)
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_CHECKSUM, at, "expected bytes of the %s behind them, found others",
+    return cip_fail(err, CIP_ERR_CHECKSUM, at, "the bytes do not match the %s stored after them",
                     cip_sum_name(m->sum));
 }
 
@@ -50,8 +50,8 @@ static cip_status decode(const cip_bp_file *f, cip_bytes in, cip_bytes *out, cip
                         "expected codec 0 (none) or 1 (zlib), found %u", m->codec);
     if (m->codec == 0 ? m->size != in.len : m->size / ZLIB_MOST > in.len)
         return cip_fail(err, CIP_ERR_CORRUPT, f->meta_at + 12,
-                        "expected a length that %zu stored bytes can have, found %" PRIu32, in.len,
-                        m->size);
+                        "expected a length that %zu stored bytes can decode to, found %" PRIu32,
+                        in.len, m->size);
     if (m->codec == 0)
         return CIP_OK;
     if (m->size > CIP_BP_METADATA_MAX)
@@ -105,7 +105,7 @@ static cip_status read_numpy(cip_layout *l, const cip_node *meta, cip_array *a, 
     bool f_order = order != NULL && cip_node_is_string(order, "F");
     if (!f_order && (order == NULL || !cip_node_is_string(order, "C")))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected the order 'C' or 'F', found another");
+                        "expected the order 'C' or 'F', found another value");
     CIP_TRY(cip_numpy_shape(shape_node, shape, err));
     CIP_TRY(cip_numpy_type(l, cip_map_get(meta, "dtype"), &d, err));
     int32_t ndim = (int32_t)shape_node->len;

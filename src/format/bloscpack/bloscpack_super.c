@@ -22,7 +22,7 @@ static cip_status take_meta_size(uint8_t *head, uint64_t total, uint64_t *size, 
                         total - CIP_BP_HEADER, n);
     if (cip_load_u32(head + AT_RESERVED, false) != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_RESERVED,
-                        "expected 4 zero bytes, found others");
+                        "expected 4 zero bytes, found other bytes");
     memset(head + AT_META_SIZE, 0, 8);
     *size = (uint64_t)n;
     return CIP_OK;

@@ -30,7 +30,7 @@ cip_status cip_bp_update_begin(cip_bp_state *s, cip_err *err)
     const cip_array *a = f->layout->array[0];
     if (f->unread.code != CIP_OK)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, f->unread.offset,
-                        "expected metadata that can be read, found others: %.120s", f->unread.text);
+                        "expected readable metadata, found: %.120s", f->unread.text);
     s->d = (cip_bp_described){ .dtype = a->dtype,
                                .ndim = a->view.ndim,
                                .shape = a->view.shape,
@@ -40,7 +40,7 @@ cip_status cip_bp_update_begin(cip_bp_state *s, cip_err *err)
     if (s->spec->checksum != NULL &&
         (!cip_bp_sum_named(s->spec->checksum, &sum) || sum != f->h.sum))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected the checksum of all chunks of the file, %s, found %.40s",
+                        "expected %s, the checksum of all chunks of the file, found %.40s",
                         cip_sum_name(f->h.sum), s->spec->checksum);
     return choose(s, err);
 }
@@ -55,15 +55,15 @@ cip_status cip_bp_update_form(void *state, const cip_array *a, cip_change_kind k
     (void)shape;
     if (a->f_order && kind != CIP_CHANGE_ELEMENTS)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected an array in order C to change its shape, found order F");
+                        "expected an array in C order to change its shape, found Fortran order");
     CIP_TRY(cip_space_resolve(s->old->data, &data, err));
     if (t->nfound < t->n)
         return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
                         "expected %" PRIu64 " chunks, found %" PRIu64, t->n, t->nfound);
     if (t->raw != NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a header that says how many chunks there are and of which "
-                        "size, found one that does not");
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "expected a header with the number and the size of the chunks, found one without");
     if (t->n > 1)
         s->how.chunk_size = (uint64_t)s->old->h.chunk_size;
     s->how.chunk_size = cip_max_u64(s->how.chunk_size, (uint64_t)s->old->h.chunk_size);

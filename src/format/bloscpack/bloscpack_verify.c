@@ -52,7 +52,7 @@ static cip_status check_digest(check *c, const cip_chunk *chunk, cip_err *err)
     if (memcmp(found, chunk->sum, cip_sum_size(id)) == 0)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_CHECKSUM, chunk->at.off,
-                    "expected stored bytes of the %s behind them, found others", cip_sum_name(id));
+                    "the stored bytes do not match the %s stored after them", cip_sum_name(id));
 }
 
 static cip_status check_chunk(check *c, uint64_t i, cip_err *err)
@@ -102,12 +102,11 @@ static void note_rest(const check *c)
         return;
     if (c->holes != 0 && !f->spare)
         cip_report_add(c->rep, CIP_WARN, CIP_ERR_CORRUPT, f->chunks_at, 0, "chunks",
-                       "%" PRIu64
-                       " bytes between chunks: bloscpack reads them one behind the other",
+                       "%" PRIu64 " bytes between chunks: bloscpack expects chunks without gaps",
                        c->holes);
     if (c->end < size && !f->spare)
         cip_report_add(c->rep, CIP_NOTE, CIP_OK, c->end, size - c->end, NULL,
-                       "%" PRIu64 " bytes behind the last chunk, as appending may leave them",
+                       "%" PRIu64 " bytes after the last chunk, as append may leave them",
                        size - c->end);
 }
 
@@ -130,10 +129,11 @@ static cip_status check_offsets(const check *c, cip_err *err)
         }
     }
     if (unset != 0)
-        cip_report_fixable(
-            c->rep, CIP_WARN, CIP_ERR_CORRUPT, f->offsets_at, spare - f->offsets_at, "offsets",
-            "%" PRIu64 " of %" PRId64 " offsets were never written: the chunks are found by a walk",
-            unset, f->h.nchunk);
+        cip_report_fixable(c->rep, CIP_WARN, CIP_ERR_CORRUPT, f->offsets_at, spare - f->offsets_at,
+                           "offsets",
+                           "%" PRIu64 " of %" PRId64
+                           " offsets were never written: the chunks are found one after the other",
+                           unset, f->h.nchunk);
     if (used != 0)
         cip_report_add(c->rep, CIP_WARN, CIP_ERR_CORRUPT, spare, f->chunks_at - spare, "offsets",
                        "expected -1 in %" PRIu64 " free offsets, found another value in %" PRIu64,

@@ -181,7 +181,7 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
         return cip_bp_update_finish(s, r, err);
     if (s->left != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " bytes more of data, found the end", s->left);
+                        "expected %" PRIu64 " more bytes of data, found the end", s->left);
     if (s->h.last_chunk == 0) {
         CIP_TRY(cip_bp_empty_chunk(s, &none, bytes, err));
         CIP_TRY(cip_bp_put_chunk(&s->file, &none, err));

@@ -77,8 +77,8 @@ static void new_files_have_what_was_asked_for(void **state)
         assert_string_equal(cip_sum_name(h.sum), i == 0 ? "crc32" : sums[i]);
         assert_holds(all, 20, raw,
                      i % 2 != 0 ? ""
-                                : "3 of 3 offsets were never written: the chunks are found by a "
-                                  "walk\n"); /* as on a pipe */
+                                : "3 of 3 offsets were never written: the chunks are found one "
+                                  "after the other\n"); /* as on a pipe */
         one_output_clear(&o);
     }
 }
@@ -97,7 +97,7 @@ static void an_array_of_nothing_is_one_chunk(void **state)
     assert_int_equal(cip_bp_header_read(all, all.len, false, &h, NULL), CIP_OK);
     assert_true(h.chunk_size == 0 && h.last_chunk == 0 && h.nchunk == 1 && h.nspare == 10);
     assert_holds(all, 0, (const uint8_t *)"",
-                 "1 of 1 offsets were never written: the chunks are found by a walk\n");
+                 "1 of 1 offsets were never written: the chunks are found one after the other\n");
     one_output_clear(&o);
 }
 
@@ -404,12 +404,12 @@ static void what_cannot_be_changed_is_refused(void **state)
         const char *text;
     } row[] = {
         { "good-streamed", NULL,
-          "expected a header that says how many chunks there are and of which size, found one that "
-          "does not" },
+          "expected a header with the number and the size of the chunks, found one without" },
         { "good-numpy-cut", NULL, "expected 3 chunks, found 2" },
         { "good-3-md5", "crc32",
-          "expected the checksum of all chunks of the file, md5, found crc32" },
-        { "good-numpy-f", NULL, "expected an array in order C to change its shape, found order F" },
+          "expected md5, the checksum of all chunks of the file, found crc32" },
+        { "good-numpy-f", NULL,
+          "expected an array in C order to change its shape, found Fortran order" },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         job j;

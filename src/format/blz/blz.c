@@ -148,7 +148,7 @@ void cip_blz_compare_nbytes(const cip_blz_column *c)
     if (n == NULL || c->meta.objects || !cip_node_as_uint(n, &said) || said == is)
         return;
     cip_warn(c->blz->layout->env, CIP_ERR_CORRUPT, CIP_NO_OFFSET, c->array->path,
-             "meta/sizes says %" PRIu64 " bytes, but its shape has %" PRIu64, said, is);
+             "meta/sizes says %" PRIu64 " bytes, but its shape needs %" PRIu64, said, is);
 }
 
 cip_status cip_blz_fill_column(cip_blz_column *c, cip_err *err)
@@ -313,7 +313,8 @@ static cip_status open_array(cip_blz *b, cip_err *err)
     CIP_TRY(cip_blz_new_column(b, "", "", &c, err));
     CIP_TRY(cip_blz_fill_column(c, err));
     l->version = cip_map_get(c->meta.storage, "bparams") != NULL ? "BLZ" : "bcolz";
-    CIP_TRY(cip_layout_add_fact(l, "layout", err, "a file a chunk, %" PRIu64 " files", c->nchunk));
+    CIP_TRY(
+        cip_layout_add_fact(l, "layout", err, "one file per chunk, %" PRIu64 " files", c->nchunk));
     return cip_blz_facts(l, &c->meta, err);
 }
 

@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "format/blz/blz.h"
 
-const char cip_blz_ended[] = "the data end before the rows that meta/sizes says";
+const char cip_blz_ended[] = "the data end before the number of rows in meta/sizes";
 
 static cip_status check_nbytes(const cip_blz_column *c, const cip_blosc_head *h, cip_err *err)
 {
@@ -59,11 +59,11 @@ cip_status cip_blz_compare_rows(const cip_blz_column *c, cip_err *err)
     CIP_TRY(cip_arena_printf(&l->arena, &path, err, "%sdata/__%" PRIu64 ".blp", c->dir, c->nchunk));
     if (cip_io_open_beneath(l->io, path, cip_blz_flags(l), &io, NULL) == CIP_OK) {
         cip_io_close(io);
-        cip_warn_lack(l->env, CIP_LACKS_ARRAY, c->array, CIP_OK, CIP_NO_OFFSET, c->array->path,
-                      "meta/sizes says %" PRIu64
-                      " rows, but there is '%.200s': left over, or written by "
-                      "a program that was cut off",
-                      rows, path);
+        cip_warn_lack(
+            l->env, CIP_LACKS_ARRAY, c->array, CIP_OK, CIP_NO_OFFSET, c->array->path,
+            "meta/sizes says %" PRIu64
+            " rows, but there is '%.200s': left over, or written by a program that was interrupted",
+            rows, path);
     }
     if (c->nchunk == 0 || cip_blz_chunk_head(c, c->nchunk - 1, &head, &at, NULL) != CIP_OK)
         return CIP_OK;

@@ -101,7 +101,7 @@ cip_status cip_blz_make_parts(cip_arena *a, const cip_blz_piece *p, uint64_t *np
             break;
     *nparts += n;
     if (n > CIP_BLZ_MAX_PARTS || *nparts > CIP_BLZ_MAX_PARTS)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "records put together of over %d parts",
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "records with more than %d parts",
                         CIP_BLZ_MAX_PARTS);
     CIP_TRY(CIP_ARENA_NEW(a, &part, (size_t)n, err));
     for (uint64_t i = 0; i < n; i++) {

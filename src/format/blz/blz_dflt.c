@@ -11,8 +11,8 @@
 static cip_status refuse(const cip_dtype *d, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a dflt that %.60s can hold, found another: new rows would not be "
-                    "what it says; append them instead",
+                    "expected a dflt that %.60s can hold, found another value: new rows would "
+                    "differ from it; append the rows instead",
                     d->name);
 }
 

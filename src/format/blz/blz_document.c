@@ -185,7 +185,7 @@ static cip_status find_dirs(cip_blz *b, const char *const *dirs, const entries *
             continue;
         if (out[x->shard] != NULL)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "two folders of '%.100s' stand for the field '%.60s'", dirs[x->shard],
+                            "two folders of '%.100s' hold the field '%.60s'", dirs[x->shard],
                             field);
         CIP_TRY(cip_arena_printf(&b->layout->arena, &dir, err, "%s%s/", dirs[x->shard], x->name));
         out[x->shard] = dir;
@@ -199,8 +199,8 @@ static cip_status add_dtype(opening *o, const cip_dtype *d, const cip_blz_piece 
     cip_buf found = { .mem = &o->b->layout->env->mem };
     cip_status st;
     if (depth > CIP_BLZ_MAX_DEPTH)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "records nested over %d deep",
-                        CIP_BLZ_MAX_DEPTH);
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "records nested more than %d levels deep", CIP_BLZ_MAX_DEPTH);
     CIP_GO(list_all(o->b, dirs, &found, err));
     entries e = { (cip_blz_entry *)(void *)found.ptr, found.len / sizeof(cip_blz_entry) };
     if (d->kind != CIP_RECORD)

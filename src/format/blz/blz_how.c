@@ -24,7 +24,7 @@ enum {
 
 const cip_format_option cip_blz_options[] = {
     { "chunklen", "rows in each chunk (default: about 256 chunks of 16 KiB to 16 MiB)" },
-    { "filter", "shuffle (the default), bitshuffle or none" },
+    { "filter", "shuffle (default), bitshuffle or none" },
     { "table",
       "yes, no: records become a table of blz-dir or bcolz, one column per field (bcolz: yes)" },
     { "superchunk", "chunks in each superchunk (default: 64 MiB of decoded data)" },
@@ -155,7 +155,7 @@ cip_status cip_blz_keep_chunklen(const cip_spec *spec, const cip_spec_array *a, 
     if (cip_option_of(spec, a, OPTION_CHUNKLEN) == NULL)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected the rows of a chunk to stay %" PRId64 ", found another chunklen",
+                    "expected a chunklen of %" PRId64 ", as before, found a different one",
                     chunklen);
 }
 
@@ -212,8 +212,8 @@ static cip_status refuse(const cip_spec *spec, const cip_spec_array *a, size_t f
 {
     for (size_t i = from; i <= OPTION_SHARDS; i++)
         if (cip_option_of(spec, a, i) != NULL)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "the option %s is only of %s",
-                            cip_blz_options[i].key, what);
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "the option %s applies only to %s", cip_blz_options[i].key, what);
     return CIP_OK;
 }
 
@@ -227,7 +227,7 @@ cip_status cip_blz_choose_table(const cip_spec *spec, cip_blz_kind kind, bool *t
     *table = kind == CIP_BLZ_BCOLZ; /* bcolz does not open an array of records */
     if (kind == CIP_BLZ_DOCUMENT && cip_option_of(spec, NULL, OPTION_TABLE) != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the option table is only of blz-dir and bcolz");
+                        "the option table applies only to blz-dir and bcolz");
     return take_yes(spec, OPTION_TABLE, table, err);
 }
 
@@ -265,8 +265,8 @@ static cip_status take_shards(const cip_spec *spec, cip_arena *a, cip_blz_super_
         CIP_TRY(cip_arena_copy(a, text, len, &shard[i], err));
         if (!may_be_shard(shard, i))
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected names of folders beneath the array's, each once and not data "
-                            "or meta, for shards, found '%.60s'",
+                            "expected for shards different names of folders inside the array's "
+                            "folder, not data or meta, found '%.60s'",
                             shard[i]);
         text += len + (text[len] == ',');
     }
@@ -297,6 +297,6 @@ cip_status cip_blz_choose_super(const cip_spec *spec, cip_arena *a, cip_blz_kind
     CIP_TRY(take_yes(spec, OPTION_METADATA, &out->metadata, err));
     if (out->spare != 0 && !out->offsets)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected offsets, as there is spare space");
+                        "expected offsets, because there is spare space");
     return take_shards(spec, a, out, err);
 }

@@ -24,7 +24,7 @@ static int take_name(void *user, const char *name, bool is_folder)
         k->st = cip_buf_add(k->out, &n, sizeof n, k->err);
     else if (k->others != NULL)
         cip_report_add(k->others, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, k->dir,
-                       "'%.200s' is no data file", name);
+                       "'%.200s' is not a data file", name);
     return k->st != CIP_OK || (k->others != NULL && k->others->cancelled);
 }
 

@@ -5,9 +5,9 @@
 #include "base/num.h"
 #include "format/blz/blz.h"
 
-static const char missing[] = "its superchunk's file is in no folder that is known";
+static const char missing[] = "the file of its superchunk is in no known folder";
 static const char unknown_rows[] =
-    "a superchunk's file is missing, and nothing says which rows those behind it hold";
+    "the file of a superchunk is missing, so the rows of the later ones are unknown";
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
@@ -171,7 +171,8 @@ cip_status cip_blz_super_chunk(cip_blz_column *c, uint64_t i, cip_chunk *out, ci
     CIP_TRY(check_rows(c, out->raw_off, out->raw_len, err));
     if (out->raw_off != k * c->each || out->raw_len > c->each)
         return cip_fail(err, CIP_ERR_CORRUPT, out->at.off,
-                        "expected chunks of %" PRId64 " rows, found other ones", c->meta.chunklen);
+                        "expected chunks of %" PRId64 " rows, found a different size",
+                        c->meta.chunklen);
     return CIP_OK;
 }
 

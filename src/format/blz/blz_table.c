@@ -73,7 +73,7 @@ static cip_status check_names(cip_layout *l, const cip_node *names, cip_err *err
                                 err);
         if (st == CIP_OK && (!fits || was != SIZE_MAX))
             st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                          "column %" PRIu32 ": expected a name of its own, found '%.60s'", i,
+                          "column %" PRIu32 ": expected a unique name, found '%.60s'", i,
                           n->text != NULL ? n->text : "a collection");
     }
     cip_strmap_clear(&seen);
@@ -158,7 +158,7 @@ cip_status cip_blz_open_table(cip_blz *b, cip_err *err)
     for (uint32_t i = 0; i < names->len; i++)
         CIP_TRY(add_column(b, names->item[i], cip_map_get(root, "dirs"), err));
     l->version = cip_map_get(root, "dirs") != NULL ? "BLZ" : "bcolz";
-    CIP_TRY(cip_layout_add_fact(l, "layout", err, "a table of %zu columns, a file a chunk",
+    CIP_TRY(cip_layout_add_fact(l, "layout", err, "a table of %zu columns, one file per chunk",
                                 b->ncolumn));
     const int64_t none[1] = { 0 };
     cip_err why = CIP_ERR_INIT;

@@ -103,8 +103,8 @@ cip_status cip_blz_update_set(void *state, const char *path, const cip_node *val
     if (!cip_json_holds(u->env, value, true, depth))
         return cip_fail(
             err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-            "expected a value that JSON can hold, found a tag, a time, bytes, keys that "
-            "are no text, an integer of over %d digits, or collections nested over %d deep",
+            "expected a value that JSON can hold, found a tag, a time, bytes, keys that are not "
+            "text, an integer of over %d digits, or collections nested more than %d levels deep",
             CIP_JSON_DIGITS, CIP_JSON_DEPTH);
     u->tree_changed = true;
     return cip_build_set(&u->tree, path, value, err);
@@ -148,7 +148,7 @@ cip_status cip_blz_update_move(void *state, const char *from, const char *to, bo
     if (node == NULL)
         return CIP_ERR_NOT_FOUND;
     if (is_within(to, from))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' lies in what is moved", to);
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' is inside the moved node", to);
     if (!replace && cip_tree_get(u->tree.root, to, NULL) != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' exists", to);
     if (depth == 0)
@@ -261,10 +261,10 @@ static cip_status put_attributes(cip_blz_state *u, cip_revision *r, const char *
     if (same)
         return CIP_OK;
     if (!stays)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "'%.80s' belongs to a column that is moved or removed in this update; "
-                        "commit that first",
-                        path);
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "'%.80s' belongs to a column that was moved or removed in this update; commit it first",
+            path);
     cip_status st = cip_blz_json(u->b->layout, file, &found, &why);
     if (st == CIP_OK && found->type != CIP_NODE_MAP)
         st = cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a JSON object");
@@ -325,19 +325,19 @@ cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind 
     const size_t i = column_of(u->b, a);
     if (i == u->b->ncolumn)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "arrays of this form cannot be changed");
+                        "arrays stored in this form cannot be changed");
     if (u->column[i].gone || u->column[i].name != NULL || cip_blz_changes_fields(u))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the column is moved or removed in this update; commit it first");
+                        "the column was moved or removed in this update; commit it first");
     if (u->b->column[i]->meta.row == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected rows of some bytes, found none");
+                        "expected rows of at least one byte, found rows of none");
     CIP_TRY(cip_blz_keep_column(u, i, err));
     if (shape != NULL) {
         for (int32_t k = 1; k < u->b->column[i]->meta.ndim; k++)
             if (shape[k] != u->b->column[i]->meta.shape[k])
                 return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                                "expected a shape whose first axis alone is another, found %" PRId64
+                                "only the first axis can change its length: found %" PRId64
                                 " along axis %d, not %" PRId64,
                                 shape[k], (int)k, u->b->column[i]->meta.shape[k]);
     }
@@ -377,7 +377,7 @@ static cip_status check_lengths(const cip_blz_state *u, cip_err *err)
             return CIP_OK;
         if (name != NULL && rows != now)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected columns of one length, '%.80s' would have %" PRId64
+                            "expected columns of equal length, but '%.80s' would have %" PRId64
                             " rows and '%.80s' %" PRId64
                             "; change all of them in one update, or the records",
                             name, now, b->column[i]->array->path, rows);

@@ -15,14 +15,14 @@ static cip_status expect_columns(const cip_blz *b, cip_err *err)
     if (b->table)
         return CIP_OK;
     if (!b->document || (b->ncolumn != 0 && b->column[0]->array->dtype->kind != CIP_RECORD))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a table or records, which columns can come to; the folder is "
-                        "one array");
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "columns can be added only to a table or to records; the folder is one array");
     const cip_node *d = b->ncolumn != 0 ? cip_map_get(b->column[0]->meta.storage, "dtype") : NULL;
     if (d != NULL && d->type == CIP_NODE_SEQ)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected records of some fields, which meta/storage lists");
+                    "expected records with fields, which meta/storage lists");
 }
 
 static cip_status too_many(size_t most, const char *what, cip_err *err)
@@ -38,7 +38,7 @@ static cip_status check_shape(const cip_blz_state *u, const cip_spec_array *a, c
     const int32_t ndim = u->b->document ? u->b->column[0]->meta.ndim : 1;
     if (a->ndim < ndim)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected the %d axes of the records at least, found %d", (int)ndim,
+                        "expected at least the %d axes of the records, found %d", (int)ndim,
                         (int)a->ndim);
     for (size_t i = 0; i < u->b->ncolumn; i++) {
         const cip_blz_changed *x = &u->column[i];
@@ -49,7 +49,8 @@ static cip_status check_shape(const cip_blz_state *u, const cip_spec_array *a, c
         for (int32_t k = x->how != NULL || x->in_superchunks != NULL; k < ndim; k++)
             if (a->shape[k] != has[k])
                 return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                                "expected %" PRId64 " rows%s, as the others have, found %" PRId64,
+                                "expected %" PRId64
+                                " rows%s, as in the other columns, found %" PRId64,
                                 has[k], k == 0 ? "" : " along another axis", a->shape[k]);
     }
     return CIP_OK;
@@ -107,7 +108,7 @@ static cip_status add_field(const cip_blz_state *u, const cip_spec_array *a, cha
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the field '%.80s' exists", name);
     if (cip_blz_changes_fields(u))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "fields are moved or removed in this update; commit it first");
+                        "fields were moved or removed in this update; commit it first");
     CIP_TRY(expect_no_folder(u, name, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &f, was->nfield + 1, err));
     memcpy(f, was->field, was->nfield * sizeof *f);

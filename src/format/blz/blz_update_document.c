@@ -79,7 +79,7 @@ cip_status cip_blz_document_how(const cip_blz_state *u, cip_blz_column *c, cip_b
     if (f == NULL || f->h.sum == how->sum)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected the checksum of the chunks that are there, %s, found %.40s",
+                    "expected %s, the checksum of the existing chunks, found %.40s",
                     cip_sum_name(f->h.sum), cip_sum_name(how->sum));
 }
 
@@ -111,9 +111,10 @@ static cip_status check_chunks(cip_blz_column *c, cip_err *err)
                                 c->each, end - off, (s->raw + off) / c->meta.row);
         }
     }
-    return at >= c->space->len ? CIP_OK
-                               : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                                          "expected the file of row %" PRIu64, at / c->meta.row);
+    return at >= c->space->len
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                          "expected the file that holds row %" PRIu64, at / c->meta.row);
 }
 
 /* A row of the column's own of what fills rows that nobody wrote. */

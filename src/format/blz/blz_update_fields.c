@@ -70,7 +70,7 @@ cip_status cip_blz_remove_field(cip_blz_state *u, const cip_blz_found *f, cip_er
     CIP_TRY(expect_unchanged(u, false, err));
     if (!cip_blz_has_left(u, 0, f->first) && !cip_blz_has_left(u, behind, u->b->ncolumn - behind))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected records to keep a field, '%.80s' is the last",
+                        "the last field of the records, '%.80s', cannot be removed",
                         f->way[f->depth - 1]->name);
     for (size_t i = f->first; i < behind; i++)
         CIP_TRY(cip_blz_keep_column(u, i, err));
@@ -89,7 +89,7 @@ cip_status cip_blz_move_field(cip_blz_state *u, const cip_blz_found *f, const ch
     CIP_TRY(expect_unchanged(u, true, err));
     if (strncmp(from, to, within) != 0 || strpbrk(to + within, "/~") != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected another name in the same record, '%.*sNAME', found '%.80s'",
+                        "expected a name in the same record, '%.*sNAME', found '%.80s'",
                         (int)within, from, to);
     CIP_TRY(cip_arena_printf(u->arena, &name, err, "%s", to + within));
     if (cip_dtype_find_field(f->in, name, strlen(name)) != NULL)
@@ -124,7 +124,7 @@ static cip_status keep_fields(const cip_blz_state *u, const cip_dtype *d, size_t
     cip_node *kept, *own;
     if (type == NULL || type->type != CIP_NODE_SEQ || type->len != d->nfield)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a dtype that lists the fields, found another form of it");
+                        "expected a dtype that lists the fields, found another form");
     CIP_TRY(cip_node_new_seq(u->arena, d->nfield, &kept, err));
     for (size_t i = 0; i < d->nfield; i++) { /* records nest at most 32 deep */
         const cip_dtype *f = d->field[i].dtype;
@@ -187,7 +187,7 @@ static cip_status check_dflt(cip_blz_state *u, const cip_blz_meta *was, const ci
     for (uint64_t i = 0; i < now->row; i++)
         if (left[i] != (after != NULL ? after[i] : 0))
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected a dflt whose lists mean the same without the field");
+                            "expected a dflt whose lists stay valid without the field");
     return CIP_OK;
 }
 

@@ -84,7 +84,7 @@ static cip_status exact_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip
         if (out[k].state == CIP_CHUNK_DATA && out[k].raw_len != wanted * c->meta.row)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected %" PRIu64 " rows in __%" PRIu64
-                            ".blp as meta/sizes says, found %" PRIu64,
+                            ".blp, as in meta/sizes, found %" PRIu64,
                             wanted, i, out[k].raw_len / c->meta.row);
         out[k].raw_len = wanted * c->meta.row;
         if (out[k].run > 1) /* the last chunk may be shorter */
@@ -130,8 +130,8 @@ static cip_status check_rows(cip_blz_changed *x, cip_blz_column *c, cip_change_k
         return CIP_OK;
     if (kind != CIP_CHANGE_SHAPE || shape[0] > *found || is_open(c))
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected %" PRId64 " rows as %smeta/sizes says, the data hold %" PRId64
-                        "; resize to %" PRId64 " first, or to what is to be kept of them",
+                        "expected %" PRId64 " rows, as in %smeta/sizes, but the data hold %" PRId64
+                        "; resize to %" PRId64 " first, or to the number of rows to keep",
                         c->meta.shape[0], c->dir, *found, *found);
     x->mends = true;
     *rows = *found;

@@ -51,8 +51,8 @@ static size_t choose_shard(const cip_blz *b, uint64_t number)
 cip_status cip_blz_lies_outside(const char *name, const char *shard, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "'%.120s' lies in a shard outside the folder ('%.80s'), and an update changes "
-                    "what is in the folder alone",
+                    "'%.120s' is in a shard outside the folder ('%.80s'), and an update changes "
+                    "only files in the folder",
                     name, shard);
 }
 
@@ -61,8 +61,8 @@ cip_status cip_blz_expect_within(const cip_blz_shard *shard, uint64_t number, ci
     if (shard->of == NULL)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "superchunk %" PRIu64 " would come to the shard '%.120s' outside the "
-                    "folder, and an update changes what is in the folder alone",
+                    "superchunk %" PRIu64 " would go to the shard '%.120s' outside the folder, and "
+                    "an update changes only files in the folder",
                     number, shard->name);
 }
 

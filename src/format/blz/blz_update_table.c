@@ -53,8 +53,9 @@ static cip_status list_all(listing *k, const char *dir, cip_err *err)
         if (!e.is_folder)
             continue;
         if (strlen(e.path) > MOST_PATH || k->entry.len / sizeof e > k->u->env->limits.max_blocks)
-            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                            "expected a column's folder, found in '%.80s' too many others", dir);
+            return cip_fail(
+                err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                "expected the folder of a column, found too many other files in '%.80s'", dir);
         CIP_TRY(list_one(k, e.path, err));
     }
     return CIP_OK;
@@ -180,7 +181,7 @@ cip_status cip_blz_remove_column(cip_blz_state *u, size_t i, cip_err *err)
         left += !u->column[k].gone;
     if (left == 1)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a table to keep a column, '%.80s' is the last",
+                        "the last column of the table, '%.80s', cannot be removed",
                         u->b->column[i]->array->path);
     CIP_TRY(cip_blz_keep_column(u, i, err));
     u->column[i].gone = true;
@@ -229,7 +230,7 @@ cip_status cip_blz_expect_free(const cip_blz_state *u, const char *name, cip_err
         t.is = t.is || strcmp(u->coming[k]->name, name) == 0;
     if (t.is)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "'%.80s' exists; remove it first, in an update of its own", name);
+                        "'%.80s' exists; remove it first, in a separate update", name);
     return CIP_OK;
 }
 

@@ -22,8 +22,8 @@ static void report_gap(const check *k, uint64_t from, uint64_t to)
         len = 1;
     if (from < to)
         cip_report_add(k->rep, CIP_BAD, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, 0, k->dir,
-                       "rows %" PRIu64 " to %" PRIu64 " are missing: expected the files __%" PRIu64
-                       ".blp to __%" PRIu64 ".blp, found none",
+                       "rows %" PRIu64 " to %" PRIu64 " are missing: the files __%" PRIu64
+                       ".blp to __%" PRIu64 ".blp do not exist",
                        from * len, cip_min_u64(to * len, rows) - 1, from, to - 1);
 }
 
@@ -55,12 +55,12 @@ static cip_status check_chunk(check *k, uint64_t i, cip_err *err)
     if (rows < wanted)
         cip_report_fixable(k->rep, CIP_BAD, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, 0, name,
                            "expected %" PRIu64 " rows from row %" PRIu64
-                           " on as meta/sizes says, found %" PRIu64,
+                           " on, as in meta/sizes, found %" PRIu64,
                            wanted, before, rows);
     else if (rows > wanted)
         cip_report_fixable(k->rep, CIP_WARN, CIP_OK, CIP_NO_OFFSET, 0, name,
                            "it holds %" PRIu64 " rows, %" PRIu64
-                           " more than meta/sizes says: it was written last",
+                           " more than in meta/sizes: it was written last",
                            rows, rows - wanted);
     return CIP_OK;
 }
@@ -82,8 +82,8 @@ static cip_status check_files(check *k, cip_err *err)
     if (i < n)
         cip_report_fixable(
             k->rep, CIP_WARN, CIP_OK, CIP_NO_OFFSET, 0, k->dir,
-            "%zu files of chunks behind the %" PRId64
-            " rows of meta/sizes: left over, or written by a program that was cut off",
+            "%zu chunk files after the %" PRId64
+            " rows of meta/sizes: left over, or written by a program that was interrupted",
             n - i, k->c->meta.shape[0]);
     return CIP_OK;
 }

@@ -108,7 +108,7 @@ static cip_status check_rows(check *k, cip_err *err)
         if (st == CIP_OK && chunk.state == CIP_CHUNK_MISSING)
             cip_report_add(k->rep, CIP_BAD, chunk.why, CIP_NO_OFFSET, 0, c->dir,
                            "rows %" PRIu64 " to %" PRIu64 " are missing: %s", from, to - 1,
-                           chunk.lack != NULL ? chunk.lack : "they are in no file");
+                           chunk.lack != NULL ? chunk.lack : "no file holds them");
         else if (st == CIP_OK && c->per != 0 && i + 1 < n && chunk.raw_len < c->each)
             cip_report_add(k->rep, CIP_BAD, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, 0, c->dir,
                            "rows %" PRIu64 " to %" PRIu64 " are missing: their chunk is short", to,
@@ -145,7 +145,7 @@ static cip_status check_column(check *k, bool deep, cip_err *err)
     if (rows > (uint64_t)c->meta.shape[0])
         cip_report_fixable(k->rep, CIP_WARN, CIP_OK, CIP_NO_OFFSET, 0, c->dir,
                            "%" PRIu64 " rows are stored, %" PRIu64
-                           " more than meta/sizes says: they were written last",
+                           " more than in meta/sizes: they were written last",
                            rows, rows - (uint64_t)c->meta.shape[0]);
     return CIP_OK;
 }
@@ -205,7 +205,7 @@ cip_status cip_blz_verify_document(cip_layout *l, bool deep, cip_report *report,
     uint64_t said;
     if (k.whole && n != NULL && cip_node_as_uint(n, &said) && said != k.cbytes)
         cip_report_fixable(k.rep, CIP_WARN, CIP_ERR_CORRUPT, CIP_NO_OFFSET, 0, "meta/sizes",
-                           "it says %" PRIu64 " bytes of chunks, they have %" PRIu64, said,
+                           "it records %" PRIu64 " bytes of chunks, found %" PRIu64, said,
                            k.cbytes);
     return cip_report_status(k.rep, err);
 }

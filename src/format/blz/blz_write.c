@@ -33,7 +33,7 @@ static cip_status check_columns(const cip_spec *spec, cip_blz_kind kind, cip_rep
         st = cip_blz_column_name(&names, a->path, kind, &name, &why);
         if (st == CIP_OK && a->ndim != 0 && a->shape[0] != spec->array[0].shape[0])
             cip_fail(&why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                     "columns of a table have one length: expected %" PRId64
+                     "all columns of a table need the same length: expected %" PRId64
                      " rows, found %" PRId64,
                      spec->array[0].shape[0], a->shape[0]);
         if (why.code == CIP_ERR_UNSUPPORTED)
@@ -63,7 +63,7 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
             tell(loss, CIP_BAD, a, "elements of no bytes cannot be written");
         if (a->unwritten != NULL && a->source == NULL)
             cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
-                           "the value of rows that are added without one is lost: it is of whole "
+                           "the default value of added rows is lost: it is of whole "
                            "elements");
         if (cip_numpy_loses_name(a->dtype))
             tell(loss, CIP_WARN, a, "the name of an opaque type is lost");
@@ -155,7 +155,7 @@ cip_status cip_blz_check_ended(const cip_blz_writer *w, cip_err *err)
     for (size_t i = 0; i < w->ncolumn; i++)
         if (w->column[i].left != 0)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected %" PRIu64 " bytes more of data, found the end",
+                            "expected %" PRIu64 " more bytes of data, found the end",
                             w->column[i].left);
     return CIP_OK;
 }

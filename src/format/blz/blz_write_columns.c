@@ -298,7 +298,7 @@ static cip_status stored_types(cip_blz_writer *w, const cip_dtype **stored, size
                 return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "rows of over 2^63 bytes");
         if (stored[i]->itemsize == 0 || a->ndim == 0)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected an array with axes, of elements of some bytes");
+                            "expected an array with axes, of elements of at least one byte");
         *most += cip_blz_count_columns(stored[i]) + 1; /* one: of the old programs' */
     }
     if (*most > CIP_BLZ_MAX_COLUMNS)

@@ -15,8 +15,8 @@ static cip_status check_size(const cip_blz_new *c, uint64_t more, cip_err *err)
     if (!cip_add_overflow(c->file.out->n, more, &size) && size >> CIP_IO_NUMBER_SHIFT == 0)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a superchunk below 2^32 bytes, found a longer one; fewer chunks in "
-                    "each (superchunk), or less space behind them (spare), make it shorter");
+                    "expected a superchunk below 2^32 bytes, found a longer one; use fewer chunks "
+                    "in each (superchunk) or less spare space (spare)");
 }
 
 /* Header, metadata, offsets of the superchunk that begins with the column's next chunk. */

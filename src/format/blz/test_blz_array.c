@@ -27,7 +27,7 @@ static void an_array_is_read_whatever_lies_beside(void **state)
         assert_int_equal(blz_read(&f, 0, i), CIP_OK);
     blz_findings b = blz_verify(&f);
     assert_int_equal(b.count[CIP_NOTE], 1);
-    assert_non_null(strstr(b.text, "'notes.txt' is no data file"));
+    assert_non_null(strstr(b.text, "'notes.txt' is not a data file"));
     assert_int_equal(b.count[CIP_WARN] + b.count[CIP_BAD], 0);
     blz_end(&f);
 }
@@ -63,7 +63,7 @@ static void sizes_that_promise_more_cost_what_is_not_there(void **state)
     assert_int_equal(blz_read(&f, 0, 999), CIP_ERR_NOT_FOUND);
     blz_findings b = blz_verify(&f);
     assert_non_null(
-        strstr(b.text, "expected 100 rows from row 200 on as meta/sizes says, found 50"));
+        strstr(b.text, "expected 100 rows from row 200 on, as in meta/sizes, found 50"));
     assert_non_null(strstr(b.text, "rows 300 to 999 are missing"));
     blz_end(&f);
 }
@@ -80,8 +80,8 @@ static void sizes_that_promise_less_show_less(void **state)
     assert_int_equal(blz_read(&f, 0, 149), CIP_OK);
     assert_int_equal(blz_read(&f, 0, 150), CIP_ERR_RANGE);
     blz_findings b = blz_verify(&f);
-    assert_non_null(strstr(b.text, "it holds 100 rows, 50 more than meta/sizes says"));
-    assert_non_null(strstr(b.text, "1 files of chunks behind the 150 rows"));
+    assert_non_null(strstr(b.text, "it holds 100 rows, 50 more than in meta/sizes"));
+    assert_non_null(strstr(b.text, "1 chunk files after the 150 rows"));
     assert_int_equal(b.count[CIP_BAD], 0);
     blz_end(&f);
 }

@@ -102,7 +102,7 @@ static void a_superchunk_that_ends_early_costs_the_rows_after_it(void **state)
         const cip_status st =
             cip_space_read_at(&how, f.layout->array[0]->space, 8 * i, got, 8, &f.err);
         assert_int_equal(st, CIP_ERR_NOT_FOUND);
-        assert_non_null(strstr(f.err.text, "the data end before the rows"));
+        assert_non_null(strstr(f.err.text, "the data end before the number of rows"));
     }
     assert_int_equal(read_record(&f, 40), CIP_OK);
     blz_end(&f);

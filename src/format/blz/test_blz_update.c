@@ -347,14 +347,14 @@ static void what_cannot_be_changed_is_refused(void **state)
     blz_text(&f, "meta/storage", "{\"dtype\": \"|S0\", \"chunklen\": 100}");
     OK(&j, job_open(&j, &f));
     assert_refused(&j, open_chunks(&j, 0, CIP_CHANGE_ELEMENTS, NULL, &form), CIP_ERR_UNSUPPORTED,
-                   "rows of some bytes");
+                   "rows of at least one byte");
     job_close(&j);
     blz_text(&f, "meta/storage", "{\"dtype\": \"int32\", \"chunklen\": 100}");
     blz_text(&f, "meta/sizes", "{\"shape\": [250, 2]}");
     const int64_t wider[2] = { 250, 3 };
     OK(&j, job_open(&j, &f));
     assert_refused(&j, open_chunks(&j, 0, CIP_CHANGE_SHAPE, wider, &form), CIP_ERR_UNSUPPORTED,
-                   "first axis alone");
+                   "only the first axis");
     job_close(&j);
     const cip_spec asked[] = { { .big = -1, .checksum = "md5" }, { .big = -1, .codec = "snappy" } };
     for (size_t i = 0; i < 2; i++) {

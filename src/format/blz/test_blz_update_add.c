@@ -390,7 +390,7 @@ static void fields_that_cannot_come_are_refused(void **state)
     assert_refused(&j, store->add(j.u, &a, &form, &j.err), CIP_ERR_UNSUPPORTED, "rows to make");
     job_close(&j);
     OK(&j, job_open_as(&j, &f, &other, NULL));
-    assert_refused(&j, add(&j, &all, "c", ROWS), CIP_ERR_UNSUPPORTED, "to stay 30");
+    assert_refused(&j, add(&j, &all, "c", ROWS), CIP_ERR_UNSUPPORTED, "a chunklen of 30");
     job_close(&j);
     OK(&j, job_open_as(&j, &f, &sum, NULL));
     assert_refused(&j, add(&j, &all, "c", ROWS), CIP_ERR_UNSUPPORTED, "checksum");

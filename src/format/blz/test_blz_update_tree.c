@@ -281,7 +281,7 @@ static void names_that_a_column_cannot_have_are_refused(void **state)
     OK(&j, job_open(&j, &f));
     OK(&j, store->set(j.u, "column_attributes/a/unit", text_node(&j, "mm"), &j.err));
     OK(&j, store->move(j.u, "a", "c", false, &j.err));
-    assert_refused(&j, job_finish(&j), CIP_ERR_UNSUPPORTED, "commit that first");
+    assert_refused(&j, job_finish(&j), CIP_ERR_UNSUPPORTED, "commit it first");
     job_close(&j);
     blz_end(&f);
 }

@@ -220,28 +220,28 @@ static void what_cannot_be_is_refused(void **state)
           { NULL, "bitshuffle" },
           NULL,
           "expected a filter that BLZ has, found bitshuffle" },
-        { "bcolz", { [3] = "7" }, NULL, "the option superchunk is only of superchunks" },
-        { "bcolz", { [7] = "a" }, NULL, "the option shards is only of superchunks" },
-        { NULL, { [2] = "yes" }, NULL, "the option table is only of blz-dir and bcolz" },
+        { "bcolz", { [3] = "7" }, NULL, "the option superchunk applies only to superchunks" },
+        { "bcolz", { [7] = "a" }, NULL, "the option shards applies only to superchunks" },
+        { NULL, { [2] = "yes" }, NULL, "the option table applies only to blz-dir and bcolz" },
         { "bcolz", { [2] = "maybe" }, NULL, "expected yes or no for table, found maybe" },
         { NULL, { [3] = "0" }, NULL, "expected 1 to 2147483647 for superchunk, found 0" },
         { NULL, { [4] = "-1" }, NULL, "expected 0 to 2147483647 for spare, found -1" },
-        { NULL, { [4] = "1", [5] = "no" }, NULL, "expected offsets, as there is spare space" },
+        { NULL, { [4] = "1", [5] = "no" }, NULL, "expected offsets, because there is spare space" },
         { NULL,
           { [7] = "a,../b" },
           NULL,
-          "expected names of folders beneath the array's, each once and not data or meta, for "
-          "shards, found '../b'" },
+          "expected for shards different names of folders inside the array's folder, not data or "
+          "meta, found '../b'" },
         { NULL,
           { [7] = "data/x" },
           NULL,
-          "expected names of folders beneath the array's, each once and not data or meta, for "
-          "shards, found 'data/x'" },
+          "expected for shards different names of folders inside the array's folder, not data or "
+          "meta, found 'data/x'" },
         { NULL,
           { [7] = "a,b,a" },
           NULL,
-          "expected names of folders beneath the array's, each once and not data or meta, for "
-          "shards, found 'a'" },
+          "expected for shards different names of folders inside the array's folder, not data or "
+          "meta, found 'a'" },
     };
     const cip_spec_array a = int64s();
     const void *data[] = { counting() };
@@ -593,7 +593,8 @@ static void what_is_no_column_is_named(void **state)
         { "bcolz", "_b", "_b: '_b' cannot be the name of a column\n" },
         { "bcolz", "\xff", "\xff: '\xff' cannot be the name of a column\n" },
         { NULL, "", ": '' cannot be the name of a column\n" },
-        { NULL, "b", "b: columns of a table have one length: expected 250 rows, found 7\n" },
+        { NULL, "b",
+          "b: all columns of a table need the same length: expected 250 rows, found 7\n" },
     };
     cip_spec_array a[] = { int64s(), int64s() };
     const void *data[] = { counting(), counting() };

@@ -69,7 +69,7 @@ static cip_status read_header(cip_layout *l, cip_npy_header *h, cip_err *err)
     l->version = version;
     if (p.major > 3 || p.minor != 0)
         cip_warn(l->env, CIP_ERR_UNSUPPORTED, AT_VERSION, "header",
-                 "the unknown version %s is read like 3.0", version);
+                 "the unknown version %s is read as 3.0", version);
     CIP_TRY(read_text(l, &p, h, err));
     h->pre = p;
     return CIP_OK;
@@ -130,7 +130,7 @@ static cip_status open_file(cip_layout *l, cip_err *err)
     CIP_TRY(cip_layout_add_fact(l, "descr", err, "%s", h->descr));
     CIP_TRY(cip_layout_add_fact(l, "fortran_order", err, "%s", h->f_order ? "True" : "False"));
     if (rest != 0)
-        CIP_TRY(cip_layout_add_fact(l, "behind the array", err, "%" PRIu64 " bytes", rest));
+        CIP_TRY(cip_layout_add_fact(l, "after the array", err, "%" PRIu64 " bytes", rest));
     return CIP_OK;
 }
 
@@ -149,7 +149,7 @@ static cip_status verify(cip_layout *l, bool deep, cip_report *report, cip_err *
                        "the data start at %" PRIu64 ", not at a multiple of 16", start);
     if (end != l->io->size)
         cip_report_add(report, CIP_NOTE, CIP_OK, end, l->io->size - end, NULL,
-                       "%" PRIu64 " bytes behind the array", l->io->size - end);
+                       "%" PRIu64 " bytes after the array", l->io->size - end);
     cip_status st = cip_space_stream(&how, l->file, PIECE, cip_report_read, report, &why);
     CIP_TRY(cip_report_outcome(report, st, &why, err));
     return cip_report_status(report, err);

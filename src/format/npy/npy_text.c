@@ -248,7 +248,7 @@ static cip_status scan_dict(scanner *s, cip_npy_header *h, descr_texts *t)
                         : !(seen & FORTRAN_ORDER) ? "fortran_order"
                                                   : "shape");
     skip_blanks(s);
-    return s->pos == s->len ? CIP_OK : expected(s, "nothing behind the '}'");
+    return s->pos == s->len ? CIP_OK : expected(s, "nothing after the '}'");
 }
 
 cip_status cip_npy_text_read(cip_arena *a, cip_bytes text, uint64_t base, cip_npy_header *out,

@@ -32,8 +32,8 @@ cip_status cip_npy_update_form(void *state, const cip_array *a, cip_change_kind 
     (void)shape;
     if (kind != CIP_CHANGE_ELEMENTS && a->f_order && a->view.ndim > 1)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected C order to change the shape, found Fortran order; the file can "
-                        "be converted to one in C order first");
+                        "expected C order to change the shape, found Fortran order; convert the "
+                        "file to C order first");
     out->form = (cip_array_form){ .dtype = a->dtype, .caps = CIP_FORM_BYTES };
     return CIP_OK;
 }

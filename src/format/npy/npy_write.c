@@ -100,7 +100,7 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
         return cip_npy_update_finish(w, r, err);
     if (w->left != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " bytes more of data, found the end", w->left);
+                        "expected %" PRIu64 " more bytes of data, found the end", w->left);
     return CIP_OK;
 }
 

@@ -156,7 +156,7 @@ static void facts_say_what_the_header_says(void **state)
     one_close(&f);
     assert_int_equal(open_name(&f, "good-two", 0), CIP_OK);
     assert_string_equal(fact(&f, "fortran_order"), "False");
-    assert_string_equal(fact(&f, "behind the array"), "152 bytes");
+    assert_string_equal(fact(&f, "after the array"), "152 bytes");
     one_close(&f);
 }
 

@@ -34,7 +34,7 @@ static cip_status check_type(const cip_ra_header *h, bool force, cip_err *err)
 {
     if ((h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN) != 0 && !force)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_FLAGS,
-                        "expected flags of bits 0 and 1, found 0x%" PRIx64, h->flags);
+                        "expected only the flag bits 0 and 1, found 0x%" PRIx64, h->flags);
     if (h->eltype > CIP_RA_COMPLEX)
         return cip_fail(err, CIP_ERR_CORRUPT, AT_ELTYPE,
                         "expected an element type of 0 to 4, found %" PRIu64, h->eltype);
@@ -119,8 +119,8 @@ cip_status cip_ra_header_read(cip_bytes in, uint64_t total, bool force, cip_ra_h
     CIP_TRY(check_type(&h, force, err));
     if (ndim > (total - CIP_RA_HEADER_MIN) / 8)
         return cip_fail(err, CIP_ERR_TRUNCATED, total,
-                        "expected %" PRIu64 " dims, found %" PRIu64 " bytes behind the header",
-                        ndim, total - CIP_RA_HEADER_MIN);
+                        "expected %" PRIu64 " dims, found %" PRIu64 " bytes after the header", ndim,
+                        total - CIP_RA_HEADER_MIN);
     if (ndim > CIP_MAX_NDIM)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, AT_NDIM,
                         "expected at most %d dimensions, found %" PRIu64, CIP_MAX_NDIM, ndim);

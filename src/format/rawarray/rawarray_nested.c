@@ -97,7 +97,7 @@ cip_status cip_ra_nested_verify(cip_layout *l, const cip_ra_header *h, cip_space
         if (cip_is_about_content(st))
             cip_report_add(report, cip_severity_of(st), st, h->data_off + i * h->elbyte, h->elbyte,
                            "nested",
-                           "record %" PRIu64 " is no RawArray file%s as the others are: %.160s", i,
+                           "record %" PRIu64 " is not a RawArray file%s like the others: %.160s", i,
                            st == CIP_ERR_UNSUPPORTED ? " that this version reads" : "", why.text);
         CIP_TRY(cip_report_outcome(NULL, st, &why, err));
         CIP_TRY(cip_report_status(report, err));

@@ -74,7 +74,7 @@ static cip_status fill_header(const cip_spec_array *a, const cip_dtype *stored, 
     if (h->elbyte == 0 || !cip_shape_nelem(a->ndim, a->shape, &n) ||
         cip_mul_overflow(n, h->elbyte, &h->raw_len) || h->raw_len > INT64_MAX)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected elements of some bytes and less than 2^63 bytes in all");
+                        "expected elements of at least one byte and less than 2^63 bytes in all");
     h->size = h->raw_len;
     return CIP_OK;
 }
@@ -126,7 +126,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
         w->codec = cip_codec_find("lz4");
         if (!cip_codec_available(w->codec))
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "the codec lz4 was left out of this build");
+                            "this build does not include the codec lz4");
     }
     CIP_TRY(cip_dtype_packed_le(b->arena, spec->array[0].dtype, &form->dtype, err));
     if (big)
@@ -186,7 +186,7 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
         return cip_ra_update_finish(state, r, err);
     if (w->left != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " bytes more of data, found the end", w->left);
+                        "expected %" PRIu64 " more bytes of data, found the end", w->left);
     if (w->metadata == NULL)
         return CIP_OK;
     cip_buf b = { .mem = &w->env->mem };

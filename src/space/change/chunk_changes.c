@@ -294,7 +294,7 @@ static cip_status look(cip_chunk_changes *c, const cip_array *a, cip_err *err)
                       l.s->grid->itemsize == c->form.grid->itemsize;
     if (c->was != l.s || (!none && !cip_chunks_are(l.s, &c->form)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected an array of chunks that new ones can join");
+                        "expected an array of chunks that can be extended");
     /* The array, or the one of the layout that is all of the space that it is a part of. */
     c->array = a;
     c->whole = is_whole(c, &l);
@@ -419,10 +419,10 @@ const cip_array *cip_chunk_changes_now(cip_chunk_changes *c, const cip_array *a)
     if (c->reshaped && a == c->array) {
         cip_view_c_order(c->grid.ndim, c->shape, a->view.itemsize, &c->seen.view, NULL);
     } else if (c->reshaped) {
-        c->seen.st = cip_fail(&c->why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                              "'%.80s', which has its data too, changed its shape in this update; "
-                              "commit it first",
-                              c->array->path);
+        c->seen.st = cip_fail(
+            &c->why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "'%.80s', which shares its data, changed its shape in this update; commit it first",
+            c->array->path);
         c->seen.why = &c->why;
     }
     return &c->seen;
@@ -560,7 +560,7 @@ static cip_status expect_whole(const cip_chunk_changes *c, const cip_array *a, c
 {
     return c->whole && a == c->array ? CIP_OK
                                      : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                                                "the array is a part of what is stored in chunks");
+                                                "the array is a part of the data stored in chunks");
 }
 
 cip_status cip_chunk_changes_resize(cip_chunk_changes *c, const cip_array *a, const int64_t *shape,
@@ -667,7 +667,7 @@ cip_status cip_chunk_changes_put(cip_chunk_changes *c, uint64_t i, const cip_chu
     if (in->state == CIP_CHUNK_DATA ? in->plain && (c->form.caps & CIP_FORM_PLAIN) == 0
                                     : (c->form.specials & CIP_FORM_SPECIAL(in->state)) == 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a chunk of a kind that the array has");
+                        "expected a chunk of the same kind as the array's");
     CIP_TRY(cip_chunk_changes_begin(c, err));
     CIP_TRY(keep(c, in, &r, err));
     for (r.i = i; r.i < i + cip_max_u64(1, in->run); r.i++)

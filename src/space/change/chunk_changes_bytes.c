@@ -259,7 +259,7 @@ cip_status cip_byte_changes_write(cip_chunk_changes *c, const cip_nd *at, const 
     if (!cip_shape_nelem(at->ndim, at->shape, &nbytes) ||
         cip_mul_overflow(nbytes, at->itemsize, &nbytes) || nbytes > end - first)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "elements that share their bytes cannot be written one by one");
+                        "elements that share bytes cannot be written one by one");
     CIP_TRY(cip_byte_changes_load(c, err));
     CIP_TRY(cip_scatter(c->layout->env, &to, at, feed, err));
     c->made += (c->form.caps & CIP_FORM_STREAM) != 0; /* it is encoded again in any case */
@@ -281,7 +281,7 @@ static cip_status too_much(const cip_chunk_changes *c, cip_err *err)
     while (i < l->nblock && !is_was(c, l->block[i].data))
         i++;
     return cip_fail(err, CIP_ERR_LIMIT, i < l->nblock ? l->block[i].info.offset : CIP_NO_OFFSET,
-                    "%s would decode to %" PRIu64 " bytes out of %s; allow them by .max_elements",
+                    "%s would decode to %" PRIu64 " bytes from %s; set .max_elements to allow them",
                     i < l->nblock ? l->block[i].stored->label : "the data", c->was->len,
                     cip_layout_kind(l, kind));
 }

@@ -345,7 +345,7 @@ static cip_status take_elements(changing *g, cip_err *err)
     for (int32_t j = 0; j < g->view.nview; j++)
         if (g->view.view[j].along == CIP_AXIS_NOWHERE)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "elements that share their bytes cannot be written one by one");
+                            "elements that share bytes cannot be written one by one");
     for (int32_t k = 0; k < g->now->ndim; k++) {
         const cip_grid_axis *a = &g->view.axis[k];
         const cip_view_axis *v = a->view < 0 ? NULL : &g->view.view[a->view];

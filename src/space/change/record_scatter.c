@@ -61,7 +61,7 @@ static cip_status put_parts(const scattering *s, const cip_nd *at, const cip_nd 
             size_t column = cip_records_column(s->s, &a, &in);
             if (column == s->s->records.n)
                 return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                                "expected a part of a record to lie in one column");
+                                "expected a part of a record inside one column");
             CIP_TRY(s->to->write(s->to->user, column, &in, &feed, err));
         }
     return CIP_OK;

@@ -143,7 +143,7 @@ static cip_status write_box(scatter *s, const cip_nd *at, uint64_t first, uint64
     if (!cip_shape_nelem(at->ndim, at->shape, &nelem) ||
         cip_mul_overflow(nelem, at->itemsize, &nbytes) || nbytes > end - first)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "elements that share their bytes cannot be written one by one");
+                        "elements that share bytes cannot be written one by one");
     const bool sparse = is_sparse(s, end - first, nelem, nbytes);
     uint64_t window = sparse ? at->itemsize : end - first;
     if (cip_add_overflow(window, 2 * s->to->unit, &window) || !cip_to_size(window, &n) ||

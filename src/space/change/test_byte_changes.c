@@ -357,9 +357,8 @@ static void few_bytes_that_claim_many_are_refused(void **state)
     j.next = data;
     j.itemsize = 1;
     assert_int_equal(cip_chunk_changes_write(j.c, &one, &feed, &err), CIP_ERR_LIMIT);
-    assert_string_equal(err.text,
-                        "block 7 would decode to 600 bytes out of a file of 8388608 bytes; "
-                        "allow them by .max_elements");
+    assert_string_equal(err.text, "block 7 would decode to 600 bytes from a file of 8388608 bytes; "
+                                  "set .max_elements to allow them");
     cip_array **before = j.f.layout->array;
     const size_t nbefore = j.f.layout->narray;
     j.a.dtype = &six; /* as many elements are allowed as there are */

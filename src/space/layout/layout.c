@@ -215,9 +215,9 @@ cip_status cip_layout_add_fact(cip_layout *l, const char *key, cip_err *err, con
     int n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
     uint8_t *at = NULL;
-    cip_status st = n < 0
-                        ? cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "a text that cannot be printed")
-                        : cip_buf_reserve(&text, (size_t)n + 1, &at, err);
+    cip_status st =
+        n < 0 ? cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "a text that cannot be formatted")
+              : cip_buf_reserve(&text, (size_t)n + 1, &at, err);
     if (st == CIP_OK) {
         va_start(ap, fmt);
         vsnprintf((char *)at, (size_t)n + 1, fmt, ap);

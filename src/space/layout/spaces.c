@@ -246,7 +246,7 @@ static cip_status call_maker(cip_space *s, cip_space **made, cip_err *err)
     makers++;
     cip_status st = s->lazy.make(s->lazy.self, made, err);
     if (st == CIP_OK && *made == NULL)
-        st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "there are no data");
+        st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "the array has no data");
     if (st == CIP_OK)
         st = cip_space_resolve(*made, made, err);
     makers--;
@@ -283,7 +283,7 @@ static cip_status make(cip_space *s, cip_err *err)
 static cip_status failure_of(const cip_space *s, cip_err *err)
 {
     if (s->lazy.err == NULL)
-        return cip_fail(err, s->lazy.st, CIP_NO_OFFSET, "making it failed before");
+        return cip_fail(err, s->lazy.st, CIP_NO_OFFSET, "it could not be made before");
     cip_err_pass(err, s->lazy.err);
     return s->lazy.st;
 }
@@ -303,7 +303,7 @@ static cip_status wait_or_make(cip_space *s, cip_err *err)
             return st;
     }
     if (state == BEING_MADE)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "it needs itself to be made");
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "it depends on itself");
     return state == FAILED ? failure_of(s, err) : CIP_OK;
 }
 

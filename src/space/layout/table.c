@@ -100,8 +100,7 @@ static cip_status look_at(const cip_chunk *chunk, size_t n, survey *out, cip_err
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "chunk %zu ends beyond 2^64", i);
         if (i != 0 && c->raw_off < chunk[i - 1].raw_off)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected rising chunks, found chunk %zu at %" PRIu64
-                            " behind %" PRIu64,
+                            "expected rising chunks, found chunk %zu at %" PRIu64 " after %" PRIu64,
                             i, c->raw_off, chunk[i - 1].raw_off);
         out->runs = out->runs || run_of(c) != 1;
         bool last = i + 1 == n && run_of(c) == 1;

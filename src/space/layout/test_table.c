@@ -188,7 +188,7 @@ static void impossible_chunks_are_refused(void **state)
     c[0] = data(5, 10);
     c[1] = data(4, 10);
     assert_int_equal(cip_table_from_array(f.layout, c, 2, &t, &err), CIP_ERR_CORRUPT);
-    assert_string_equal(err.text, "expected rising chunks, found chunk 1 at 4 behind 5");
+    assert_string_equal(err.text, "expected rising chunks, found chunk 1 at 4 after 5");
     c[1].raw_off = 5; /* as in a grid, where places do not matter */
     assert_int_equal(cip_table_from_array(f.layout, c, 2, &t, NULL), CIP_OK);
 }

@@ -193,8 +193,8 @@ static cip_status write_part(cip_boxes *b, const box *x, const int64_t *coord, b
     bool whole = clip(b, x, coord, part.start, part.stop);
     if (whole ? atomic_exchange(done, 1) != 0 : atomic_load(done) != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected boxes that have no elements in common, found some of a chunk "
-                        "that is stored already");
+                        "expected boxes without common elements, found elements of a chunk that is "
+                        "already stored");
     if (!whole)
         return waits ? CIP_OK : wait(b, x, &part, err);
     view_in(b, x, part.start, part.stop, &view);

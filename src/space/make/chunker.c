@@ -324,8 +324,7 @@ static cip_status open(cip_chunker *c, uint64_t nelem, cip_err *err)
     if (c->as_given)
         return CIP_OK;
     if (f->grid == NULL && f->chunk_nbytes == 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected the length of chunks that are not as they come");
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a chunk length");
     uint64_t longest = cip_min_u64(c->nbytes, cip_form_chunk_nbytes(f));
     CIP_TRY(cip_chunk_maker_init(&c->maker, &c->env->mem, f, longest, err));
     const bool tiled = f->grid != NULL && c->nbytes != 0;
@@ -367,7 +366,7 @@ cip_status cip_chunker_chunk(cip_chunker *c, uint64_t i, cip_io *io, uint64_t of
     slot *s = &c->slot[c->now + c->nready];
     if (n > (c->maker.arranged != 0 ? c->maker.arranged : c->maker.raw))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a chunk of the form, found one of %" PRIu64 " bytes", n);
+                        "expected a chunk of the array's form, found one of %" PRIu64 " bytes", n);
     s->io = io;
     s->off = off;
     s->n = (size_t)n;
@@ -392,7 +391,7 @@ cip_status cip_chunker_write(cip_chunker *c, cip_bytes elems, cip_err *err)
 {
     if (elems.len > c->nbytes - c->taken)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " bytes more of the array, found %zu",
+                        "expected %" PRIu64 " more bytes of the array, found %zu",
                         c->nbytes - c->taken, elems.len);
     if (!c->as_given && c->tiler == NULL)
         return cut_linear(c, elems, err);
@@ -413,7 +412,7 @@ cip_status cip_chunker_finish(cip_chunker *c, cip_err *err)
 {
     if (c->taken != c->nbytes)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " bytes more of the array, found the end",
+                        "expected %" PRIu64 " more bytes of the array, found the end",
                         c->nbytes - c->taken);
     if (c->nready != 0)
         CIP_TRY(run_batch(c, err));

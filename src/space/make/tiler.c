@@ -265,7 +265,7 @@ cip_status cip_tiler_write(cip_tiler *t, const void *p, size_t n, cip_err *err)
     while (n != 0) {
         if (t->row == t->nrow)
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                            "expected the end of the array, found %zu bytes more", n);
+                            "expected the end of the array, found %zu more bytes", n);
         size_t k = (size_t)cip_min_u64(n, t->want - t->have);
         bool whole = k == t->want;
         if (!whole) {
@@ -297,7 +297,7 @@ cip_status cip_tiler_finish(cip_tiler *t, cip_err *err)
     if (t->row == t->nrow)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "expected %" PRIu64 " bytes more of a row of tiles, found the end",
+                    "expected %" PRIu64 " more bytes of a row of tiles, found the end",
                     t->want - t->have);
 }
 

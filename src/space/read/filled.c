@@ -63,7 +63,7 @@ static cip_status lost_chunk(const filled *f, const cip_lost_chunks *r, uint64_t
 {
     cip_chunk c;
     if (!place_of(f, i, &c, err))
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a chunk that was there");
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a chunk that exists");
     out->at = (cip_extent){ .len = 0 };
     out->raw_off = c.raw_off;
     out->raw_len = c.raw_len;
@@ -119,10 +119,9 @@ static cip_status check_begin(const filled *f, uint64_t i, cip_err *err)
 {
     cip_chunk c;
     if (!place_of(f, i, &c, NULL))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected chunks that are all as long: which elements chunk %" PRIu64
-                        " had is not known",
-                        i);
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "expected chunks of equal length: the elements of chunk %" PRIu64 " are unknown", i);
     if (c.raw_off % f->value.len == 0)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -152,7 +151,7 @@ cip_status cip_space_fill(cip_space *s, const cip_lost_chunks *lost, size_t n, c
     if ((s->kind != CIP_SPACE_CHUNKED && s->kind != CIP_SPACE_GRID) || s->in_order != NULL ||
         value.len == 0 || value.len > UINT32_MAX)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected an array in chunks to fill what is lost of it");
+                        "expected an array in chunks, to fill its lost elements");
     if (n == 0)
         return CIP_OK;
     pthread_mutex_lock(&s->layout->lock);

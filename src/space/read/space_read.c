@@ -24,7 +24,7 @@ cip_status cip_space_read(const cip_read_how *how, cip_space *s, const cip_want 
     for (size_t i = 0; i < n; i++) {
         if (want[i].off < end)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected spans that rise, found one at %" PRIu64 " behind %" PRIu64,
+                            "expected spans that rise, found one at %" PRIu64 " after %" PRIu64,
                             want[i].off, end);
         if (cip_add_overflow(want[i].off, want[i].len, &end))
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "a span ends beyond 2^64");

@@ -252,7 +252,7 @@ cip_status cip_extent_check(const cip_extent *at, const char *what, cip_err *err
 {
     cip_space *in;
     if (at->in == NULL)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%s lies nowhere", what);
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%s is not stored anywhere", what);
     CIP_TRY(cip_space_resolve(at->in, &in, err));
     if (at->off > in->len || at->len > in->len - at->off)
         return cip_fail(err, CIP_ERR_TRUNCATED, cip_space_file_offset(in, at->off),
@@ -297,8 +297,7 @@ cip_status cip_space_map(cip_space *s, uint64_t off, uint64_t len, const uint8_t
                         "expected %" PRIu64 " bytes at %" PRIu64 ", found the end at %" PRIu64, len,
                         off, s->len);
     if (!cip_space_follow(&s, &off, len, true))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the bytes do not lie in one piece as they are");
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "the bytes are not contiguous");
     if (s->kind == CIP_SPACE_MEM)
         base = s->mem.ptr;
     else

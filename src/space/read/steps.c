@@ -88,8 +88,7 @@ cip_status cip_chunk_check_sum(cip_mem *mem, const cip_chunk *c, cip_bytes store
     CIP_TRY(cip_sum_of(mem, id, stored, found, err));
     if (memcmp(found, c->sum, cip_sum_size(id)) == 0)
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_CHECKSUM, CIP_NO_OFFSET,
-                    "expected stored bytes of the %s that goes with them, found others",
+    return cip_fail(err, CIP_ERR_CHECKSUM, CIP_NO_OFFSET, "the stored bytes do not match their %s",
                     cip_sum_name(id));
 }
 

@@ -282,7 +282,7 @@ static void what_cannot_be_mapped_says_so(void **state)
     uint8_t *bytes = fake_random(&f, 100);
     cip_space *s = fake_space(&f, FAKE_SEQ, bytes, 100, 0, true);
     assert_int_equal(cip_space_map(s, 0, 1, &p, &err), CIP_ERR_UNSUPPORTED);
-    assert_string_equal(err.text, "the bytes do not lie in one piece as they are");
+    assert_string_equal(err.text, "the bytes are not contiguous");
 }
 
 static void only_memory_is_borrowed(void **state)

@@ -95,7 +95,7 @@ static cip_status refill(const cip_rd *rd, cip_seq *q, cip_err *err)
     size_t more = (size_t)cip_min_u64(q->at.len - q->in_pos, q->in_cap - left);
     if (more == 0) /* there are more, but the codec does not take what it has */
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "the data do not go on %" PRIu64 " bytes in", q->raw_pos);
+                        "the data stop after %" PRIu64 " bytes", q->raw_pos);
     if (q->in_pos + more > q->expected) { /* of a far file as much again, within a bound */
         uint64_t n = cip_min_u64(cip_max_u64(q->in_pos, more), rd->tune->far_in_order);
         const cip_extent next = { q->at.in, q->at.off + q->in_pos,
@@ -113,7 +113,7 @@ static cip_status refill(const cip_rd *rd, cip_seq *q, cip_err *err)
 static cip_status resume(cip_seq *q, const cip_checkpoint *from, cip_err *err)
 {
     if (from->in_bits / 8 > q->at.len)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "a checkpoint behind the stored data");
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "a checkpoint after the stored data");
     CIP_TRY(q->codec->resume(q->args, &q->env, from, &q->state, err));
     q->in_pos = from->in_bits / 8;
     q->in_at = q->in_len = 0;
@@ -225,7 +225,7 @@ static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, ci
             return CIP_OK;
         if (f.took == 0 && last)
             return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
-                            "the stored data end %" PRIu64 " bytes in", q->raw_pos);
+                            "the stored data end after %" PRIu64 " bytes", q->raw_pos);
         if (f.took == 0)
             CIP_TRY(refill(rd, q, err));
     }
@@ -271,7 +271,7 @@ cip_status cip_seq_take(const cip_rd *rd, cip_seq *q, uint8_t *dst, uint64_t n, 
         size_t got = (size_t)(dst != NULL ? n : cip_min_u64(n, rd->tune->seq_skip));
         if (q->end)
             CIP_GO(cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected %" PRIu64 " bytes more, found the end of the data after "
+                            "expected %" PRIu64 " more bytes, found the end of the data after "
                             "%" PRIu64,
                             n, q->raw_pos));
         CIP_GO(advance(rd, q, n, dst != NULL ? dst : room.ptr, &got, err));

@@ -76,7 +76,7 @@ static cip_status check_head(cip_env *env, cip_bytes in, uint64_t file_nbytes, c
                         "expected %" PRIu64 " bytes of checkpoints, found %zu",
                         cip_load_u64(in.ptr + 16, false), in.len);
     if (cip_load_u64(in.ptr + 24, false) != file_nbytes)
-        return fail(err, 24, "those of a file of another length");
+        return fail(err, 24, "those of a file of a different length");
     cip_sum *sum;
     uint8_t found[CIP_SUM_MAX];
     CIP_TRY(cip_sum_new(&env->mem, CIP_SUM_XXH3_128, &sum, err));
@@ -85,7 +85,7 @@ static cip_status check_head(cip_env *env, cip_bytes in, uint64_t file_nbytes, c
     cip_sum_free(sum);
     if (memcmp(found, in.ptr + in.len - SUM, SUM) != 0)
         return cip_fail(err, CIP_ERR_CHECKSUM, in.len - SUM,
-                        "the checkpoints beside the file do not fit their checksum");
+                        "the checkpoint file beside the data does not match its checksum");
     return CIP_OK;
 }
 
@@ -100,9 +100,9 @@ static cip_status get_checkpoint(cip_cursor *c, const key *k, cip_checkpoint *ch
     cip_get_bytes(c, SUM);
     checkpoint->window = cip_get_bytes(c, checkpoint->window_len).ptr;
     if (c->bad || !zero || checkpoint->window_len > CIP_CHECKPOINT_WINDOW)
-        return fail(err, CIP_NO_OFFSET, "a checkpoint that is cut off");
+        return fail(err, CIP_NO_OFFSET, "an incomplete checkpoint");
     if (cip_div_up(checkpoint->in_bits, 8) > k->len || checkpoint->raw > k->raw_len)
-        return fail(err, CIP_NO_OFFSET, "a checkpoint behind the end of its data");
+        return fail(err, CIP_NO_OFFSET, "a checkpoint after the end of its data");
     return CIP_OK;
 }
 
@@ -116,12 +116,12 @@ static cip_status get_space(cip_cursor *c, record *r, cip_err *err)
     r->ncheckpoint = cip_get_u64(c);
     size_t left = cip_cursor_left(c);
     if (c->bad || r->ncheckpoint > left / CHECKPOINTS)
-        return fail(err, CIP_NO_OFFSET, "fewer checkpoints than it says");
+        return fail(err, CIP_NO_OFFSET, "fewer checkpoints than declared");
     r->checkpoints.ptr = c->in.ptr + (c->in.len - left);
     for (uint64_t i = 0; i < r->ncheckpoint; i++, last = checkpoint) {
         CIP_TRY(get_checkpoint(c, &r->key, &checkpoint, err));
         if (checkpoint.raw <= last.raw || checkpoint.in_bits <= last.in_bits)
-            return fail(err, CIP_NO_OFFSET, "checkpoints that do not rise");
+            return fail(err, CIP_NO_OFFSET, "checkpoints that are not ascending");
     }
     r->checkpoints.len = left - cip_cursor_left(c);
     return CIP_OK;
@@ -145,13 +145,13 @@ cip_status cip_sidecar_load(cip_env *env, cip_io *io, uint64_t file_nbytes, cip_
     uint64_t n = cip_load_u64(in.ptr + 32, false);
     cip_cursor c = cip_cursor_le((cip_bytes){ in.ptr + HEAD, in.len - HEAD - SUM });
     if (n > cip_cursor_left(&c) / SPACE)
-        CIP_GO(fail(err, 32, "fewer spaces than it says"));
+        CIP_GO(fail(err, 32, "fewer spaces than declared"));
     CIP_GO(CIP_NEW(&s->env->mem, &s->at, (size_t)n, err));
     s->cap = (size_t)n;
     while (s->n < n)
         CIP_GO(get_space(&c, &s->at[s->n++], err));
     if (cip_cursor_left(&c) != 0)
-        CIP_GO(fail(err, CIP_NO_OFFSET, "more behind them"));
+        CIP_GO(fail(err, CIP_NO_OFFSET, "more data after them"));
     *out = s;
     return CIP_OK;
 done:
@@ -267,11 +267,10 @@ void cip_sidecar_use(const cip_rd *rd, cip_space *s, uint64_t pos)
         if (counts) {
             cip_checkpoints_put(rd->checkpoints, s->id, s->len, &checkpoint);
         } else {
-            cip_warn(
-                c->env, CIP_OK, CIP_NO_OFFSET, "checkpoints",
-                "the file beside with checkpoints is stale: the data changed before byte %" PRIu64
-                " of %s; it is ignored from there on",
-                end, s->label != NULL ? s->label : "a block");
+            cip_warn(c->env, CIP_OK, CIP_NO_OFFSET, "checkpoints",
+                     "the checkpoint file beside the data is out of date: the data changed before "
+                     "byte %" PRIu64 " of %s; it is ignored from there on",
+                     end, s->label != NULL ? s->label : "a block");
         }
         settle(c, &r, &checkpoint, counts);
     }

@@ -399,7 +399,7 @@ static void fewer_bytes_than_told_are_an_error(void **state)
     assert_string_equal(err.text, "expected 1001 decoded bytes, found 1000");
     assert_int_equal(read_at(s, 990, 11, &err), CIP_ERR_CORRUPT);
     assert_string_equal(err.part, "block 2");
-    assert_string_equal(err.text, "expected 1 bytes more, found the end of the data after 1000");
+    assert_string_equal(err.text, "expected 1 more bytes, found the end of the data after 1000");
 }
 
 static void more_bytes_than_told_are_an_error(void **state)
@@ -445,10 +445,10 @@ static void a_decoder_that_is_stuck_is_left(void **state)
     with_cache(100);
     cip_space *s = seq_of(&stuck, 1000, 1000);
     assert_int_equal(read_at(s, 0, 1, &err), CIP_ERR_TRUNCATED);
-    assert_string_equal(err.text, "the stored data end 0 bytes in");
+    assert_string_equal(err.text, "the stored data end after 0 bytes");
     f.tuning.seq_in = 10;
     assert_int_equal(read_at(s, 0, 1, &err), CIP_ERR_CORRUPT);
-    assert_string_equal(err.text, "the data do not go on 0 bytes in");
+    assert_string_equal(err.text, "the data stop after 0 bytes");
 }
 
 /* Takes three bytes at once, or none. */

@@ -167,10 +167,10 @@ static cip_status check_order(const asdf_chain *c, cip_err *err)
 {
     for (size_t i = 1; i < c->n; i++)
         if (c->step[i].kind != ASDF_STEP_CODEC && c->step[i - 1].kind != ASDF_STEP_TILE)
-            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected '%s', which takes an array, before '%.40s', which gives "
-                            "bytes",
-                            c->step[i].name, c->step[i - 1].name);
+            return cip_fail(
+                err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                "expected '%s', which needs an array, before '%.40s', which produces bytes",
+                c->step[i].name, c->step[i - 1].name);
     return CIP_OK;
 }
 

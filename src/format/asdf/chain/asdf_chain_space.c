@@ -55,7 +55,7 @@ static cip_status original_of(const asdf_step *s, uint64_t len, const asdf_chain
     if (cip_mul_overflow(n, t->item_size, &n) || n != len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected an original_shape and item_size of %" PRIu64
-                        " bytes in all, found another",
+                        " bytes in all, found a different size",
                         len);
     return CIP_OK;
 }
@@ -230,8 +230,8 @@ static cip_status quantize_space(cip_layout *l, const asdf_step *s, const level 
         fits = fits && cip_shape_nelem(s->original_ndim, s->original, &n) && n <= lv->len / width;
     if (!fits)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected quantized floats of %" PRIu64 " bytes in all, found an "
-                        "original_shape or dtype of others",
+                        "expected quantized floats of %" PRIu64
+                        " bytes in all, found an original_shape or dtype that does not match",
                         lv->len);
     return cip_asdf_quantize_space(
         l, *at, lv->len, (cip_quantize_args){ .wide = width == 8, .big = hint->big }, at, err);
@@ -280,7 +280,7 @@ static cip_status check_identity(const cip_space *stored, uint64_t raw_len, cip_
     if (stored->len == raw_len)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected %" PRIu64 " bytes behind a chain of no encodings, found %" PRIu64,
+                    "expected %" PRIu64 " bytes after a chain of no encodings, found %" PRIu64,
                     raw_len, stored->len);
 }
 

@@ -184,7 +184,7 @@ cip_status cip_asdf_make_encoded(asdf_file *f, size_t i, cip_block *cb, cip_err 
     cb->info.codec = "encoded";
     if (cip_asdf_is_streamed(b))
         return cip_fail(err, CIP_ERR_CORRUPT, b->offset + b->form->flags,
-                        "expected a block that is streamed or encoded, found both");
+                        "expected a block that is either streamed or encoded, found both");
     CIP_TRY(cip_asdf_chain_stored(f, b, &l->arena, &text, err));
     CIP_TRY(cip_yaml_parse(f->env, &l->arena, text, &opt, &root, err));
     CIP_TRY(name_of(l, root, &cb->info.codec, err));

@@ -142,7 +142,7 @@ static cip_status take_all(walk *w, uint64_t want, cip_err *err)
     uint64_t left = w->below->len - w->pos;
     if (left != 0 && left < CIP_QUANTIZE_HEAD)
         cip_warn(w->layout->env, CIP_ERR_CORRUPT, CIP_NO_OFFSET, w->below->label,
-                 "%" PRIu64 " bytes behind the last quantized values", left);
+                 "%" PRIu64 " bytes after the last quantized values", left);
     return CIP_OK;
 }
 

@@ -433,7 +433,7 @@ static void what_is_wrong_costs_that_block_alone(void **state)
         const char *why;
     } rows[] = {
         { "[]\n...\n", six, 24, 24, CIP_OK, "" },
-        { "[]\n...\n", six, 24, 25, CIP_ERR_CORRUPT, "expected 25 bytes behind a chain" },
+        { "[]\n...\n", six, 24, 25, CIP_ERR_CORRUPT, "expected 25 bytes after a chain" },
         { "[zlib]\n...\n", small.p, small.n, 24, CIP_OK, "" },
         { "zlib\n...\n", small.p, small.n, 24, CIP_OK, "" },
         { "[zlib]\n...\n", small.p, small.n, 23, CIP_ERR_RANGE, "" },
@@ -445,7 +445,7 @@ static void what_is_wrong_costs_that_block_alone(void **state)
         { "[zlib, zlib, zlib]\n...\n", big.p, big.n, 24, CIP_ERR_CORRUPT, "" },
         { "[foo]\n...\n", six, 24, 24, CIP_ERR_UNSUPPORTED, "found 'foo'" },
         { "[zlib, foo]\n...\n", six, 24, 24, CIP_ERR_UNSUPPORTED, "found 'foo'" },
-        { "[zlib, quantize]\n...\n", six, 24, 24, CIP_ERR_CORRUPT, "which takes an array" },
+        { "[zlib, quantize]\n...\n", six, 24, 24, CIP_ERR_CORRUPT, "which needs an array" },
         { "[zlib\n...\n", six, 24, 24, CIP_ERR_CORRUPT, "" },
         { "[zlib]\n", six, 24, 24, CIP_ERR_CORRUPT, "expected the end marker" },
         { "[[tile, {shape: [4]}]]\n...\n", six, 24, 24, CIP_ERR_CORRUPT,
@@ -459,9 +459,9 @@ static void what_is_wrong_costs_that_block_alone(void **state)
         { "[[tile, {shape: [1]}], [tile, {shape: [1]}]]\n...\n", six, 24, 24, CIP_ERR_CORRUPT,
           "expected an original_shape" },
         { "[[quantize, {dtype: 32, original_shape: [7]}]]\n...\n", six, 24, 24, CIP_ERR_CORRUPT,
-          "an original_shape or dtype of others" },
+          "an original_shape or dtype that does not match" },
         { "[[quantize, {dtype: 64}]]\n...\n", six, 24, 20, CIP_ERR_CORRUPT,
-          "an original_shape or dtype of others" },
+          "an original_shape or dtype that does not match" },
         { "[[tile, {shape: [1]}]]\n...\n", six, 24, 24, CIP_OK, "" },
         { "[[tile, {shape: [1], item_size: 1, original_shape: [24]}]]\n...\n", six, 24, 24,
           CIP_ERR_LIMIT, "more than 20 tiles (max_blocks)" },
@@ -572,7 +572,7 @@ static void a_rest_that_is_no_chunk_is_warned_of(void **state)
     assert_int_equal(make_open(&f, &m, 0), CIP_OK);
     assert_int_equal(f.env.warnings.n, 0);
     assert_int_equal(make_try(&f, "a"), CIP_OK);
-    assert_int_equal(make_warned(&f, "3 bytes behind the last quantized values"), 1);
+    assert_int_equal(make_warned(&f, "3 bytes after the last quantized values"), 1);
     one_close(&f);
     make_clear(&m);
 }

@@ -206,8 +206,8 @@ static void tags_without_a_like_are_losses(void **state)
     o.spec.env = &m.env;
     assert_int_equal(made_check(&m, &o.spec), CIP_OK);
     assert_int_equal(m.nlost, 1);
-    assert_string_equal(m.lost, "the tag " T "core/integer-1.0.0 is lost: ASDF 0.1.0 has none "
-                                "like it\n");
+    assert_string_equal(m.lost,
+                        "the tag " T "core/integer-1.0.0 is lost: ASDF 0.1.0 has no equivalent\n");
     o.spec.version = "1.6.0";
     assert_int_equal(made_check(&m, &o.spec), CIP_OK);
     assert_int_equal(m.nlost, 1);
@@ -384,15 +384,15 @@ static void what_cannot_go_through_is_refused(void **state)
     o.spec.option = ENCODE("[[tile, {shape: [1, 1, 1]}]]");
     check_refused(&o, CIP_ERR_ARG, "expected tiles of at most 2 axes");
     o.spec.option = ENCODE("[[tile, {shape: [1]}], [tile, {shape: [1]}]]");
-    check_refused(&o, CIP_ERR_UNSUPPORTED, "tiles of tiles");
+    check_refused(&o, CIP_ERR_UNSUPPORTED, "at most one tile step");
     o.spec.option = ENCODE("[[tile, {shape: [1]}");
     check_refused(&o, CIP_ERR_ARG, "the encoding chain");
     o.spec.option = ENCODE("[[zlib, {level: 9}]]");
-    check_refused(&o, CIP_ERR_ARG, "no argument 'level' of 'zlib'");
+    check_refused(&o, CIP_ERR_ARG, "unknown argument 'level' of 'zlib'");
     o.spec.option = ENCODE("[[tile, {shape: [2], item_siz: 8}]]");
-    check_refused(&o, CIP_ERR_ARG, "no argument 'item_siz' of 'tile'");
+    check_refused(&o, CIP_ERR_ARG, "unknown argument 'item_siz' of 'tile'");
     o.spec.option = ENCODE("[[quantize, {qualty: 100}]]");
-    check_refused(&o, CIP_ERR_ARG, "no argument 'qualty' of 'quantize'");
+    check_refused(&o, CIP_ERR_ARG, "unknown argument 'qualty' of 'quantize'");
     o.spec.option = ENCODE("[[quantize, {quality: 4, bits: 9}]]");
     check_refused(&o, CIP_ERR_ARG, "quality or bits, found both");
     o.spec.option = ENCODE("[frobnicate]");

@@ -91,7 +91,7 @@ static cip_status bad_header(asdf_block *b, cip_status st)
     return st;
 }
 
-const char cip_asdf_used_lies[] = "expected a used size like the data_size, found a larger one";
+const char cip_asdf_used_lies[] = "expected a used size equal to the data_size, found a larger one";
 
 /* Damage that what stands elsewhere in the file tells of. */
 static cip_status bad_place(asdf_block *b, uint64_t size, cip_err *err)
@@ -101,10 +101,11 @@ static cip_status bad_place(asdf_block *b, uint64_t size, cip_err *err)
     b->data_off = cip_min_u64(b->data_off, size);
     b->end = cip_asdf_is_streamed(b) ? size : b->data_off + cip_min_u64(len, size - b->data_off);
     if (used_lies)
-        cip_fail(err, CIP_ERR_CORRUPT, b->offset + b->form->used,
-                 "expected a used size of %" PRIu64 " like the data_size, where another block or "
-                 "an index starts, found %" PRIu64,
-                 b->data_size, b->used);
+        cip_fail(
+            err, CIP_ERR_CORRUPT, b->offset + b->form->used,
+            "expected a used size of %" PRIu64
+            ", equal to the data_size, because another block or an index follows; found %" PRIu64,
+            b->data_size, b->used);
     else
         cip_fail(err, CIP_ERR_CORRUPT, b->offset, "%s", b->lie);
     return bad_header(b, CIP_ERR_CORRUPT);

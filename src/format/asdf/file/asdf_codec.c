@@ -87,8 +87,8 @@ static cip_status make_checked(void *self, cip_space **out, cip_err *err)
     CIP_TRY(cip_asdf_md5(&how, s->bytes, NULL, got, err));
     if (memcmp(got, s->block->checksum, ASDF_CHECKSUM_LEN) != 0)
         return cip_fail(err, CIP_ERR_CHECKSUM, s->block->offset + 4,
-                        "expected the stored checksum, found another, of a block that does not "
-                        "end where the next one starts: its header is damaged, or its data");
+                        "checksum mismatch of a block that does not end where the next one starts: "
+                        "its header or its data are damaged");
     *out = s->bytes;
     return CIP_OK;
 }
@@ -100,12 +100,13 @@ static cip_status new_checked(asdf_file *f, const asdf_block *b, cip_block *cb, 
     asdf_stored *s;
     bool usual = b->header_size == b->form->header_size && b->allocated != 0;
     if (cb->sum_id != CIP_SUM_MD5)
-        return usual ? CIP_OK
-                     : cip_fail(err, CIP_ERR_CORRUPT, b->offset + 4,
-                                "expected a block that ends where the next thing starts, found "
-                                "one of header_size %d and %" PRIu64 " allocated bytes that does "
-                                "not, and no checksum to tell what its payload is",
-                                b->header_size, b->allocated);
+        return usual
+                   ? CIP_OK
+                   : cip_fail(err, CIP_ERR_CORRUPT, b->offset + 4,
+                              "expected a block that ends where the next one starts, found one of "
+                              "header_size %d and %" PRIu64
+                              " allocated bytes that does not, and no checksum to find its payload",
+                              b->header_size, b->allocated);
     CIP_TRY(CIP_ARENA_NEW(&f->layout->arena, &s, 1, err));
     *s = (asdf_stored){ .layout = f->layout, .block = b, .bytes = cb->stored };
     return cip_space_new_lazy(f->layout, make_checked, s, &cb->data, err);
@@ -124,7 +125,7 @@ static cip_status unreadable(const asdf_codec *codec, const asdf_block *b, const
                         name);
     if (codec != NULL && !cip_codec_available(cip_codec_find(codec->codec)))
         return cip_fail(why, CIP_ERR_UNSUPPORTED, at,
-                        "this build has no codec for compression '%s'", name);
+                        "this build has no codec for the compression '%s'", name);
     return CIP_OK;
 }
 
@@ -160,7 +161,7 @@ static void warn_of_block(cip_env *env, const asdf_block *b, const char *part)
     }
     if (cip_asdf_is_raw(b) && b->data_size != b->used)
         cip_warn(env, CIP_ERR_CORRUPT, b->offset + b->form->data_size, part,
-                 "expected a data_size of %" PRIu64 " like the used size, found %" PRIu64
+                 "expected a data_size of %" PRIu64 ", equal to the used size, found %" PRIu64
                  "; the used bytes are read",
                  b->used, b->data_size);
     if (!b->end_sure)

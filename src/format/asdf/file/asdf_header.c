@@ -291,17 +291,17 @@ static void warn_of_lines(cip_layout *l, const scan *s, const asdf_header *h)
     if (h->has_standard && !cip_asdf_standard_known(h->standard) &&
         !(cip_asdf_is_early(h->file) && cip_asdf_is_early(h->standard)))
         cip_warn(l->env, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "header",
-                 "the standard's version %.40s is not known; what is known is read",
+                 "the standard's version %.40s is not known; only known features are read",
                  h->standard_text);
     if (h->found == ASDF_NOTHING && s->odd_text == SIZE_MAX) {
         /* A valid empty file, but no writer that we know makes it: most likely it was cut. */
         cip_warn(l->env, CIP_ERR_TRUNCATED, s->text.len, "header",
-                 "expected a tree or a block behind the header, found the end of the file");
+                 "expected a tree or a block after the header, found the end of the file");
         return;
     }
     if (s->odd != SIZE_MAX && (h->found != ASDF_TREE || s->odd < h->at))
         cip_warn(l->env, CIP_ERR_CORRUPT, s->odd, "header",
-                 "lines between the header and the tree that are no comments");
+                 "lines between the header and the tree that are not comments");
     if (h->found == ASDF_TREE && !starts(s->text, (size_t)h->at, "%YAML", 5))
         cip_warn(l->env, CIP_ERR_CORRUPT, h->at, "tree",
                  "expected '%%YAML 1.1' in front of the tree; it is read as YAML 1.1");

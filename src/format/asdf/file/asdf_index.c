@@ -143,7 +143,7 @@ static cip_status parse(cip_env *env, cip_bytes text, asdf_index *x, cip_err *er
     if (st == CIP_OK) {
         st = take_entries(env, list, x, err);
     } else if (is_about_content(st)) {
-        bad(x, "expected a list of offsets, found text that does not parse: %.90s", why.text);
+        bad(x, "expected a list of offsets, found text that cannot be parsed: %.90s", why.text);
         st = CIP_OK;
     } else if (err != NULL) {
         cip_err_pass(err, &why);
@@ -192,11 +192,11 @@ static bool check_numbers(asdf_index *x, uint64_t low, uint64_t first, const asd
     if (x->n == 0)
         bad(x, "expected at least one entry");
     else if (x->entry[0] > first || x->entry[0] < low)
-        bad(x, "expected %" PRIu64 ", where the first block is, found %" PRIu64, first,
+        bad(x, "expected %" PRIu64 ", the start of the first block, found %" PRIu64, first,
             x->entry[0]);
     for (size_t i = 1; i < x->n && x->state == ASDF_INDEX_GOOD; i++)
         if (x->entry[i] <= x->entry[i - 1] || x->entry[i] - x->entry[i - 1] < least)
-            bad(x, "expected entry %zu to be at least %zu behind %" PRIu64 ", found %" PRIu64, i,
+            bad(x, "expected entry %zu to be at least %zu after %" PRIu64 ", found %" PRIu64, i,
                 least, x->entry[i - 1], x->entry[i]);
     if (x->state == ASDF_INDEX_GOOD && x->entry[x->n - 1] >= x->at)
         bad(x, "expected the last entry to be before the index, found %" PRIu64,
@@ -225,7 +225,7 @@ static cip_status read_headers(cip_window *w, const cip_range *range, size_t n, 
 }
 
 static const char no_magic[] =
-    "expected a block's magic where the index lists one, found other bytes";
+    "expected the magic bytes of a block where the index lists one, found other bytes";
 
 /* Takes the block of entry i, of the form that *b has. A streamed block ends with the file and has
  * no index behind it: where its sizes fit all the same, its flag is the damage. */
@@ -242,7 +242,8 @@ static void take_header(asdf_index *x, size_t i, const uint8_t *raw, const cip_w
         sized.flags &= ~(uint32_t)ASDF_STREAMED;
         if (cip_asdf_block_judge(&sized, w->layout->io->size, NULL) == CIP_OK &&
             sized.end == behind(x, i))
-            b->lie = "expected no streamed flag on a block that another or an index follows";
+            b->lie = "expected no streamed flag on a block that is followed by another block or an "
+                     "index";
         else
             bad(x, "expected no streamed block at entry %zu", i);
     }
@@ -273,7 +274,7 @@ static cip_status check_end(cip_window *w, asdf_index *x, const asdf_blocks *lis
     }
     if (b->data_off + b->stored > next) {
         b->lie = "expected a block that ends where the index lists the next one, found one that "
-                 "reaches into it";
+                 "overlaps it";
         cip_asdf_block_judge(b, w->layout->io->size, NULL);
         return CIP_OK;
     }

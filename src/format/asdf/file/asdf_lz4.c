@@ -60,7 +60,7 @@ static cip_status check_piece(uint64_t n, uint64_t m, uint64_t left, uint64_t at
 {
     if (n <= 4)
         return cip_fail(err, CIP_ERR_CORRUPT, at,
-                        "expected an lz4 chunk of over 4 bytes, found %" PRIu64, n);
+                        "expected an lz4 chunk of more than 4 bytes, found %" PRIu64, n);
     if (n > left)
         return cip_fail(err, CIP_ERR_TRUNCATED, at,
                         "expected an lz4 chunk of %" PRIu64 " bytes, found %" PRIu64, n, left);
@@ -183,7 +183,7 @@ static cip_status read_payload(void *user, uint64_t off, size_t n, void *dst, ci
     const asdf_block *b = s->block;
     if (off > b->stored || b->stored - off < n)
         return cip_fail(err, CIP_ERR_TRUNCATED, b->data_off + b->stored,
-                        "expected %zu bytes more of the block", n);
+                        "expected %zu more bytes of the block", n);
     return cip_space_read_at(&(cip_read_how){ .layout = s->layout }, s->layout->file,
                              b->data_off + off, dst, n, err);
 }

@@ -131,7 +131,7 @@ static void warn_of_end(const asdf_file *f, asdf_end how)
 {
     if (how == ASDF_END_BLANKS)
         cip_warn(f->env, CIP_ERR_CORRUPT, f->blocks_from, "tree",
-                 "expected just '...' on the line that ends the tree, found more");
+                 "expected only '...' on the line that ends the tree, found more");
     if (how == ASDF_END_UNMARKED)
         cip_warn(f->env, CIP_ERR_TRUNCATED, f->blocks_from, "tree",
                  "expected '...' at the end of the tree, found %s",

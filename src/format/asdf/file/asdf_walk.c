@@ -70,8 +70,8 @@ static cip_status check_stream(const walker *x, asdf_block *b, cip_err *err)
     for (size_t i = 0; i < in.len && b->lie == NULL; i++)
         if (in.ptr[i] != 0)
             lies(x, b,
-                 "expected zeros behind the header of a streamed block, found other bytes: "
-                 "its header_size may be wrong");
+                 "expected zeros after the header of a streamed block, found other bytes: its "
+                 "header_size may be wrong");
     return CIP_OK;
 }
 
@@ -86,7 +86,8 @@ static cip_status take_block(walker *x, uint64_t at, bool marked, cip_err *err)
     if (cip_asdf_block_parse(x->form, in, at, &b, NULL) != CIP_OK)
         b = (asdf_block){ .form = x->form, .offset = at };
     if (!marked)
-        b.lie = "expected a block's magic, found other bytes before a header and its payload";
+        b.lie = "expected the magic bytes of a block, found other bytes before a header and its "
+                "payload";
     cip_asdf_block_judge(&b, x->win->layout->io->size, NULL); /* its state says what is wrong */
     CIP_TRY(check_stream(x, &b, err));
     return cip_asdf_blocks_add(x->env, &x->w->blocks, x->env->limits.max_blocks, &b, err);
@@ -152,9 +153,9 @@ typedef struct ending {
 } ending;
 
 static const char stray_flag[] =
-    "expected no streamed flag on a block that another or an index follows";
-static const char wrong_size[] =
-    "expected a header_size that makes the block end where the next one starts, found another";
+    "expected no streamed flag on a block that is followed by another block or an index";
+static const char wrong_size[] = "expected a header_size that makes the block end where the next "
+                                 "one starts, found a different one";
 
 /* The last block does not end where something starts: whether it does with one field corrected.
  * *end stays as it is otherwise. */
@@ -239,7 +240,9 @@ static cip_status check_skipped(const walker *x, uint64_t end, cip_err *err)
                                    from + (uint64_t)(p - in.ptr)))
             continue;
         if (b->header_size > b->form->header_size)
-            lies(x, b, "expected no block between this one's header and the next, found one");
+            lies(
+                x, b,
+                "expected no block between the header of this block and the next block, found one");
         x->w->skipped = true;
         doubt(x->w);
         return CIP_OK;

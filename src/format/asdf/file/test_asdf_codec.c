@@ -258,7 +258,7 @@ static void lz4_framing_that_lies_is_refused(void **state)
         cip_status st;
         const char *why;
     } rows[] = {
-        { 0, 10, CIP_ERR_CORRUPT, "expected an lz4 chunk of over 4 bytes, found 0" },
+        { 0, 10, CIP_ERR_CORRUPT, "expected an lz4 chunk of more than 4 bytes, found 0" },
         { 4, 10, CIP_ERR_CORRUPT, "found 4" },
         { UINT32_MAX, 10, CIP_ERR_TRUNCATED, "expected an lz4 chunk of 4294967295 bytes" },
         { 16, 10, CIP_ERR_TRUNCATED, "expected an lz4 chunk of 16 bytes, found 15" },

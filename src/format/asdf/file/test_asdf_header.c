@@ -200,7 +200,7 @@ static void lines_that_are_no_comments_are_passed_over_with_a_warning(void **sta
         one_file f;
         assert_int_equal(open_between(&f, between[i], MAKE_YAML), CIP_OK);
         assert_true(make_gives_six(&f, "a"));
-        assert_int_equal(make_warned(&f, "that are no comments"), 1);
+        assert_int_equal(make_warned(&f, "that are not comments"), 1);
         assert_int_equal(f.env.warnings.n, 1);
         one_close(&f);
     }
@@ -256,7 +256,7 @@ static void a_file_that_is_just_its_header_is_warned_of(void **state)
     asdf_make m = { 0 };
     make_text(&m, "#ASDF 1.0.0\nwords\n");
     assert_int_equal(make_open(&f, &m, 0), CIP_OK);
-    assert_int_equal(make_warned(&f, "that are no comments"), 1);
+    assert_int_equal(make_warned(&f, "that are not comments"), 1);
     one_close(&f);
     make_clear(&m);
 }

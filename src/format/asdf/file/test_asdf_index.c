@@ -118,20 +118,20 @@ static void wrong_indices_are_ignored_without_a_word(void **state)
     static const struct {
         const char *tail, *why;
     } rows[] = {
-        { LINE "--- [%2, %1]\n...\n", "where the first block is" },
+        { LINE "--- [%2, %1]\n...\n", "the start of the first block" },
         { LINE "--- [%0]\n...\n", "expected block 0 to end at" },
         { LINE "--- [%0, %1, 99999]\n...\n", "to be before the index" },
-        { LINE "--- [%1, %0]\n...\n", "where the first block is" },
-        { LINE "--- [%0, %0]\n...\n", "expected entry 1 to be at least 54 behind" },
-        { LINE "--- [%0, %2]\n...\n", "expected entry 1 to be at least 54 behind" },
+        { LINE "--- [%1, %0]\n...\n", "the start of the first block" },
+        { LINE "--- [%0, %0]\n...\n", "expected entry 1 to be at least 54 after" },
+        { LINE "--- [%0, %2]\n...\n", "expected entry 1 to be at least 54 after" },
         { LINE "--- []\n...\n", "expected at least one entry" },
         { LINE "--- {a: 1}\n...\n", "expected a list of offsets" },
         { LINE "--- [%0, x]\n...\n", "expected an offset as entry 1" },
         { LINE "--- [%0, -5]\n...\n", "expected an offset as entry 1" },
         { LINE "--- [%0, 1.5]\n...\n", "expected an offset as entry 1" },
         { LINE "--- [%0, 18446744073709551999]\n...\n", "expected an offset as entry 1" },
-        { LINE "--- [[[[\n", "text that does not parse" },
-        { LINE "--- [%0, %1]\n...\njunk", "text that does not parse" },
+        { LINE "--- [[[[\n", "text that cannot be parsed" },
+        { LINE "--- [%0, %1]\n...\njunk", "text that cannot be parsed" },
         { "x" LINE "--- [%0, %1]\n...\n", "expected block 1 to end at" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -380,9 +380,10 @@ static void a_block_without_its_magic_keeps_its_number_by_the_index(void **state
         assert_int_equal(make_try(&f, "c"), i == 2 ? CIP_ERR_CORRUPT : CIP_OK);
         assert_true(i == 1 || (make_gives_three(&f, "b") && make_gives_three(&f, "d")));
         assert_true(i == 2 || make_gives_six(&f, "c"));
-        assert_int_equal(make_warned(&f, "expected a block's magic where the index lists one"), 1);
+        assert_int_equal(
+            make_warned(&f, "expected the magic bytes of a block where the index lists one"), 1);
         assert_int_equal(cip_asdf_check_numbers(cip_asdf_of(f.layout), &f.err), CIP_ERR_CORRUPT);
-        assert_non_null(strstr(f.err.text, "nothing is written over a file with a damaged"));
+        assert_non_null(strstr(f.err.text, "a file with a damaged"));
         one_close(&f);
         m.ptr[at[i]] = 0xd3;
     }

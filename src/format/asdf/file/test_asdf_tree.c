@@ -81,7 +81,7 @@ static void trees_may_end_in_other_ways_with_a_warning(void **state)
     one_file f;
     assert_int_equal(open_end(&f, "... \n", true), CIP_OK);
     assert_true(make_gives_six(&f, "a"));
-    assert_int_equal(make_warned(&f, "expected just '...' on the line"), 1);
+    assert_int_equal(make_warned(&f, "expected only '...' on the line"), 1);
     one_close(&f);
     assert_int_equal(open_end(&f, "", true), CIP_OK);
     assert_true(make_gives_six(&f, "a"));
@@ -311,7 +311,7 @@ static void expansion_is_bounded(void **state)
         assert_int_equal(one_open_limited(&f, &cip_format_asdf, m.ptr, m.len, 0, NULL, &limits),
                          CIP_OK);
         assert_int_equal(f.layout->narray, max - 4);
-        assert_int_equal(make_warned(&f, "arrays behind that are not listed"), max == 5);
+        assert_int_equal(make_warned(&f, "arrays after that are not listed"), max == 5);
         one_close(&f);
     }
     make_clear(&m);
@@ -334,7 +334,7 @@ static void arrays_that_aliases_multiply_are_bounded(void **state)
     make_bytes(&m, "", 1);
     assert_int_equal(make_open_tree(&f, (const char *)m.ptr, 0), CIP_OK);
     assert_int_equal(f.layout->narray, (1 << 16) + 1);
-    assert_int_equal(make_warned(&f, "aliases name arrays over and over"), 1);
+    assert_int_equal(make_warned(&f, "aliases repeat arrays too often"), 1);
     one_close(&f);
     make_clear(&m);
 }

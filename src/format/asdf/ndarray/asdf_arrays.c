@@ -36,7 +36,7 @@ static void stop(walker *w, const char *what)
 {
     w->stopped = true;
     cip_warn_lack(w->f->env, CIP_LACKS_NODE, NULL, CIP_ERR_LIMIT, CIP_NO_OFFSET, "tree",
-                  "%s; arrays behind that are not listed", what);
+                  "%s; arrays after that are not listed", what);
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */
@@ -117,7 +117,7 @@ static cip_status again(walker *w, size_t i, const cip_node *node, cip_err *err)
 {
     if (w->copies++ < ALIAS_ARRAYS_MAX)
         return copy_array(w, i, node, err);
-    stop(w, "aliases name arrays over and over");
+    stop(w, "aliases repeat arrays too often");
     return CIP_OK;
 }
 

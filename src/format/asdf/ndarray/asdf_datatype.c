@@ -52,7 +52,7 @@ static cip_status scalar(reader *r, const cip_node *n, bool big, const cip_dtype
         if (cip_node_is_string(n, opaques[i].name)) {
             if ((r->f->warned & ASDF_WARNED_TYPE) == 0)
                 cip_warn(r->f->env, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "tree",
-                         "datatype '%s' is not in the standard; its bytes are given as they are",
+                         "datatype '%s' is not in the standard; its elements are shown as bytes",
                          opaques[i].name);
             r->f->warned |= ASDF_WARNED_TYPE;
             return cip_dtype_opaque(&r->f->layout->arena, opaques[i].nbytes, opaques[i].name, out,

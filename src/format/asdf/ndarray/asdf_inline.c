@@ -32,7 +32,7 @@ static cip_status not_regular(const asdf_inline *in, int32_t axis, const cip_nod
 {
     if (n->type != CIP_NODE_SEQ)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected lists nested alike, found a value %" PRId32 " deep", axis);
+                        "expected lists of equal depth, found a value at depth %" PRId32 "", axis);
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                     "expected %" PRId64 " items in each list of axis %" PRId32 ", found %" PRIu32,
                     in->shape[axis], axis, n->len);
@@ -82,10 +82,10 @@ static cip_status note_field(const look *k, const cip_field *x, const cip_node *
     if (n->type != CIP_NODE_NULL)
         return CIP_OK;
     if (x->dtype->kind == CIP_RECORD || x->dtype->itemsize == 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a value in field '%.40s', found null: no mask shows that a %s in "
-                        "a record is missing",
-                        x->name, cip_dtype_name(x->dtype));
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "expected a value in field '%.40s', found null: a %s in a record cannot be masked",
+            x->name, cip_dtype_name(x->dtype));
     k->in->nfield += !k->has_null[leaf];
     k->has_null[leaf] = true;
     return CIP_OK;
@@ -224,7 +224,7 @@ static cip_status look_at_lists(look *k, const cip_node *n, int32_t axis, bool d
         bool record = in->dtype != NULL && in->dtype->kind == CIP_RECORD;
         if (n->type == CIP_NODE_SEQ && !(record && cip_asdf_is_record(in->dtype, n, 0)))
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected lists nested alike, found one more than %" PRId32 " deep",
+                            "expected lists of equal depth, found one deeper than %" PRId32 "",
                             axis);
         if (record && n->type == CIP_NODE_SEQ)
             CIP_TRY(note_record(k, in->dtype, n, 0, err));

@@ -25,7 +25,7 @@ static cip_status read_words(const asdf_file *f, const cip_array *a, uint32_t **
     *out = NULL;
     CIP_TRY(cip_array_check(a, err));
     if (a->view.ndim != 1 || a->view.shape[0] > WORDS_MAX || a->mask.kind != CIP_MASK_NONE)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "too long an integer");
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "an integer of too many digits");
     *n = (size_t)a->view.shape[0];
     CIP_TRY(CIP_NEW(&f->env->mem, out, *n, err));
     CIP_TRY(cip_cast_make(a->dtype, cip_dtype_of(CIP_U32), CIP_OVERFLOW_ERROR, &cast, err));
@@ -153,7 +153,7 @@ static cip_status copy(plainer *p, const cip_node *from, uint32_t depth, const c
     if (cip_node_kind(from) < CIP_NODE_SEQ || cip_asdf_is_ndarray(from->tag, NULL))
         return CIP_OK;
     if (depth >= p->f->env->limits.max_depth)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "too many collections in each other");
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "too many nested collections");
     if (from->type == CIP_NODE_SEQ)
         CIP_TRY(cip_node_new_seq(p->a, from->len, &to, err));
     else

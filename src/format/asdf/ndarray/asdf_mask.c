@@ -103,7 +103,7 @@ static cip_status from_reference(asdf_file *f, const char *ref, cip_array *a, ci
     CIP_TRY(cip_asdf_resolve(f, ref, &owner, &n, err));
     if (cip_asdf_is_ndarray(n->tag, NULL))
         return from_array(owner, n, a, err);
-    ignore(f, a, "its reference leads to no ndarray");
+    ignore(f, a, "its reference does not lead to an ndarray");
     return CIP_OK;
 }
 

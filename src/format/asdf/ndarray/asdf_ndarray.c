@@ -92,8 +92,8 @@ static cip_status check_tag(asdf_file *f, const cip_node *n, cip_err *err)
     uint32_t minor = f->header.standard.minor >= 6 ? 1 : 0;
     if (known && standard_says && v.minor != minor && first_time(f, ASDF_WARNED_VERSION))
         cip_warn(f->env, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "tree",
-                 "core/ndarray-%.20s is not of the standard %.20s that the file names; it is read "
-                 "all the same",
+                 "core/ndarray-%.20s is not part of the standard %.20s that the file declares; it "
+                 "is read nevertheless",
                  text, f->header.standard_text);
     return CIP_OK;
 }
@@ -102,8 +102,8 @@ static cip_status check_tag(asdf_file *f, const cip_node *n, cip_err *err)
 
 static cip_status missing(const char *key, cip_err *err)
 {
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a %s beside source, found none",
-                    key);
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected a %s together with source, found none", key);
 }
 
 static cip_status read_order(asdf_file *f, const parts *p, bool *big, cip_err *err)
@@ -113,7 +113,7 @@ static cip_status read_order(asdf_file *f, const parts *p, bool *big, cip_err *e
         return cip_asdf_byteorder(p->byteorder, big, err);
     if (p->source != NULL && first_time(f, ASDF_WARNED_ORDER))
         cip_warn(f->env, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "tree",
-                 "expected a byteorder beside source; little is assumed");
+                 "expected a byteorder together with source; little is assumed");
     return CIP_OK;
 }
 
@@ -206,7 +206,7 @@ static cip_status count_rows(asdf_file *f, cip_array *a, bool strided, uint64_t 
     uint64_t used = rows == 0 ? v->off : end + (rows - 1) * step;
     if (used < len && end != 0)
         cip_warn_lack(f->env, CIP_LACKS_ARRAY, a, CIP_ERR_TRUNCATED, CIP_NO_OFFSET, a->path,
-                      "the last row is not whole: %" PRIu64 " bytes are left over", len - used);
+                      "the last row is incomplete: %" PRIu64 " bytes are left over", len - used);
     return CIP_OK;
 }
 
@@ -231,7 +231,7 @@ static void look_for_padding(asdf_file *f, const cip_array *a, uint64_t len)
         cip_mul_overflow(n, cip_asdf_aligned_size(a->dtype), &aligned) || aligned != len)
         return;
     cip_warn(f->env, CIP_ERR_CORRUPT, CIP_NO_OFFSET, a->path,
-             "the block has the size of records with padding, the description is of packed ones; "
+             "the block has the size of padded records, but the description is of packed records; "
              "the values may be wrong");
 }
 
@@ -306,7 +306,7 @@ static cip_status check_shape(const asdf_inline *in, const cip_nd *v, cip_err *e
     for (int32_t i = 0; i < v->ndim; i++) {
         if (i == in->ndim || v->shape[i] != in->shape[i])
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                            "expected inline data of the shape that is declared: %" PRId64
+                            "expected inline data of the declared shape: %" PRId64
                             " items on axis %" PRId32,
                             v->shape[i], i);
         if (v->shape[i] == 0)

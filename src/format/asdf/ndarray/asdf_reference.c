@@ -96,5 +96,5 @@ cip_status cip_asdf_resolve(asdf_file *f, const char *ref, asdf_file **owner, co
         f = *owner;
     }
     return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected '%.100s' to lead somewhere, found references in a circle", ref);
+                    "expected '%.100s' to lead to a node, found references in a circle", ref);
 }

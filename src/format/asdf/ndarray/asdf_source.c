@@ -37,8 +37,8 @@ cip_status cip_asdf_check_number(const asdf_file *f, size_t i, cip_err *err)
         return CIP_OK;
     uint64_t at = f->sure < f->blocks.n ? f->blocks.at[f->sure].offset : f->blocks_from;
     return cip_fail(err, CIP_ERR_CORRUPT, at,
-                    "expected to know which block is number %zu, found other bytes before it in "
-                    "which a block may be lost, and no index that fits",
+                    "block number %zu is unknown: bytes before it may hold a lost block, and there "
+                    "is no valid index",
                     i);
 }
 
@@ -101,13 +101,13 @@ static cip_status find_number(asdf_file *f, const cip_node *source, size_t *out,
     const bool from_end = cip_node_as_int(source, &number) && number < 0;
     if (from_end && f->no_last)
         return cip_fail(err, CIP_ERR_CORRUPT, f->blocks_end,
-                        "expected to know which block is the last, to count from there for number "
-                        "%.24s, found bytes in which one may be lost",
+                        "block number %.24s, counted from the last block, is unknown: some bytes "
+                        "may hold a lost block",
                         source->text);
     if ((from_end && blocks_needed(f) > f->sure) || first_may_be_lost(f))
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " blocks, as many as arrays ask for, found %zu and "
-                        "bytes in which one may be lost: nobody can tell which is number %.24s",
+                        "expected %" PRIu64 " blocks, as the arrays require, found %zu and bytes "
+                        "that may hold a lost block: number %.24s is unknown",
                         f->needed, from_end ? f->sure : f->blocks.n, source->text);
     *out = (size_t)i;
     return CIP_OK;
@@ -269,9 +269,10 @@ static cip_status other_file(asdf_file *f, const cip_node *n, cip_array *a, cip_
     a->storage.kind = CIP_STORAGE_EXTERNAL;
     a->storage.codec = "";
     if (strncmp(n->text, "fits:", 5) == 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "source '%.60s' lies in a FITS file around this one, which is not read",
-                        n->text);
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "source '%.60s' is in a FITS file that contains this one; such files are not read",
+            n->text);
     if (strlen(n->text) != n->len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "a NUL in a source");
     CIP_TRY(CIP_ARENA_NEW(arena, &s, 1, err));

@@ -188,8 +188,8 @@ static void what_is_no_array_is_refused(void **state)
         const char *why;
     } rows[] = {
         { ND "[[1, 2], [3]]", CIP_ERR_CORRUPT, "expected 2 items in each list of axis 1, found 1" },
-        { ND "[[1], 2]", CIP_ERR_CORRUPT, "found a value 1 deep" },
-        { ND "[1, [2]]", CIP_ERR_CORRUPT, "one more than 1 deep" },
+        { ND "[[1], 2]", CIP_ERR_CORRUPT, "found a value at depth 1" },
+        { ND "[1, [2]]", CIP_ERR_CORRUPT, "one deeper than 1" },
         { ND "[[[1]], [[2], [3]]]", CIP_ERR_CORRUPT,
           "expected 1 items in each list of axis 1, found 2" },
         { ND "[{a: 1}]", CIP_ERR_TYPE, "found a mapping or list" },
@@ -347,7 +347,7 @@ static void rows_of_records_are_lists(void **state)
     assert_array(ND "{data: [[1, []]], datatype: [int8, {datatype: int8, shape: [0]}]}",
                  "{f0: int8, f1: int8[0]}", "1", "\1", 1);
     assert_fails(ND "{data: [[1, 2], [3]], datatype: [int8, int8]}", CIP_ERR_CORRUPT,
-                 "one more than 1 deep");
+                 "one deeper than 1");
     assert_fails(ND "{data: [[1, 2], 3], datatype: [int8, int8]}", CIP_ERR_CORRUPT,
                  "expected a list of 2 fields");
     assert_array(ND "{data: [1, 2], datatype: [int8, int8]}", "{f0: int8, f1: int8}", "", "\1\2",
@@ -356,7 +356,7 @@ static void rows_of_records_are_lists(void **state)
                  "expected a list of 2 fields");
     assert_fails(ND
                  "{data: [[1, [2]], [1, [2, 3]]], datatype: [int8, {datatype: int8, shape: [1]}]}",
-                 CIP_ERR_CORRUPT, "one more than 1 deep");
+                 CIP_ERR_CORRUPT, "one deeper than 1");
 }
 
 /* --- masks ------------------------------------------------------------------------------------ */

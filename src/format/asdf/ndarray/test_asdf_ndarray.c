@@ -216,7 +216,8 @@ static void a_missing_byteorder_is_little_with_one_warning(void **state)
                        0),
         CIP_OK);
     assert_true(make_gives_six(&f, "a"));
-    assert_int_equal(make_warned(&f, "expected a byteorder beside source; little is assumed"), 1);
+    assert_int_equal(
+        make_warned(&f, "expected a byteorder together with source; little is assumed"), 1);
     one_close(&f);
 }
 
@@ -245,7 +246,7 @@ static void padded_records_are_suspected(void **state)
         snprintf(text, sizeof text, ND "shape: [%d], datatype: %s}", rows[i].rows, rows[i].type);
         open_a(&f, text, 0);
         assert_int_equal(make_try(&f, "a"), CIP_OK);
-        assert_int_equal(make_warned(&f, "the size of records with padding"), rows[i].suspect);
+        assert_int_equal(make_warned(&f, "the size of padded records"), rows[i].suspect);
         one_close(&f);
     }
 }
@@ -261,8 +262,8 @@ static void tags_of_other_versions_are_read_with_a_warning(void **state)
         const char *warning;
     } rows[] = {
         { "core/ndarray-1.0.0", CIP_OK, NULL },
-        { "core/ndarray-1.1.0", CIP_OK, "core/ndarray-1.1.0 is not of the standard 1.5.0" },
-        { "core/ndarray-1.2.0", CIP_OK, "core/ndarray-1.2.0 is not of the standard 1.5.0" },
+        { "core/ndarray-1.1.0", CIP_OK, "core/ndarray-1.1.0 is not part of the standard 1.5.0" },
+        { "core/ndarray-1.2.0", CIP_OK, "core/ndarray-1.2.0 is not part of the standard 1.5.0" },
         { "core/ndarray", CIP_OK, "expected a version in the tag core/ndarray" },
         { "core/ndarray-1.3.0", CIP_ERR_UNSUPPORTED, NULL },
         { "core/ndarray-1.0.1", CIP_ERR_UNSUPPORTED, NULL },
@@ -304,7 +305,7 @@ static void the_standard_1_6_0_has_ndarray_1_1_0(void **state)
                   "shape: [6]}\n...\n");
         make_six(&m);
         assert_int_equal(make_open(&f, &m, 0), CIP_OK);
-        assert_int_equal(make_warned(&f, "core/ndarray-1.0.0 is not of the standard 1.6.0"),
+        assert_int_equal(make_warned(&f, "core/ndarray-1.0.0 is not part of the standard 1.6.0"),
                          (size_t)with);
         assert_int_equal(f.env.warnings.n, (size_t)with);
         assert_true(make_gives_six(&f, "c"));
@@ -328,8 +329,8 @@ static void wrong_descriptions_refuse_the_array(void **state)
         { "!core/ndarray-1.0.0 {}", CIP_ERR_CORRUPT, "expected source or data" },
         { "!core/ndarray-1.0.0 {source: 0, data: [1], datatype: int8, shape: [1]}", CIP_ERR_CORRUPT,
           "found both" },
-        { ND "shape: [1]}", CIP_ERR_CORRUPT, "expected a datatype beside source" },
-        { ND "datatype: int8}", CIP_ERR_CORRUPT, "expected a shape beside source" },
+        { ND "shape: [1]}", CIP_ERR_CORRUPT, "expected a datatype together with source" },
+        { ND "datatype: int8}", CIP_ERR_CORRUPT, "expected a shape together with source" },
         { "!core/ndarray-1.0.0 {source: 0, datatype: int8, byteorder: middle, shape: [1]}",
           CIP_ERR_CORRUPT, "expected a byteorder of big or little, found 'middle'" },
         { ND "datatype: int8, shape: 6}", CIP_ERR_CORRUPT, "expected a list as shape" },

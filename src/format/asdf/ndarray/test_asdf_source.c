@@ -109,8 +109,8 @@ static void files_that_cannot_be_had_cost_their_array(void **state)
         { "no_asdf.txt", CIP_ERR_FORMAT, "expected '#ASDF'" },
         { "../main.asdf", CIP_ERR_CORRUPT, "outside the file's folder" },
         { "/etc/passwd", CIP_ERR_CORRUPT, "outside the file's folder" },
-        { "'http://127.0.0.1:9/x'", CIP_ERR_UNSUPPORTED, "no network" },
-        { "'fits:SCI,1'", CIP_ERR_UNSUPPORTED, "lies in a FITS file" },
+        { "'http://127.0.0.1:9/x'", CIP_ERR_UNSUPPORTED, "over a network" },
+        { "'fits:SCI,1'", CIP_ERR_UNSUPPORTED, "is in a FITS file" },
         { "\"a\\0b\"", CIP_ERR_CORRUPT, "a NUL in a source" },
         { "link.asdf", CIP_ERR_CORRUPT, "a link that leaves" },
     };

@@ -220,7 +220,7 @@ cip_status cip_asdf_update_check_path(asdf_state *u, const char *path, const cip
         if (is_mask_value(path + i + 1, value))
             return CIP_OK;
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "'%.100s' is within the description of an array's data; change the array "
+                        "'%.100s' is part of the description of an array's data; change the array "
                         "itself (put, append, resize)",
                         path);
     }
@@ -244,7 +244,7 @@ static int check_named(void *user, const cip_visit *v)
         cip_asdf_block_of(source, x->u->f->blocks.n) < n)
         return v->again;
     x->st = cip_fail(x->err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                     "expected a block that the file has as source, of %zu, found %" PRId64, n, i);
+                     "expected one of the %zu blocks of the file as source, found %" PRId64, n, i);
     return 2;
 }
 
@@ -365,7 +365,7 @@ cip_status cip_asdf_update_check_last(const asdf_state *u, cip_err *err)
 {
     if (u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, u->b[u->n - 1].head.offset,
-                        "the last block is streamed, so no other can follow; freeze it first");
+                        "the last block is streamed, so no other can follow; finish it first");
     return CIP_OK;
 }
 

@@ -15,7 +15,7 @@ static cip_status check_free(asdf_state *u, const char *path, bool replace, cip_
     if (path[0] != '\0' && (replace || cip_yaml_edit_get(e, path, NULL) == NULL))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "expected a path that names nothing yet, found a node at \"%.80s\"", path);
+                    "expected a path that does not exist yet, found a node at \"%.80s\"", path);
 }
 
 static cip_status may_come(asdf_state *u, const cip_coming *c, cip_err *err)

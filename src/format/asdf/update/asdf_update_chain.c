@@ -56,8 +56,8 @@ static cip_status find_chain(asdf_state *u, const asdf_ublock *b, asdf_chain *ou
     }
     if (cip_asdf_chain_is_lossy(out) && !u->spec.accept_loss)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the chain quantizes: all values of the block would change once more; "
-                        "accept that with .accept_loss");
+                        "the chain quantizes: all values of the block would change again; accept "
+                        "that with .accept_loss");
     return CIP_OK;
 }
 

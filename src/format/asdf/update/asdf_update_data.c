@@ -29,11 +29,11 @@ static cip_status check_array(const asdf_state *u, const cip_array **a, cip_err 
     }
     if ((*a)->node == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "it is a reference; change what it leads to");
+                        "it is a reference; change its target instead");
     if ((*a)->storage.block >= 0 || cip_asdf_is_inline(*a))
         return check_chain(u, *a, err);
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "the data lie in another file; change that file");
+                    "the data are in another file; change that file");
 }
 
 /* Whether the array is still there. Elements in a block stay there whatever its node is called: who
@@ -167,13 +167,13 @@ static cip_status no_mask(const cip_layout *l, const cip_array *a, const int64_t
         const cip_array *m = l->array[i]->mask.array;
         if (m != NULL && m->node != NULL && m->node == a->node)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "the array is the mask of '%.80s', which it would no longer fit",
+                            "the array is the mask of '%.80s' and would no longer match it",
                             l->array[i]->path);
     }
     if (a->mask.kind != CIP_MASK_SET_MISSING || mask_fits(a, shape))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "the array has a mask, which would no longer fit");
+                    "the array has a mask, which would no longer match");
 }
 
 /* A new block has no place behind a stream: to be known before anything changes. */
@@ -197,7 +197,7 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
     if (shape != NULL && star_now(u, a) &&
         cip_asdf_loses_rows(a->view.ndim, shape, a->dtype->itemsize))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "a stream does not say how many rows without bytes it has");
+                        "a streamed block cannot hold rows of zero bytes");
     out->form = (cip_array_form){ .dtype = a->dtype, .caps = CIP_FORM_BYTES };
     out->shared = true;
     if (cip_asdf_is_inline(a))

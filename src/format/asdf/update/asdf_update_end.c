@@ -76,8 +76,8 @@ cip_status cip_asdf_update_check_end(const asdf_state *u, cip_err *err)
     if (at == UINT64_MAX)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, at,
-                    "expected nothing but an index behind the last block, found other bytes, which "
-                    "this update would drop; cip_change_defrag drops them");
+                    "expected only an index after the last block, found other bytes, which this "
+                    "update would remove; cip_change_defrag removes them");
 }
 
 cip_status cip_asdf_update_find_front(const asdf_state *u, uint64_t end, uint64_t *at, cip_err *err)

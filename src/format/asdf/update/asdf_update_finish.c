@@ -231,7 +231,8 @@ static cip_status check_blocks(const asdf_file *f, cip_err *err)
     for (size_t i = 0; i < f->blocks.n; i++)
         if (f->blocks.at[i].state != CIP_OK)
             return cip_fail(err, f->blocks.at[i].state, f->blocks.at[i].offset,
-                            "expected whole blocks, found block %zu damaged; see cip_verify", i);
+                            "expected undamaged blocks, found block %zu damaged; see cip_verify",
+                            i);
     return CIP_OK;
 }
 
@@ -264,8 +265,7 @@ static cip_status tell_front(const asdf_state *u, cip_err *err)
     if (front == UINT64_MAX || u->spec.notes == NULL)
         return CIP_OK;
     cip_report_add(u->spec.notes, CIP_NOTE, CIP_OK, front, u->f->blocks.at[0].offset - front, NULL,
-                   "%" PRIu64 " bytes between the tree and the first block, which nothing names, "
-                   "are dropped",
+                   "%" PRIu64 " unused bytes between the tree and the first block are removed",
                    u->f->blocks.at[0].offset - front);
     return cip_report_status(u->spec.notes, err);
 }

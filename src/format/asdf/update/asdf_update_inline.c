@@ -33,8 +33,8 @@ static cip_status check_no_nulls(asdf_state *u, const cip_array *a, cip_err *err
         cip_tree_walk(bare ? a->node : cip_map_get(a->node, "data"), u->env, is_null, NULL, &why);
     if (st == CIP_ERR_CANCELLED)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected inline data without nulls, found a null; change them in the tree "
-                        "(set the whole array, edit)");
+                        "expected inline data without nulls, found a null; change the values in "
+                        "the tree (set the whole array, or edit)");
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 

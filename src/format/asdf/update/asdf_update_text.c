@@ -75,8 +75,8 @@ static cip_status compare(asdf_state *u, const cip_node *old, const cip_node *ne
     cip_buf_clear(&c.old);
     if (c.wrong[0] != '\0')
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "'%.100s' does not describe the data of any array that there is; change "
-                        "arrays by put, append and resize",
+                        "'%.100s' does not describe the data of an existing array; change arrays "
+                        "by put, append and resize",
                         c.wrong);
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
@@ -93,7 +93,7 @@ static cip_status check_ends(cip_bytes text, cip_err *err)
         return cip_fail(err, CIP_ERR_CORRUPT, 0, "expected %%YAML at the start of the tree");
     if (cip_asdf_tree_end(text, 0, true, &end) != ASDF_END_MARKED || end != text.len)
         return cip_fail(err, CIP_ERR_CORRUPT, end,
-                        "expected a line of ... at the end of the tree, and nothing behind it");
+                        "expected a line '...' at the end of the tree, and nothing after it");
     return CIP_OK;
 }
 
@@ -137,7 +137,7 @@ cip_status cip_asdf_update_set_text(void *state, cip_bytes text, cip_err *err)
     cip_status st;
     if (!is_untouched(u))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the tree's text cannot be set after data were changed");
+                        "the text of the tree cannot be set after data were changed");
     CIP_TRY(check_ends(text, err));
     CIP_GO(cip_asdf_update_save(u, &before, err));
     CIP_GO(cip_asdf_update_tree(u, &e, err));

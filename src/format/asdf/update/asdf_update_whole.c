@@ -59,8 +59,8 @@ static cip_status check_used(const asdf_state *u, const size_t *users, cip_err *
             return CIP_OK;
     return u->n == 0 ? CIP_OK
                      : cip_asdf_lose(&u->spec, "blocks", err,
-                                     "expected arrays that name blocks, found none: the blocks may "
-                                     "be what other files read");
+                                     "expected arrays that use blocks, found none: other files may "
+                                     "read these blocks");
 }
 
 /* Blocks that go may be named by what is under tags that we do not know, and so may those behind,
@@ -96,16 +96,16 @@ cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
         to[i] = users[i] != 0 ? next++ : -1;
         if (users[i] == 0)
             cip_report_add(report, CIP_NOTE, CIP_OK, b->offset, b->stored, "blocks",
-                           "block %zu of %" PRIu64 " bytes, which no array names, is dropped", i,
+                           "block %zu of %" PRIu64 " bytes, which no array uses, is removed", i,
                            b->stored);
     }
     if (u->f->has_gaps)
         cip_report_add(report, CIP_NOTE, CIP_OK, u->f->blocks_from, 0, "blocks",
-                       "bytes between blocks are dropped");
+                       "bytes between blocks are removed");
     CIP_TRY(cip_asdf_update_find_extra(u, &extra, err));
     if (extra != UINT64_MAX)
         cip_report_add(report, CIP_NOTE, CIP_OK, extra, 0, "blocks",
-                       "bytes behind the last block are dropped, from %" PRIu64 " on", extra);
+                       "bytes after the last block are removed, from byte %" PRIu64 " on", extra);
     u->anew = u->compact = true;
     return cip_asdf_update_renumber(u, to, u->n, &changed, err);
 }

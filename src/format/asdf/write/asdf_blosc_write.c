@@ -81,8 +81,7 @@ cip_status cip_asdf_packing_filter(const char *filter, asdf_packing *p, cip_err 
     }
     if (p->blosc.blosc1 ? n > 1 || other : cip_blosc_is_lossy(&p->blosc))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "expected %s for %s, found %.60s",
-                        p->blosc.blosc1 ? "shuffle, bitshuffle or none"
-                                        : "filters that lose nothing",
+                        p->blosc.blosc1 ? "shuffle, bitshuffle or none" : "lossless filters",
                         cip_asdf_packing_name(p), filter);
     return CIP_OK;
 }
@@ -155,7 +154,7 @@ static cip_status begin_blsc(asdf_bloscw *w, uint64_t nbytes, cip_err *err)
     if (nbytes > CIP_BLOSC_MAX_NBYTES)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected at most %d bytes for the codec blsc, found %" PRIu64
-                        "; bls2 takes more",
+                        "; bls2 allows more",
                         CIP_BLOSC_MAX_NBYTES, nbytes);
     if (w->spec.blocksize == 0)
         w->spec.blocksize = (uint32_t)(BLOCK / unit * unit);

@@ -24,7 +24,7 @@ static cip_status check_arguments(const asdf_step *s, cip_err *err)
             word++;
         if (*word == NULL)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "the encoding chain: expected no argument '%.40s' of '%.40s'",
+                            "the encoding chain: unknown argument '%.40s' of '%.40s'",
                             key->type == CIP_NODE_STRING ? key->text : "?", s->name);
     }
     if (cip_map_get(s->args, "quality") != NULL && cip_map_get(s->args, "bits") != NULL)
@@ -35,8 +35,8 @@ static cip_status check_arguments(const asdf_step *s, cip_err *err)
 
 cip_status cip_asdf_chain_has_no_place(bool inlined, cip_err *err)
 {
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "an array that is %s has no encoding chain", inlined ? "inline" : "streamed");
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s data have no encoding chain",
+                    inlined ? "inline" : "streamed");
 }
 
 cip_status cip_asdf_chain_given(cip_env *env, cip_arena *a, const char *text, asdf_chain *out,
@@ -111,7 +111,7 @@ cip_status cip_asdf_chain_check(const asdf_chain *c, const asdf_encoded *of, cip
         const asdf_step *s = &c->step[i];
         if (s->kind == ASDF_STEP_TILE && tiled)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected one step of tiles, found tiles of tiles");
+                            "expected at most one tile step, found two");
         if (s->kind == ASDF_STEP_TILE)
             CIP_TRY(check_tile(s, of, err));
         else if (s->kind == ASDF_STEP_QUANTIZE)

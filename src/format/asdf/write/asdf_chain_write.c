@@ -238,7 +238,7 @@ cip_status cip_asdf_chainw_finish(asdf_chainw *w, cip_err *err)
 {
     if (w->taken != w->nbytes)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " bytes more, found the end", w->nbytes - w->taken);
+                        "expected %" PRIu64 " more bytes, found the end", w->nbytes - w->taken);
     if (w->tiler != NULL)
         CIP_TRY(cip_tiler_finish(w->tiler, err));
     for (size_t i = w->ncodec; i-- > 0;) /* the first of the chain was opened last */

@@ -88,7 +88,7 @@ const char *cip_asdf_type_fault(const asdf_standard *s, const cip_dtype *d)
     if (d->kind == CIP_F16 && !s->half)
         return "float16 came with version 1.6.0 of the standard";
     if (d->kind == CIP_OPAQUE)
-        return "ASDF has no type for bytes without a meaning";
+        return "ASDF has no type for opaque bytes";
     if (cip_kind_is_time(d->kind))
         return "ASDF has no type for times";
     if (d->kind == CIP_RECORD && d->nfield == 0)

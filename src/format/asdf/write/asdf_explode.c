@@ -146,7 +146,7 @@ static cip_status check_staying(exploding *x, cip_err *err)
     cip_asdf_list_blocks(unnamed, n, &list);
     if (list.count != 0 && x->spec->notes != NULL)
         cip_report_add(x->spec->notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "blocks",
-                       "blocks that no array names stay in the file: %s", list.text);
+                       "blocks that no array uses stay in the file: %s", list.text);
     if (moved)
         CIP_TRY(cip_asdf_find_foreign(x->env, root, &foreign, err));
     return foreign.found ? cip_asdf_lose(x->spec, foreign.path, err, ASDF_FOREIGN_LOSS, foreign.tag)

@@ -107,10 +107,12 @@ static const char *loss_of(const linking *x, const char *uri)
     if (!is_relative(uri))
         return NULL;
     if (x->f != NULL && cip_asdf_is_own_name(x->f, uri))
-        return x->spec->renamed ? "names the file itself, and the output has another name" : NULL;
-    return x->spec->elsewhere ? "is relative to the folder of the file, and leads elsewhere from "
-                                "that of the output"
-                              : NULL;
+        return x->spec->renamed
+                   ? "refers to the file by its own name, and the output has another name"
+                   : NULL;
+    return x->spec->elsewhere
+               ? "is relative to the folder of the file, and the output is in another folder"
+               : NULL;
 }
 
 static int visit_link(void *user, const cip_visit *v)
@@ -147,7 +149,7 @@ static cip_status tell_links(linking *x, const cip_node *root, cip_err *err)
     cip_status st = cip_tree_walk(root, x->spec->env, visit_link, x, &why);
     if (x->n > LINKS_NAMED)
         cip_report_add(x->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
-                       "%zu more such names of files", x->n - LINKS_NAMED);
+                       "%zu more such file names", x->n - LINKS_NAMED);
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 

@@ -111,7 +111,7 @@ static cip_status find_framing(asdf_packing *p, cip_err *err)
     p->framing = p->codec->framing != NULL ? p->codec->framing : cip_framing_find(p->codec->codec);
     if (p->framing == NULL || !cip_codec_available(c))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the codec %s was left out of this build", cip_asdf_packing_name(p));
+                        "this build does not include the codec %s", cip_asdf_packing_name(p));
     return c->level != NULL ? c->level(p->level, err) : CIP_OK;
 }
 

@@ -57,11 +57,11 @@ static void tell_kept(const cip_spec *spec, const asdf_kept *k, cip_report *loss
     cip_asdf_list_blocks(k->kept, k->n, &list);
     if (list.count != 0 && spec->text_only)
         cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, "blocks",
-                       "blocks that no array names are lost, as a file of YAML has none: %s",
+                       "blocks that no array uses are lost, because a YAML file has no blocks: %s",
                        list.text);
     else if (list.count != 0)
         cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "blocks",
-                       "blocks that no array names are kept as they are stored: %s", list.text);
+                       "blocks that no array uses are kept as stored: %s", list.text);
 }
 
 cip_status cip_asdf_check_kept(const cip_spec *spec, cip_report *loss, cip_err *err)

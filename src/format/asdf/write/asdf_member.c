@@ -48,12 +48,13 @@ cip_status cip_asdf_member_name(cip_arena *a, const cip_out *out, size_t i, bool
     cip_status st;
     cip_buf b = { .mem = a->mem };
     if (out->name == NULL || out->member == NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected an output with a name, beside which external data can lie");
+        return cip_fail(
+            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+            "expected an output with a name, so that external data can be stored beside it");
     if (strchr(out->name, '\\') != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected an output's name without a backslash, which no reference to a "
-                        "file beside it may have");
+                        "expected an output name without a backslash, because references to "
+                        "external data cannot have one");
     CIP_GO(free_number(out, i, &b, &number, err));
     b.len = 0;
     CIP_GO(write_name(out, number, as_uri, &b, err));

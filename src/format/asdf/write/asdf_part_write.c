@@ -63,7 +63,7 @@ cip_status cip_asdf_part_block(asdf_part *p, cip_err *err)
 {
     if (p->streamed)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected nothing behind the streamed array");
+                        "expected nothing after the streamed array");
     if (p->bare)
         *p->out = cip_temporary_out(p->out->user);
     else if (p->out->n == 0) {

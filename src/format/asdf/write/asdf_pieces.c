@@ -59,11 +59,11 @@ cip_status cip_asdf_piece_of(const asdf_file *f, size_t i, cip_arena *a, asdf_pi
     CIP_TRY(cip_asdf_check_number(f, i, err));
     if (b->state != CIP_OK)
         return cip_fail(err, b->state, b->offset,
-                        "expected whole blocks, found block %zu damaged; see cip_verify", i);
+                        "expected undamaged blocks, found block %zu damaged; see cip_verify", i);
     if (b->shifted && f->layout->block[i].data == NULL) /* what is its header, and what not? */
         return cip_fail(err, CIP_ERR_CORRUPT, b->offset,
-                        "expected blocks that end where the next thing starts, found block %zu, "
-                        "which does not and which cannot be decoded",
+                        "expected blocks that end where the next one starts, found block %zu, "
+                        "which does not and cannot be decoded",
                         i);
     CIP_TRY(read_extra(f, b, a, &extra, err));
     *out = (asdf_piece){ .head = *b, .extra = extra, .io = f->layout->io };
@@ -81,7 +81,7 @@ static cip_status read_text(const asdf_file *f, uint64_t off, uint64_t n, cip_ar
 {
     uint8_t *p;
     if (n > TEXT_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, off, "expected less text in front of the blocks");
+        return cip_fail(err, CIP_ERR_LIMIT, off, "expected less text before the blocks");
     CIP_TRY(cip_arena_get(a, (size_t)n + sizeof marker, (void **)&p, err));
     CIP_TRY(cip_io_read(f->layout->io, off, p, (size_t)n, err));
     *out = (cip_bytes){ p, (size_t)n };
@@ -242,8 +242,8 @@ cip_status cip_asdf_put_pieces(cip_env *env, const asdf_pieces *p, cip_out *out,
     CIP_TRY(cip_asdf_align_check(p->align, err));
     if (p->align > 1 && p->n != 0 && p->early)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected no alignment for blocks of ASDF 0.1, whose layout is told by the "
-                        "length of their headers, found %" PRIu64,
+                        "expected no alignment for blocks of ASDF 0.1, because the header length "
+                        "tells their layout; found %" PRIu64,
                         p->align);
     CIP_TRY(CIP_NEW(&env->mem, &list.at, p->n, err));
     CIP_GO(put_text(p, align, out, err));

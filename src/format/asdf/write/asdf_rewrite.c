@@ -152,8 +152,8 @@ static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, 
         st = cip_buf_add(tree, now.ptr, now.len, err);
     } else if (st != CIP_ERR_NOMEM && st != CIP_ERR_LIMIT && w->notes != NULL) {
         cip_report_add(w->notes, CIP_NOTE, CIP_OK, why.offset, 0, "history/extensions",
-                       "the codec %s is not announced: %s", cip_asdf_packing_name(&w->how),
-                       why.text);
+                       "the extension that the codec %s needs is not listed in the file: %s",
+                       cip_asdf_packing_name(&w->how), why.text);
         st = CIP_OK;
     }
     cip_yaml_edit_free(e);
@@ -238,7 +238,8 @@ cip_status cip_asdf_rewrite(cip_layout *l, const cip_spec *spec, cip_out *out, c
     const asdf_block_form *form = cip_asdf_blocks_form(&f->blocks);
     if ((w.recode || w.resum) && form != &cip_asdf_form_1_0)
         CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected blocks of 1.0 to store them anew, found layout %s", form->name));
+                        "expected blocks of ASDF 1.0 to rewrite them, found layout %s",
+                        form->name));
     st = rewrite(&w, f, spec, out, err);
 done:
     cip_asdf_recoding_clear(&w);

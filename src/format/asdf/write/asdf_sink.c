@@ -65,7 +65,8 @@ static cip_status begin_data(asdf_state *w, size_t i, cip_err *err)
         CIP_TRY(cip_asdf_copy_kept(w, t->block, err));
     CIP_TRY(cip_asdf_part_block(p, err));
     if (p == &w->main && p->blocks.n != (size_t)t->block)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected arrays in their blocks' order");
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected arrays in the order of their blocks");
     p->streamed = t->where == CIP_WHERE_STREAMED;
     return begin_block(w, t, err);
 }
@@ -78,7 +79,7 @@ static cip_status end_data(asdf_state *w, bool *again, cip_err *err)
     bool larger = false;
     if (t->left != 0 && !t->s->is_view)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " bytes more of '%.60s', found the end", t->left,
+                        "expected %" PRIu64 " more bytes of '%.60s', found the end", t->left,
                         t->s->path != NULL ? t->s->path : "");
     if (t->where != CIP_WHERE_INLINE && !t->s->is_view) {
         asdf_part *p = part_of(w, t);

@@ -75,7 +75,7 @@ cip_status cip_asdf_new_target(asdf_state *w, const cip_spec_array *s, const cip
     CIP_TRY(cip_asdf_array_how(w->env, w->arena, t, &t->how, err));
     if (t->where == CIP_WHERE_STREAMED && cip_asdf_packs(&w->how.packing))
         cip_report_add(w->spec.notes, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, s->path,
-                       "streamed data have no codec: they are stored as they are, without '%s'",
+                       "streamed data cannot be compressed: they are stored without '%s'",
                        cip_asdf_packing_name(&w->how.packing));
     *form = (cip_array_form){ .dtype = t->stored };
     if (cip_asdf_is_blosc(&t->how.packing) && w->sum != ASDF_SUM_DECODED && s->source != NULL)

@@ -5,9 +5,9 @@
 #include "format/asdf/asdf_store.h"
 
 const cip_format_option cip_asdf_options[] = {
-    { "encode", "the encoding chain of data (0.1): [[tile, {shape: [32, 32]}], zlib]" },
-    { "filter", "of the codecs blsc and bls2: shuffle (the default), bitshuffle, none; of bls2 "
-                "also delta, bytedelta, several in a row" },
+    { "encode", "encoding chain (ASDF 0.1), such as [[tile, {shape: [32, 32]}], zlib]" },
+    { "filter", "codecs blsc and bls2: shuffle (default), bitshuffle, none; bls2 also: delta, "
+                "bytedelta, several in a row" },
     { NULL, NULL },
 };
 

@@ -57,7 +57,7 @@ static cip_status check_tag(node_walk *w, const cip_visit *v)
                            w->err));
     if (was == SIZE_MAX)
         cip_report_add(w->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, v->path,
-                       "the tag %.120s is lost: ASDF %s has none like it", tag, w->s->version);
+                       "the tag %.120s is lost: ASDF %s has no equivalent", tag, w->s->version);
     return CIP_OK;
 }
 
@@ -113,11 +113,11 @@ bool cip_asdf_loses_rows(int32_t ndim, const int64_t *shape, uint64_t itemsize)
 const char *cip_asdf_array_fault(const asdf_standard *s, const cip_spec_array *a, cip_where where)
 {
     if (where == CIP_WHERE_INLINE && a->ndim == 0 && a->dtype->kind != CIP_RECORD)
-        return "inline data are lists, which need an axis";
+        return "inline data are lists and need at least one axis";
     if (where == CIP_WHERE_STREAMED && a->ndim == 0)
-        return "what is streamed grows along its first axis";
+        return "streamed data grow along the first axis, and this array has none";
     if (where == CIP_WHERE_STREAMED && cip_asdf_loses_rows(a->ndim, a->shape, a->dtype->itemsize))
-        return "a stream does not say how many rows without bytes it has";
+        return "a streamed block cannot hold rows of zero bytes";
     return cip_asdf_type_fault(s, a->dtype);
 }
 
@@ -189,7 +189,7 @@ static cip_status check_chain_is_of_use(const cip_spec *spec, cip_err *err)
         spec->where != CIP_WHERE_INLINE)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "expected no encoding chain for data that are all in the tree");
+                    "expected no encoding chain, because all data are inline in the tree");
 }
 
 cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *err)

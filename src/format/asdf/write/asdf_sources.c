@@ -67,7 +67,7 @@ static cip_status apply(walk *w, cip_bytes text, cip_buf *out, cip_err *err)
             continue;
         if (s[i].off < done || s[i].end > text.len)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, s[i].off,
-                            "expected sources apart from each other");
+                            "expected sources that do not overlap");
         CIP_TRY(cip_buf_add(out, text.ptr + done, (size_t)(s[i].off - done), err));
         CIP_TRY(cip_buf_add(out, w->made.ptr + s[i].at, s[i].len, err));
         done = s[i].end;

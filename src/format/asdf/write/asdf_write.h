@@ -279,7 +279,7 @@ typedef struct asdf_foreign {
     char path[128], tag[128]; /* cut off where they are longer */
 } asdf_foreign;
 #define ASDF_FOREIGN_LOSS                                                                          \
-    "what is tagged '%.100s' may name blocks by their numbers, which do not stay the same"
+    "nodes with the tag '%.100s' may refer to blocks by number, and these numbers change"
 /* The first such node of a tree (which may be NULL). */
 cip_status cip_asdf_find_foreign(cip_env *env, const cip_node *root, asdf_foreign *out,
                                  cip_err *err);

@@ -139,7 +139,7 @@ static void more_than_2_gib_are_refused_for_blsc(void **state)
     (void)state;
     made_start(&m, NULL);
     assert_int_equal(made_write(&m, &spec, of), CIP_ERR_UNSUPPORTED);
-    assert_non_null(strstr(m.err.text, "bls2 takes more"));
+    assert_non_null(strstr(m.err.text, "bls2 allows more"));
     made_end(&m);
 }
 

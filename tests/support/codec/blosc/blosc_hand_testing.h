@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For tests of decoding: chunks written out by hand, and what is expected of them. */
+ * For tests of decoding: chunks embedded by hand, and what is expected of them. */
 #ifndef CIP_TESTS_BLOSC_HAND_TESTING_H
 #define CIP_TESTS_BLOSC_HAND_TESTING_H
 
