@@ -5,12 +5,12 @@
 #     scripts/check.sh [NAME...]
 #
 # Every preset builds with gcc's warnings as errors; `clang` looks for those of the other compiler.
-# `exports`, `clang`, `words` and `version` (for the command's words) need a build, in $BUILD (build/release).
+# `exports`, `clang`, `errors`, `words` and `version` (for the command's words) need a build, in $BUILD (build/release).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
 folders=(src include tools tests examples bench bindings samples)
-checks=(format clang layers headers apidoc abi exports messages words names sizes readmes version licence)
+checks=(format clang layers headers apidoc abi exports messages errors words names sizes readmes version licence)
 
 # files PATTERN...: the files of the tree that have one of these names
 files() {
@@ -80,6 +80,10 @@ check_messages() {
     files '*.c' '*.h' | grep '^src/' | grep -vE '/(test|fuzz)_[^/]*$' |
         xargs grep -nE '^[^"]*("[^"]*"[^"]*)*"[^"]*(cippus [a-z]|--[a-z])' |
         refuse "messages of the library name no command and no option of it"
+}
+
+check_errors() {
+    scripts/errors_page.py "${BUILD:-build/release}/cippus" --check
 }
 
 check_words() {

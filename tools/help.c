@@ -16,9 +16,7 @@ static int help_width(void)
     return width > WIDEST ? WIDEST : width;
 }
 
-/* Words of `text`, broken before the width; the line has `at` columns already, and those that
- * follow start at `indent`. '\n' ends a line. */
-static void print_wrapped(const char *text, int at, int indent)
+void help_wrapped(const char *text, int at, int indent)
 {
     const int width = help_width();
     bool first = true;
@@ -51,12 +49,13 @@ void help_overview(const command *commands)
         if (c->group != NULL)
             printf("\n%s:\n", c->group);
         const int n = printf("  %-*s", NAME_WIDTH - 2, c->name);
-        print_wrapped(c->help, n, NAME_WIDTH);
+        help_wrapped(c->help, n, NAME_WIDTH);
     }
     putchar('\n');
-    print_wrapped(
-        "'cippus help COMMAND' shows a command's options and examples, 'cippus --version' "
-        "the formats and codecs. '-' as FILE is standard input or output.\n"
+    help_wrapped(
+        "'cippus help COMMAND' shows a command's options and examples, 'cippus help errors' what "
+        "messages mean, 'cippus --version' the formats and codecs. '-' as FILE is standard input "
+        "or output.\n"
         "Exit status: 0 fine, 1 findings, 2 wrong usage, 3 the file or the system "
         "failed.",
         0, 0);
@@ -72,7 +71,7 @@ static void print_formats(const opts *o)
                            (key = cip_format_option_at(format, k, &help)) != NULL;
              k++) {
             const int n = printf("%*s%s: %s=..., ", FORMAT_INDENT, "", format, key);
-            print_wrapped(help, n, FORMAT_INDENT + 4);
+            help_wrapped(help, n, FORMAT_INDENT + 4);
         }
 }
 
@@ -81,7 +80,7 @@ static void print_option(const opt_row *r, const opts *o)
     int n = printf("  --%.*s%s%s", (int)strcspn(r->name, "="), r->name, r->arg != NULL ? " " : "",
                    r->arg != NULL ? r->arg : "");
     n += printf("%*s", n < OPTION_WIDTH ? OPTION_WIDTH - n : 1, "");
-    print_wrapped(r->help, n, OPTION_WIDTH);
+    help_wrapped(r->help, n, OPTION_WIDTH);
     if (strcmp(r->name, "option") == 0 && o->all)
         print_formats(o);
 }
@@ -102,7 +101,7 @@ void help_command(const command *c, const opts *o)
 {
     printf("usage: cippus %s [OPTIONS] %s\n\n%s.\n", c->name, c->args, c->help);
     if (c->more != NULL)
-        print_wrapped(c->more, 0, 0);
+        help_wrapped(c->more, 0, 0);
     puts("\nexamples:");
     for (const char *line = c->examples; *line != '\0';) {
         const int n = (int)strcspn(line, "\n");

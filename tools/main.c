@@ -311,12 +311,16 @@ static const command *find_renamed(const char *name)
     return NULL;
 }
 
-/* `help [COMMAND]`, as `COMMAND --help` and `--help`. */
+/* `help [COMMAND | errors]`, as `COMMAND --help` and `--help`. */
 static int help(int argc, char **argv)
 {
     static char option[] = "--help";
     if (argc < 3 || argv[2][0] == '-') {
         help_overview(commands);
+        return finish_stdout(EXIT_FINE);
+    }
+    if (strcmp(argv[2], "errors") == 0) {
+        help_errors();
         return finish_stdout(EXIT_FINE);
     }
     const command *c = find_command(argv[2]);

@@ -60,7 +60,7 @@ def differing(digests, file, entry):
 
 def is_part(entry, words, text):
     """Whether `defrag` keeps its hands off blocks that no array of the file names, as other files may read them."""
-    return words[0] == "defrag" and not entry["arrays"] and "may be what other files read" in text
+    return words[0] == "defrag" and not entry["arrays"] and "other files may read these blocks" in text
 
 
 def of_corpus(command, program, entry, folder, turn):
