@@ -228,7 +228,7 @@ cip_status cip_path_plain(cip_env *env, cip_arena *a, const char *path, char **o
 {
     cip_buf text = { .mem = &env->mem };
     cip_bytes *step;
-    size_t n;
+    size_t n = 0;
     cip_status st = cip_path_split(a, path, &step, &n, err);
     for (size_t i = 0; i < n && st == CIP_OK; i++) {
         cip_bytes s = step[i];
