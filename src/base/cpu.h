@@ -17,6 +17,13 @@
 #define CIP_CPU_HAS_AVX 0
 #endif
 
+/* Of the bytes of two vectors those with these numbers, a's before b's: an instruction or two. */
+#if defined(__clang__)
+#define CIP_CPU_BYTES(type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define CIP_CPU_BYTES(type, a, b, ...) __builtin_shuffle(a, b, (type){ __VA_ARGS__ })
+#endif
+
 enum {
     CIP_CPU_GENERIC, /* plain C */
     CIP_CPU_128,     /* "sse2", "neon" */

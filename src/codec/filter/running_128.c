@@ -12,10 +12,9 @@ typedef uint64_t pair __attribute__((vector_size(VEC)));
 
 #define FROM(s, i) (16 - (s) + (i))
 #define SHIFT(v, s)                                                                                \
-    __builtin_shufflevector((vec){ 0 }, v, FROM(s, 0), FROM(s, 1), FROM(s, 2), FROM(s, 3),         \
-                            FROM(s, 4), FROM(s, 5), FROM(s, 6), FROM(s, 7), FROM(s, 8),            \
-                            FROM(s, 9), FROM(s, 10), FROM(s, 11), FROM(s, 12), FROM(s, 13),        \
-                            FROM(s, 14), FROM(s, 15))
+    CIP_CPU_BYTES(vec, (vec){ 0 }, v, FROM(s, 0), FROM(s, 1), FROM(s, 2), FROM(s, 3), FROM(s, 4),  \
+                  FROM(s, 5), FROM(s, 6), FROM(s, 7), FROM(s, 8), FROM(s, 9), FROM(s, 10),         \
+                  FROM(s, 11), FROM(s, 12), FROM(s, 13), FROM(s, 14), FROM(s, 15))
 #define JOIN(xor, v, width) (v)
 #define LAST(v, width) last(v, width)
 
