@@ -349,6 +349,13 @@ CIP_API cip_status cip_change_defrag(cip_change *c, cip_finding_fn *fn, void *us
  * Nothing changes; a failure here does not count as a failed change. */
 CIP_API cip_status cip_change_array(cip_change *c, const char *path, const cip_array **array,
                                     cip_err *err);
+/** The same for paths that may lead into records (as for cip_find_field): *field is what is left of
+ * the path, for cip_read_args.field, or "". It is borrowed from `path` and the change. */
+CIP_API cip_status cip_change_field(cip_change *c, const char *path, const cip_array **array,
+                                    const char **field, cip_err *err);
+/** The file as the change found it, without what was changed since: of a new file what was put
+ * before it was first read or changed, and NULL until then. Borrowed until the change ends. */
+CIP_API const cip_file *cip_change_base(cip_change *c);
 /** The file as the change so far has it, for calls that find, list, read, print and compare its
  * arrays and its tree. cip_diff(file, cip_change_file(c, &err), ...) shows what the commit will do.
  * Borrowed until the next call that changes something. Its bytes (cip_file_nbytes, blocks, facts,

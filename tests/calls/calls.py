@@ -86,7 +86,7 @@ OPTIONAL_OF = {
 }
 REQUIRED_OF = {("cip_change_range", "selection"), ("cip_refs_write", "opts")}
 # The only array of the file: changes of data, which know it by NULL too.
-DATA = re.compile(r"cip_change_(write|read|array|append|insert|delete|range|resize)")
+DATA = re.compile(r"cip_change_(write|read|array|field|append|insert|delete|range|resize)")
 # How a good call ends that the fixture's file is not made for.
 FAILING = {"cip_file_query": "CIP_ERR_UNSUPPORTED", "cip_change_freeze": "CIP_ERR_ARG",
            "cip_change_undo": "CIP_ERR_ARG", "cip_change_release": "CIP_ERR_ARG",

@@ -287,6 +287,24 @@ cip_status cip_change_array(cip_change *c, const char *path, const cip_array **a
     return cip_edit_array(e, path, array, err);
 }
 
+cip_status cip_change_field(cip_change *c, const char *path, const cip_array **array,
+                            const char **field, cip_err *err)
+{
+    cip_edit *e;
+    CIP_TRY(cip_arg_given(array, "a place for the array", cip_err_enter(err)));
+    *array = NULL;
+    CIP_TRY(cip_arg_given(field, "a place for the field", cip_err_enter(err)));
+    *field = "";
+    CIP_TRY(look(c, &e, err));
+    return cip_edit_field(e, path, field, array, err);
+}
+
+const cip_file *cip_change_base(cip_change *c)
+{
+    cip_edit *e = c != NULL ? edit_of(c) : NULL;
+    return e != NULL ? e->file : NULL;
+}
+
 const cip_file *cip_change_file(cip_change *c, cip_err *err)
 {
     const cip_file *file = NULL;

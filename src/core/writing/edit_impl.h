@@ -161,6 +161,8 @@ cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_
 cip_status cip_edit_freeze(cip_edit *e, cip_err *err);
 cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err);
 cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array, cip_err *err);
+cip_status cip_edit_field(cip_edit *e, const char *path, const char **field,
+                          const cip_array **array, cip_err *err);
 cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err);
 cip_status cip_edit_file(cip_edit *e, const cip_file **file, cip_err *err);
 /* *number (may be NULL) is over 0. */

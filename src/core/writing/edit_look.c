@@ -292,11 +292,12 @@ static cip_status place_for(cip_edit *e, const cip_array *a, cip_edit_looked **o
     return CIP_OK;
 }
 
-static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip_err *err)
+static cip_status find(cip_edit *e, const char *path, const char **field, const cip_array **out,
+                       cip_err *err)
 {
     cip_edit_looked *x;
     const cip_array *a;
-    CIP_TRY(cip_edit_base(e, path, NULL, &a, err));
+    CIP_TRY(cip_edit_base(e, path, field, &a, err));
     if (a->storage.kind == CIP_STORAGE_REFERENCE && (e->places != NULL || cip_edit_any_made(e)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the target of '%.100s' may have changed in this update; commit it first",
@@ -308,10 +309,16 @@ static cip_status find(cip_edit *e, const char *path, const cip_array **out, cip
     return CIP_OK;
 }
 
-cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array, cip_err *err)
+cip_status cip_edit_field(cip_edit *e, const char *path, const char **field,
+                          const cip_array **array, cip_err *err)
 {
     CIP_TRY(cip_edit_there(e, err));
-    return find(e, path, array, cip_err_enter(err));
+    return find(e, path, field, array, cip_err_enter(err));
+}
+
+cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array, cip_err *err)
+{
+    return cip_edit_field(e, path, NULL, array, err);
 }
 
 cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err)

@@ -101,6 +101,64 @@ static void an_array_that_came_is_read(void **state)
     OK(cip_change_commit(&e, err));
 }
 
+/* Two int16, in each of two elements. */
+static cip_dtype *pair(void)
+{
+    cip_dtype *d = cip_dtype_parse("[('p', '<i2'), ('q', '<i2')]", NULL);
+    assert_non_null(d);
+    return d;
+}
+
+static void expect_field(cip_change *c, const char *path, const char *field, const int16_t *want)
+{
+    const cip_array *a;
+    const char *rest;
+    int16_t now[4] = { 0 };
+    OK(cip_change_field(c, path, &a, &rest, err));
+    assert_string_equal(rest, field);
+    const size_t n = *field != '\0' ? 2 : 4;
+    OK(cip_read_into(a, CIP_READ_ARGS(.field = rest, .dst = now, .dst_nbytes = n * sizeof *now),
+                     err));
+    assert_memory_equal(now, want, n * sizeof *now);
+}
+
+/* In records of the file, of the update, and in those that it moved. */
+static void paths_lead_into_records(void **state)
+{
+    (void)state;
+    static const int64_t two[] = { 2 };
+    static const int16_t of_file[] = { 1, 2, 3, 4 }, came[] = { 5, 6, 7, 8 };
+    cip_dtype *d = pair();
+    const char *path = scratch_path(&s, "records.asdf"), *rest;
+    const cip_array *a;
+    cip_change *e;
+    OK(cip_create(path, NULL, &e, err));
+    OK(cip_change_put(e, "r", d, 1, two, of_file, NULL, err));
+    assert_null(cip_change_base(e));
+    expect_field(e, "r/q", "q", (int16_t[]){ 2, 4 }); /* of a draft */
+    assert_int_equal(cip_file_narray(cip_change_base(e)), 1);
+    OK(cip_change_commit(&e, err));
+    e = begin(path);
+    assert_int_equal(cip_file_narray(cip_change_base(e)), 1);
+    expect_field(e, "r", "", of_file);
+    expect_field(e, "r/p", "p", (int16_t[]){ 1, 3 });
+    FAILS(CIP_ERR_ARG, "is a field of an array", cip_change_array(e, "r/p", &a, err));
+    OK(cip_change_put(e, "in/s", d, 1, two, came, NULL, err));
+    expect_field(e, "in/s", "", came);
+    expect_field(e, "/in/s/q", "q", (int16_t[]){ 6, 8 });
+    OK(cip_change_write(e, "in/s/q", "[0]", cip_dtype_of(CIP_I16), &(int16_t){ 9 }, 2, err));
+    expect_field(e, "in/s/q", "q", (int16_t[]){ 9, 8 });
+    OK(cip_change_move(e, "r", "t", false, err));
+    expect_field(e, "t/q", "q", (int16_t[]){ 2, 4 });
+    FAILS(CIP_ERR_UNSUPPORTED, "moved", cip_change_field(e, "r/q", &a, &rest, err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_change_field(e, "nope/q", &a, &rest, err));
+    OK(cip_change_remove(e, "in/s", err));
+    FAILS(CIP_ERR_NOT_FOUND, "", cip_change_field(e, "in/s/q", &a, &rest, err));
+    assert_int_equal(cip_file_narray(cip_change_base(e)), 1);
+    OK(cip_change_commit(&e, err));
+    cip_dtype_free(d);
+}
+
 /* What is found by a path in the file as it was is not taken for what the update put there. */
 static void what_went_is_not_found(void **state)
 {
@@ -383,6 +441,7 @@ int main(void)
         cmocka_unit_test(the_tree_is_as_the_changes_have_it),
         cmocka_unit_test(arrays_are_as_the_changes_have_them),
         cmocka_unit_test(an_array_that_came_is_read),
+        cmocka_unit_test(paths_lead_into_records),
         cmocka_unit_test(what_went_is_not_found),
         cmocka_unit_test(an_array_is_found_by_each_of_its_names),
         cmocka_unit_test(what_was_moved_is_read),
