@@ -115,8 +115,8 @@ typedef struct cip_array_options {
  * A new file can be read and changed before its commit like an existing one (cip_change_array,
  * cip_change_write, cip_change_remove, ...). From the first such call on it takes what an existing
  * file of its format takes. UNSUPPORTED while an array is filled by boxes, and if the format writes
- * to the caller's store as data come (RawArray, npy, bloscpack). NOT_FOUND in a format of one array
- * before that is put. */
+ * to the caller's store as data come (RawArray, npy). NOT_FOUND in a format without a tree of
+ * arrays before one is put. */
 typedef struct cip_change cip_change;
 /** An array that is filled by boxes. Borrowed from its change. */
 typedef struct cip_slab cip_slab;

@@ -514,7 +514,7 @@ static cip_status may_draft(const cip_writer *w, cip_err *err)
                             "'%.100s' is being filled by boxes: nothing can be read or changed "
                             "until the commit",
                             e->spec.path);
-    return (w->format->store->caps & CIP_STORE_ONE_ARRAY) == 0 || w->narray != 0
+    return (w->format->store->caps & CIP_STORE_TREE) != 0 || w->narray != 0 /* else it is no file */
                ? CIP_OK
                : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array has been added yet");
 }
