@@ -37,12 +37,13 @@ from ._errors import (
     UnsupportedError,
     WrongTypeError,
 )
-from ._file import EditableFile, File, Finding, open
+from ._file import File, Finding
+from ._opening import open
 from ._tree import Map, Seq, TaggedStr
 from ._verbs import Difference, convert, diff, repair, verify
 from ._words import keywords as _keywords
 from ._words import meant as _meant
-from ._write import Slab, Writer, create
+from ._write import EditableFile, Slab, Writer, create
 
 if _typing.TYPE_CHECKING:
     from typing_extensions import Unpack as _Unpack

@@ -1,25 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Opening files, and what is in them."""
+"""What is in a file that is open."""
 from __future__ import annotations
 
-import io
-import os
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
-from contextlib import AbstractContextManager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
-from . import _cippus, _fs, _sink, _write
+from . import _cippus
 from ._array import Array
 from ._errors import in_python, no_key
-from ._options import Chunks, OpenOptions
 from ._tree import Map, beside
-from ._words import keywords, unexpected
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
-
-    from ._options import NewFileOptions
+    from typing_extensions import Self
 
 SEVERITIES = ("note", "warn", "bad", "fatal")
 
@@ -247,242 +240,8 @@ class File(_cippus.File, Mapping[str, Any]):
                 raise ValueError("I/O operation on closed file")
             raise ValueError("the file is read-only: it is open as 'r'; open it as 'r+' to change it")
 
-        __setitem__ = __delitem__ = put = move = commit = rollback = _refuse
+        __setitem__ = __delitem__ = put = declare = update = move = step = commit = rollback = _refuse
         _write_array = _append_array = _resize_array = getvalue = _refuse
 
         def __dir__(self):
             return [name for name in super().__dir__() if getattr(type(self), name, None) is not File._refuse]
-
-
-class EditableFile(File):
-    """A file that is open as "r+". It reads as a File does, with the changes so far. Nothing is written before commit(), which
-    close() and the end of a `with` block call; an exception in the `with` block drops the changes, as rollback() does."""
-
-    __slots__ = ("_edit", "_store")
-    _edit: _write.Edit
-    _store: Optional[_sink.Store]
-
-    # --- reading, as the changes so far have it
-
-    def _paths(self, apart: bool) -> list[str]:
-        return self._edit.paths(super()._paths(apart), apart)
-
-    def _array(self, path: str) -> Array:
-        if not self._edit.pending:
-            return super()._array(path)
-        found = self._find(path) if path in self._paths(False) else None
-        if found is None:
-            raise no_key(path, lambda: self._paths(False), self.path)
-        assert isinstance(found, Array)
-        return found
-
-    @property
-    def writable(self) -> bool:
-        """Whether the file can be changed: it is open as "r+"."""
-        return True
-
-    # --- changing
-
-    def _changes(self) -> _write.Edit:
-        if self.closed:
-            raise ValueError("I/O operation on closed file")
-        return self._edit
-
-    def __setitem__(self, path: str, value: Any) -> None:
-        self._changes()[path] = value
-
-    def __delitem__(self, path: str) -> None:
-        self._changes().remove(path)
-
-    @keywords
-    def put(
-        self,
-        path: str,
-        value: Any,
-        *,
-        chunks: Chunks = None,
-        codec: Optional[str] = None,
-        storage: Optional[str] = None,
-        options: Optional[Mapping[str, Any]] = None,
-    ) -> None:
-        """As `f[path] = value`, with a say in how an array is stored: see Writer.put()."""
-        self._changes().put(path, value, chunks=chunks, codec=codec, storage=storage, options=options)
-
-    @keywords
-    def move(self, source: str, target: str, *, replace: bool = False) -> None:
-        """Move a value or an array to the path `target`. `replace=True` replaces what is there."""
-        self._changes().move(source, target, replace)
-
-    def _write_array(self, array: Array, key: Any, value: Any, orthogonal: bool = False) -> None:
-        self._changes().write(array, key, value, orthogonal)
-
-    def _append_array(self, array: Array, rows: Any) -> None:
-        self._changes().append(array, rows)
-
-    def _resize_array(self, array: Array, shape: Any) -> None:
-        self._changes().resize(array, shape)
-
-    def step(self) -> AbstractContextManager[None]:
-        """A `with` block of changes that are made together: an exception takes back those that were made in it, and no others.
-        Steps can contain steps."""
-        return self._changes().step()
-
-    def commit(self) -> None:
-        """Write the changes so far into the file: all of them, or none where it fails."""
-        self._changes().commit()
-
-    def rollback(self) -> None:
-        """Drop the changes since the last commit."""
-        self._changes().abort()
-
-    def getvalue(self) -> bytes:
-        """The bytes after the last commit, of a file that was opened from bytes or a file object."""
-        if self._store is None:
-            raise ValueError("the file lies at a path: read it from there")
-        return self._store.getvalue()
-
-    def close(self) -> None:
-        """Commit the changes, and close the file."""
-        try:
-            if not self.closed:
-                self._edit.commit()
-        finally:
-            self._edit.abort()
-            super().close()
-
-    def __exit__(self, kind: Any, *rest: Any) -> None:
-        if kind is not None:
-            self._changes().drop()
-        self.close()
-
-
-def source_of(file: Any, storage_options: Optional[dict[str, Any]]) -> tuple[int, Any, Any]:
-    """How the extension is to read `file` (0: a path, 1: bytes, 2: a source of _fs.py), from what, and its name."""
-    if (found := _fs.locate(file, storage_options)) is not None:
-        fs, path = found
-        local = _fs.local_path(fs, path)
-        name = file if isinstance(file, str) else fs.unstrip_protocol(path)
-        return (2, _fs.Remote(fs, path, name), name) if local is None else (0, local, local)
-    if isinstance(file, (str, os.PathLike)):
-        return 0, os.fspath(file), os.fspath(file)
-    if hasattr(file, "open") and hasattr(file, "fs"):  # an OpenFile that decompresses
-        file = file.open()
-    if hasattr(file, "read") and hasattr(file, "seek") and not isinstance(file, memoryview):
-        return 2, _fs.Reader(file), getattr(file, "name", f"<{type(file).__name__}>")
-    try:
-        return 1, memoryview(file), f"<{type(file).__name__}>"
-    except TypeError:
-        raise TypeError(f"expected a path, bytes or a file object, not {type(file).__name__}") from None
-
-
-def path_of(file: Any) -> Optional[str]:
-    """The path on this machine of what open() takes, or None where it has none."""
-    if (found := _fs.locate(file, None)) is not None:
-        return _fs.local_path(*found)
-    return os.fspath(file) if isinstance(file, (str, os.PathLike)) else None
-
-
-def _store_of(kind: int, source: Any) -> _sink.Store:
-    """What "r+" changes: a file object in place, a copy of bytes."""
-    if kind == 2 and not isinstance(source, _fs.Reader):
-        raise ValueError("mode 'r+' needs a path, bytes or a file object that writes")
-    return _sink.Store(io.BytesIO(source) if kind == 1 else source._file)
-
-
-@overload
-def open(file: Any, mode: Literal["r"] = "r", **options: Unpack[OpenOptions]) -> File: ...
-@overload
-def open(file: Any, mode: Literal["r+"], **options: Unpack[OpenOptions]) -> EditableFile: ...
-@overload
-def open(file: Any, mode: Literal["w", "x"], **options: Unpack[NewFileOptions]) -> _write.Writer: ...
-@keywords
-def open(
-    file: Any,
-    mode: str = "r",
-    *,
-    format: Optional[str] = None,
-    threads: int = 0,
-    check: Optional[bool] = None,
-    allow_external: bool = False,
-    force: bool = False,
-    sidecar: bool = False,
-    mmap: bool = False,
-    offset: int = 0,
-    storage_options: Optional[dict[str, Any]] = None,
-    version: Optional[str] = None,
-    codec: Optional[str] = None,
-    byteorder: Optional[str] = None,
-    checksum: Optional[str] = None,
-    accept_loss: bool = False,
-    sync: bool = True,
-    options: Optional[Mapping[str, Any]] = None,
-) -> Any:
-    """Open a file. `file` is a path (str or os.PathLike), the bytes of a file, or a file object that reads and seeks. With fsspec
-    it may also be a URL ("s3://...", with its `storage_options`), or what fsspec.open() gives.
-
-    Modes:
-
-    - "r" reads.
-    - "r+" changes the file. If `file` is bytes, it changes a copy: see getvalue().
-    - "w" writes a new file, and replaces one that exists.
-    - "x" writes a new file, and fails if one exists.
-
-    Keywords of all modes:
-
-    - `format`: by default detected from the bytes, or from the name of a new file.
-    - `threads`: 0 is one per core, 1 is only the calling thread.
-
-    Keywords of "r" and "r+" (those of "w" and "x": see create()):
-
-    - `check=True` compares data with the checksums in the file.
-    - `allow_external` allows external files outside the file's folder.
-    - `force` ignores unknown versions and flags.
-    - `sidecar` keeps decoder checkpoints in a file beside this one.
-    - `mmap` (only "r") maps the file, so that small windows and elements of plain data are read faster. If another program makes
-      the file shorter meanwhile, this process ends (SIGBUS).
-    - `offset` is the byte where the file starts."""
-    reading = {
-        "check": check is not None,
-        "allow_external": allow_external,
-        "force": force,
-        "sidecar": sidecar,
-        "mmap": mmap,
-        "offset": offset != 0,
-        "storage_options": storage_options is not None,
-    }
-    writing = {
-        "version": version is not None,
-        "codec": codec is not None,
-        "byteorder": byteorder is not None,
-        "checksum": checksum is not None,
-        "accept_loss": accept_loss,
-        "sync": not sync,
-        "options": options is not None,
-    }
-    if mode not in ("r", "r+", "w", "x"):
-        raise ValueError(f"invalid mode: {mode!r}; there are 'r', 'r+', 'w', 'x'")
-    for name, given in (reading if mode in ("w", "x") else writing).items():
-        if given:
-            raise unexpected("open", name, (), f" in mode {mode!r}")
-    if mmap and mode == "r+":
-        raise unexpected("open", "mmap", (), " in mode 'r+'")
-    if mode in ("w", "x"):
-        return _write.create(
-            file, format=format, overwrite=mode == "w", threads=threads, version=version, codec=codec, byteorder=byteorder,
-            checksum=checksum, accept_loss=accept_loss, sync=sync, options=options,
-        )  # fmt: skip
-    kind, source, name = source_of(file, storage_options)
-    if mode == "r+" and kind != 0:
-        source = _store_of(kind, source)
-        kind = 2
-    checked = 0 if check is None else 1 if check else 2
-    opened = _cippus.open(
-        EditableFile if mode == "r+" else File,
-        kind, source, name, format, threads, checked, allow_external, force, sidecar, mmap, offset,
-    )  # fmt: skip
-    if isinstance(source, _fs.Remote):
-        opened._state = source.state
-    if mode == "r+":
-        opened._edit = _write.Edit(opened)
-        opened._store = source if kind == 2 else None
-    return opened

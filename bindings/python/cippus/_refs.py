@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
 from . import _cippus
-from ._file import File, Finding, open, path_of
+from ._file import File, Finding
+from ._opening import open, path_of
 from ._fs import is_url
 
 INLINE = 64 << 10

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from . import _errors, _file, _fs
+from . import _errors, _fs, _opening
 
 
 def _stat(path: str) -> tuple[int, int, int]:
@@ -45,7 +45,7 @@ def opened(path: str, state: Optional[tuple[Any, ...]], options: tuple[tuple[str
     with _open_lock:
         file = _open_files.get(key)
     if file is None:  # two may open it at a time
-        file = _file.open(path, **dict(options))
+        file = _opening.open(path, **dict(options))
         if _fs.is_url(path):
             if state is not None and file._state != state:
                 raise changed(path)

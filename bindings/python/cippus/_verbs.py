@@ -11,9 +11,10 @@ from typing import Any, NamedTuple, Optional, Union
 import numpy as np
 
 from . import _cippus, _errors, _fs
-from ._file import SEVERITIES, EditableFile, File, Finding, open, path_of, source_of
+from ._file import SEVERITIES, File, Finding
+from ._opening import open, path_of, source_of
 from ._progress import Progress, telling
-from ._write import create, options_of
+from ._write import EditableFile, create, options_of
 from ._words import keywords
 
 _PIECE = 4 << 20  # bytes that are copied at a time
@@ -30,7 +31,7 @@ def _findings(tell: Optional[Callable[[Finding], Any]], found: list[Finding]) ->
 
 def _input(file: Any, stack: ExitStack, check: Optional[bool] = None) -> Union[str, File]:
     """A path as it is; anything else as an open file."""
-    if isinstance(file, EditableFile) and file._edit.pending:
+    if isinstance(file, EditableFile) and file._pending:
         raise ValueError("the file has changes that are not committed: call commit() or rollback() first")
     if isinstance(file, File):
         return file

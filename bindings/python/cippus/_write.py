@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""New files, and changes of files that are there."""
+"""New files, and changes of files: EditableFile reads and changes either."""
 from __future__ import annotations
 
 import contextlib
@@ -11,12 +11,12 @@ from typing import Any, Optional, SupportsIndex
 
 import numpy as np
 
-from . import _assign, _cippus, _fs, _value
+from . import _assign, _cippus, _fs, _sink, _value
 from ._array import Array
-from ._errors import Error, UnsupportedError, _again
+from ._errors import ArgumentError, Error, UnsupportedError, _again, no_key
+from ._file import File
 from ._mask import missing
 from ._options import Chunks
-from ._sink import Sink
 from ._tree import Map, Seq, escape
 from ._value import chunks_of, data_of, is_array, packed
 from ._words import keywords
@@ -56,8 +56,8 @@ def _emptied(value: Any) -> Any:
 
 
 class Slab:
-    """An array of a new file that is filled part by part: `slab[0:100] = rows`. Fill each element once; elements that are not
-    filled are 0. Several threads may fill different parts at the same time. See Writer.declare()."""
+    """An array that is filled part by part: `slab[0:100] = rows`. Fill each element once; elements that are not
+    filled are 0. Several threads may fill different parts at the same time. See EditableFile.declare()."""
 
     def __init__(self, slab: _cippus.Slab, shape: tuple[int, ...], dtype: Any):
         self._slab = slab
@@ -106,23 +106,85 @@ class Slab:
         return f"<cippus.Slab shape={self.shape} dtype={self.dtype}>"
 
 
-class _Target:
-    """Where a tree and arrays go to: a path names each."""
+class EditableFile(File):
+    """A file that can be changed: one that is open as "r+", or a new one (a Writer). It reads as a File does, with the changes so
+    far. Nothing is written before commit(), which close() and the end of a `with` block call; an exception in the `with` block
+    drops the changes, as rollback() does."""
 
-    _change: _cippus.Change
-    _torn: Optional[BaseException] = None  # what a value was put halfway for
-    _done = 0  # calls that set or put something
+    __slots__ = ("_change", "_came", "_done", "_dropped", "_store")
+    _change: Optional[_cippus.Change]  # what is being put together
+    _came: dict[str, None]  # paths to which arrays were put or moved
+    _done: int  # calls that set or put something
+    _dropped: bool  # given up, also where that could not be done at once
+    _store: Optional[_sink.Store]
 
-    def _begin(self) -> _cippus.Change:
-        raise NotImplementedError
+    def _begun(self, store: Optional[_sink.Store], change: Optional[_cippus.Change] = None) -> None:
+        self._change, self._came, self._done, self._dropped, self._store = change, {}, 0, False, store
+
+    def __del__(self) -> None:  # files that are only read have none: Python drops a Ctrl-C that comes within one
+        if not self.closed and self._pending:
+            warnings.warn(f"changes of {self.path!r} were never committed", ResourceWarning, stacklevel=2)
+
+    # --- reading, as the changes so far have it
 
     @property
-    def _version(self) -> str:
-        """Of ASDF's standard, for tags."""
-        raise NotImplementedError
+    def _pending(self) -> bool:
+        return self._change is not None
+
+    def _paths(self, apart: bool) -> list[str]:
+        found = super()._paths(apart)
+        if self._change is None:
+            return found
+        has = self._change.has
+        now = dict.fromkeys(path for path in found if has(path))
+        now.update(dict.fromkeys(path for path in self._came if has(path) and not (apart and self._in_tree(path))))
+        return list(now)
+
+    def _in_tree(self, path: str) -> bool:
+        root = self.tree
+        try:
+            return isinstance(root, (Map, Seq)) and root._step(path) is not None
+        except Error:  # it cannot be looked at before the commit
+            return True
+
+    def _array(self, path: str) -> Array:
+        if not self._pending:
+            return super()._array(path)
+        found = self._find(path) if path in self._paths(False) else None
+        if found is None:
+            raise no_key(path, lambda: self._paths(False), self.path)
+        assert isinstance(found, Array)
+        return found
+
+    @property
+    def writable(self) -> bool:
+        """Whether the file can be changed: it is open as "r+", or new."""
+        return True
+
+    # --- changing
+
+    def _begin(self) -> _cippus.Change:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        if self._change is None:
+            self._change = _cippus.edit(self)
+        return self._change
+
+    @property
+    def _standard(self) -> str:
+        """The version of ASDF's standard, for tags."""
+        return str(self.version)
 
     def __setitem__(self, path: str, value: Any) -> None:
         self.put(path, value)
+
+    def __delitem__(self, path: str) -> None:
+        self._begin()
+        try:
+            self[path]
+        except UnsupportedError:  # it is there, though it cannot be read before the commit
+            pass
+        self._begin().remove(path)
 
     @keywords
     def put(
@@ -135,47 +197,78 @@ class _Target:
         storage: Optional[str] = None,
         options: Optional[Mapping[str, Any]] = None,
     ) -> None:
-        """As `w[path] = value`, with a say in how an array is stored. `value` is an array, a number, a str, None, a date, or a
+        """As `f[path] = value`, with a say in how an array is stored. `value` is an array, a number, a str, None, a date, or a
         mapping or list of these; the keywords then apply to all arrays in it.
 
         `chunks`: the shape of a chunk. `codec`: "lz4", "zlib:9", "none", ... `storage`: "internal", "inline", "external" or
         "streamed". `options`: a mapping of options that only this format has."""
+        self._put(path, value, {"chunks": chunks, "codec": codec, "storage": storage, "options": options})
+
+    def _put(self, path: str, value: Any, how: dict[str, Any]) -> None:
         if not isinstance(path, str):
             raise TypeError(f"paths are strings, not {type(path).__name__}")
-        value = _value.as_quantity(value, self._version)
-        if is_array(value):
-            data, mask = data_of(value)
-            chunk = chunks_of(chunks, data.ndim)
-            self._begin().put(
-                path, _dtype_text(data.dtype), data.dtype.itemsize, data.shape, data, mask, codec, storage, chunk, options_of(options)
-            )
-            self._note(path)
-            self._done += 1
-        elif not _value.has_arrays(value):
-            plain = type(value) is str and "\0" not in value
-            self._begin().set(path, value if plain else flow(value), not plain)
-            self._done += 1
-        else:
-            self._put_whole(path, value, {"chunks": chunks, "codec": codec, "storage": storage, "options": options})
+        change = self._begin() if self._change is not None or self.closed else None
+        value = _value.as_quantity(value, self._standard)
+        if not _value.has_arrays(value):
+            self._set(path, value)
+        elif not is_array(value):
+            self._put_whole(path, value, how)
+        elif not (change is None or change.shown) or not self._put_in_place(path, value, how):
+            self._put_array(path, value, how)
 
-    def _put_parts(self, path: str, value: Any, same: dict[str, Any]) -> None:
+    def _set(self, path: str, value: Any) -> None:
+        plain = type(value) is str and "\0" not in value
+        self._begin().set(path, value if plain else flow(value), not plain)
+        self._done += 1
+
+    def _put_array(self, path: str, value: Any, how: dict[str, Any]) -> None:
+        data, mask = data_of(value)
+        self._begin().put(
+            path, _dtype_text(data.dtype), data.dtype.itemsize, data.shape, data, mask,
+            how["codec"], how["storage"], chunks_of(how["chunks"], data.ndim), options_of(how["options"]),
+        )  # fmt: skip
+        if self._begin().shown:
+            self._came[_plain(path)] = None
+        self._done += 1
+
+    def _put_in_place(self, path: str, value: Any, how: dict[str, Any]) -> bool:
+        """As new elements of what is there, where dtype and shape are the same. False: it is another array."""
+        there = self._find(path)
+        asked = [name for name, v in how.items() if v is not None]
+        if not isinstance(there, Array):
+            return False
+        if there._field_name is not None:
+            if asked:
+                raise _again(
+                    UnsupportedError, f"a field is stored with its records: {asked[0]} applies to whole arrays", path, None, self.path
+                )
+            self._write_array(there, ..., value)
+            return True
+        if _plain(path) in self._came or asked:
+            return False
+        data, mask = data_of(value)
+        same = mask is None and not there.is_masked and there.dtype == data.dtype and there.shape == data.shape
+        if same:
+            self._begin().write(path, "", data)
+        return same
+
+    def _put_whole(self, path: str, value: Any, how: dict[str, Any]) -> None:
+        """All of its parts, or none."""
+        value = _value.taken(value, self)
+        with self.step():
+            self._put_parts(path, value, how)
+
+    def _put_parts(self, path: str, value: Any, how: dict[str, Any]) -> None:
         first, parts = _value.parts(value)
         if path or first != "{}":
             self._begin().set(path, first, True)
             self._done += 1
         for step, part in parts:
-            part, below = _value.as_quantity(part, self._version), f"{path}/{step}" if path else step
-            if _value.has_arrays(part) and not is_array(part):
-                self._put_parts(below, part, same)
+            part, below = _value.as_quantity(part, self._standard), f"{path}/{step}" if path else step
+            if not _value.has_arrays(part):
+                self._set(below, part)
             else:
-                _Target.put(self, below, part, **same)
-
-    def _put_whole(self, path: str, value: Any, same: dict[str, Any]) -> None:
-        """All of its parts, or none."""
-        raise NotImplementedError
-
-    def _note(self, path: str) -> None:
-        """An array came to `path`."""
+                (self._put_array if is_array(part) else self._put_parts)(below, part, how)
 
     @keywords
     def declare(
@@ -189,7 +282,8 @@ class _Target:
         storage: Optional[str] = None,
         options: Optional[Mapping[str, Any]] = None,
     ) -> Slab:
-        """Add an array that is filled later, part by part, and never has to be in memory as a whole. Keywords: see put()."""
+        """Add an array that is filled later, part by part, and never has to be in memory as a whole. It is there after the commit;
+        a new file cannot be read or changed before, once it has such an array. Keywords: see put()."""
         dtype = packed(np.dtype(dtype))
         lengths = _lengths(shape)
         chunk = chunks_of(chunks, len(lengths))
@@ -204,186 +298,27 @@ class _Target:
                 raise TypeError(f"keys are strings, not {type(key).__name__}")
             self.put(escape(key), value)
 
+    @keywords
+    def move(self, source: str, target: str, *, replace: bool = False) -> None:
+        """Move a value or an array to the path `target`. `replace=True` replaces what is there."""
+        self._begin()
+        was, now = _plain(source), _plain(target)
+        moved = [path for path in self._paths(False) if path == was or path.startswith(f"{was}/")]
+        self._begin().move(source, target, replace)
+        self._came.update(dict.fromkeys(now + path[len(was) :] for path in moved))
 
-class Writer(_Target):
-    """A new file that is being written: `w["a/b"] = value`. The file appears when commit(), close() or the `with` block ends; on
-    an exception, or by abort(), nothing is left. See create()."""
+    # --- changing arrays
 
-    def __init__(self, path: Any, **options: Any):
-        self.path = path
-        """The path of the file, what it is written to, or None in memory."""
-        self._asked = options.get("version")
-        self._options = options
-        self._change = _cippus.create(path, **options)
-
-    def _begin(self) -> _cippus.Change:
-        return self._change
-
-    @property
-    def _version(self) -> str:
-        return self._asked or "1.6.0"
-
-    def _put_whole(self, path: str, value: Any, same: dict[str, Any]) -> None:
-        if same["storage"] != "external":
-            self._rehearse(path, value, same)
-        done = self._done
-        try:
-            self._put_parts(path, value, same)
-        except BaseException as error:
-            if self._done != done:
-                self._torn = error
-            raise
-
-    def _rehearse(self, path: str, value: Any, same: dict[str, Any]) -> None:
-        """Into a file in memory, without the elements of arrays: what is refused there leaves no trace here."""
-        name = self._options.get("format")
-        if name is None:
-            path = os.fsdecode(getattr(self.path, "name", None) or self.path)
-            name = os.path.splitext(path)[1][1:].lower()
-        like = {k: v for k, v in self._options.items() if k not in ("overwrite", "sync", "threads")}
-        try:
-            w = Writer(None, **{**like, "format": name})
-        except (Error, TypeError):  # a format that is not written into memory
-            return
-        try:
-            w._put_parts(path, _emptied(value), same)
-        finally:
-            w.abort()
-
-    def commit(self) -> None:
-        """Complete the file."""
-        if self._torn is not None:
-            raise ValueError("a value was put halfway, so there is nothing to commit") from self._torn
-        self._change.commit()
-
-    def abort(self) -> None:
-        """Give the file up; nothing is left of it."""
-        self._change.abort()
-
-    def close(self) -> None:
-        """Complete the file, unless commit() or abort() ended it before."""
-        if self._change.open:
-            self.commit()
-
-    @property
-    def closed(self) -> bool:
-        """Whether the file is complete, or was given up."""
-        return not self._change.open
-
-    def getvalue(self) -> bytes:
-        """The bytes of a complete file that was created in memory."""
-        found = self._change.bytes()
-        if found is None:
-            raise ValueError("there are no bytes: the file is not in memory, or not complete")
-        if not found:
-            raise ValueError("the format's files are folders, which have no bytes of their own: create it at a path")
-        return found
-
-    def __enter__(self) -> Writer:
-        return self
-
-    def __exit__(self, kind: Any, *rest: Any) -> None:
-        if kind is not None:
-            self._change.abort()
-        else:
-            self.close()
-
-    def __repr__(self) -> str:
-        return f"<{'closed ' if self.closed else ''}cippus.Writer {self.path!r}>"
-
-
-class Edit(_Target):
-    """The changes of an open file that are not committed yet."""
-
-    def __init__(self, file: Any):
-        self._file = file
-        self._open: Optional[_cippus.Change] = None
-        self._came: dict[str, None] = {}  # paths to which arrays were put or moved
-        self._dropped = False  # given up, also where that could not be done at once
-
-    def __del__(self) -> None:  # files that are only read have none: Python drops a Ctrl-C that comes within one
-        if self.pending and not self._file.closed:
-            warnings.warn(f"changes of {self._file.path!r} were never committed", ResourceWarning, stacklevel=2)
-
-    @property
-    def _version(self) -> str:
-        return str(self._file.version)
-
-    @property
-    def pending(self) -> bool:
-        return self._open is not None
-
-    def _begin(self) -> _cippus.Change:
-        if self._open is None:
-            self._open = _cippus.edit(self._file)
-        return self._open
-
-    def paths(self, found: list[str], apart: bool) -> list[str]:
-        """Of arrays, as the changes so far have them, from those of the file as it was."""
-        if self._open is None:
-            return found
-        has = self._open.has
-        now = dict.fromkeys(path for path in found if has(path))
-        now.update(dict.fromkeys(path for path in self._came if has(path) and not (apart and self._in_tree(path))))
-        return list(now)
-
-    def _in_tree(self, path: str) -> bool:
-        root = self._file.tree
-        try:
-            return isinstance(root, (Map, Seq)) and root._step(path) is not None
-        except Error:  # it cannot be looked at before the commit
-            return True
-
-    def put(self, path: str, value: Any, **options: Any) -> None:
-        """Replaces what is there: an array takes new elements where dtype and shape are the same."""
-        value = _value.as_quantity(value, self._version)
-        there = self._file._find(path) if is_array(value) else None
-        if isinstance(there, Array) and there._field_name is not None:
-            asked = [name for name, v in options.items() if v is not None]
-            if asked:
-                raise _again(
-                    UnsupportedError, f"a field is stored with its records: {asked[0]} applies to whole arrays", path, None, self._file.path
-                )
-            self.write(there, ..., value)
-            return
-        if isinstance(there, Array) and _plain(path) not in self._came and not any(v is not None for v in options.values()):
-            data, mask = data_of(value)
-            if mask is None and not there.is_masked and there.dtype == data.dtype and there.shape == data.shape:
-                self._begin().write(path, "", data)
-                return
-        super().put(path, value, **options)
-
-    def _put_whole(self, path: str, value: Any, same: dict[str, Any]) -> None:
-        value = _value.taken(value, self._file)
-        with self.step():
-            self._put_parts(path, value, same)
-
-    @contextlib.contextmanager
-    def step(self) -> Iterator[None]:
-        change, came = self._begin(), dict(self._came)
-        mark = change.mark()
-        try:
-            yield
-        except BaseException:
-            if self._open is change:  # it was not committed or dropped within
-                change.undo(mark)
-                change.release(mark)
-                self._came = came
-            raise
-        if self._open is change:
-            change.release(mark)
-
-    def _note(self, path: str) -> None:
-        self._came[_plain(path)] = None
-
-    def write(self, array: Array, key: Any, value: Any, orthogonal: bool = False) -> None:
+    def _write_array(self, array: Array, key: Any, value: Any, orthogonal: bool = False) -> None:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
         if isinstance(key, str):
-            self.write(array[key], ..., value)
+            self._write_array(array[key], ..., value)
             return
         if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
             whole = _assign.filled(array.shape, array.dtype[key], value)
             for name in key:
-                self.write(array[name], ..., whole[name])
+                self._write_array(array[name], ..., whole[name])
             return
         self._check_missing(array, key, orthogonal)
         to = _assign.Target(array, self._begin)
@@ -417,7 +352,7 @@ class Edit(_Target):
     def _write_missing(self, path: str, selection: Optional[str], value: Any) -> None:
         with create(format="asdf") as w:
             w["x"] = value
-        from ._file import open
+        from ._opening import open
 
         with open(w.getvalue()) as file:
             self._begin().write_array(path, selection, file["x"])
@@ -426,13 +361,15 @@ class Edit(_Target):
         """Whether it is an array of another file whose chunks may go over as they are."""
         return (
             isinstance(value, Array)
-            and value.file is not self._file
+            and value.file is not self
             and value._field_name is None
             and value.dtype == dtype
             and not value.is_masked
         )
 
-    def append(self, array: Array, rows: Any) -> None:
+    def _append_array(self, array: Array, rows: Any) -> None:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
         if self._comes_as_stored(rows, array.dtype) and rows.shape[1:] == array.shape[1:] and rows.ndim == array.ndim:
             self._begin().write_array(array.path, None, rows)
             return
@@ -447,31 +384,39 @@ class Edit(_Target):
         if missing(rows):
             self._write_missing(array.path, None, rows.reshape(shape).astype(array.dtype))
         elif math.prod(shape[1:]) * array.itemsize == 0:  # bytes do not tell how many rows these are
-            self.resize(array, (array.shape[0] + shape[0], *shape[1:]))
+            self._resize_array(array, (array.shape[0] + shape[0], *shape[1:]))
         else:
             self._begin().write(array.path, None, _assign.as_bytes(_assign.filled(shape, array.dtype, rows)))
 
-    def resize(self, array: Array, shape: Any) -> None:
+    def _resize_array(self, array: Array, shape: Any) -> None:
         self._begin().resize(array.path, _lengths(shape))
 
-    def remove(self, path: str) -> None:
-        try:
-            self._file[path]
-        except UnsupportedError:  # it is there, though it cannot be read before the commit
-            pass
-        self._begin().remove(path)
+    # --- the end
 
-    def move(self, source: str, target: str, replace: bool) -> None:
-        self._begin()
-        was, now = _plain(source), _plain(target)
-        moved = [path for path in self._file._paths(False) if path == was or path.startswith(f"{was}/")]
-        self._begin().move(source, target, replace)
-        self._came.update(dict.fromkeys(now + path[len(was) :] for path in moved))
+    @contextlib.contextmanager
+    def step(self) -> Iterator[None]:
+        """A `with` block of changes that are made together: an exception takes back those that were made in it, and no others.
+        Steps can contain steps."""
+        change, came = self._begin(), dict(self._came)
+        mark = change.mark()
+        try:
+            yield
+        except BaseException:
+            if self._change is change:  # it was not committed or dropped within
+                change.undo(mark)
+                change.release(mark)
+                self._came = came
+            raise
+        if self._change is change:
+            change.release(mark)
 
     def commit(self) -> None:
-        change = self._open
+        """Write the changes so far into the file: all of them, or none where it fails."""
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        change = self._change
         if self._dropped:
-            self.abort()
+            self._give_up()
         elif change is not None:
             try:
                 change.commit()
@@ -479,20 +424,145 @@ class Edit(_Target):
                 if not change.open:
                     self._end()
 
-    def abort(self) -> None:
-        if self._open is not None:
-            self._open.abort()
+    def rollback(self) -> None:
+        """Drop the changes since the last commit."""
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        self._give_up()
+
+    def _give_up(self) -> None:
+        if self._change is not None:
+            self._change.abort()
         self._end()
 
-    def drop(self) -> None:
-        """As abort(); where a reading thread keeps that from being done now, nothing is committed later either."""
-        self._dropped = True
-        self.abort()
-
     def _end(self) -> None:
-        self._open = None
+        self._change = None
         self._dropped = False
         self._came.clear()
+
+    def getvalue(self) -> bytes:
+        """The bytes after the last commit, of a file that was opened from bytes or a file object."""
+        if self._store is None:
+            raise ValueError("the file lies at a path: read it from there")
+        return self._store.getvalue()
+
+    def close(self) -> None:
+        """Commit the changes, and close the file."""
+        try:
+            if not self.closed:
+                self.commit()
+        finally:
+            self._give_up()
+            super().close()
+
+    def __exit__(self, kind: Any, *rest: Any) -> None:
+        if kind is not None and not self.closed:
+            self._dropped = True  # where a reading thread keeps that from being done now, nothing is committed later either
+            self._give_up()
+        self.close()
+
+
+class Writer(EditableFile):
+    """A new file that is being written: `w["a/b"] = value`. The file appears when commit(), close() or the `with` block ends; on
+    an exception, or by abort(), nothing is left. See create().
+
+    Before that it can be read and changed as a file that is open as "r+": `w["a/b"][2:4] = 0`. Arrays are written as they come
+    until the first such look; after it they wait in a temporary file for the end, which takes longer for large ones."""
+
+    __slots__ = ("_made", "_options", "_torn")
+    _made: _cippus.Change
+    _options: dict[str, Any]
+    _torn: Optional[BaseException]  # what a value was put halfway for
+
+    @property
+    def _standard(self) -> str:
+        return self._options.get("version") or "1.6.0"
+
+    @property
+    def _format(self) -> str:
+        """By its name, or that of the file."""
+        name = self._options.get("format") or os.fsdecode(getattr(self.path, "name", None) or self.path)
+        return str(name).rpartition(".")[2].lower()
+
+    def __bool__(self) -> bool:
+        return True  # whatever is in it, which only a look would tell
+
+    def _put(self, path: str, value: Any, how: dict[str, Any]) -> None:
+        try:
+            super()._put(path, value, how)
+        except ArgumentError:  # something may be there already, which is replaced where all of it can be seen
+            if self._change is None or self._change.shown or self._torn is not None or self._format != "asdf":
+                raise
+            self._tree()
+            super()._put(path, value, how)
+
+    def _put_whole(self, path: str, value: Any, how: dict[str, Any]) -> None:
+        if self._begin().shown:
+            super()._put_whole(path, value, how)
+            return
+        if how["storage"] != "external":
+            self._rehearse(path, value, how)
+        done = self._done
+        try:
+            self._put_parts(path, value, how)
+        except BaseException as error:
+            if self._done != done:
+                self._torn = error
+            raise
+
+    def _rehearse(self, path: str, value: Any, how: dict[str, Any]) -> None:
+        """Into a file in memory, without the elements of arrays: what is refused there leaves no trace here."""
+        like = {k: v for k, v in self._options.items() if k not in ("overwrite", "sync", "threads")}
+        try:
+            w = _new(None, {**like, "format": self._format})
+        except (Error, TypeError):  # a format that is not written into memory
+            return
+        try:
+            w._put_parts(path, _emptied(value), how)
+        finally:
+            w.abort()
+
+    def commit(self) -> None:
+        """Complete the file."""
+        if self._torn is not None and not self.closed:
+            self._give_up()
+            raise ValueError("a value was put halfway, so there is nothing to commit") from self._torn
+        super().commit()
+
+    def abort(self) -> None:
+        """Give the file up; nothing is left of it."""
+        if not self.closed:
+            self._give_up()
+
+    def close(self) -> None:
+        """Complete the file, unless commit() or abort() ended it before."""
+        if not self.closed:
+            self.commit()
+
+    def getvalue(self) -> bytes:
+        """The bytes of a complete file that was created in memory."""
+        found = self._made.bytes()
+        if found is None:
+            raise ValueError("there are no bytes: the file is not in memory, or not complete")
+        if not found:
+            raise ValueError("the format's files are folders, which have no bytes of their own: create it at a path")
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{'closed ' if self.closed else ''}cippus.Writer {self.path!r}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape as text
+
+        return f"<code>{text(repr(self))}</code>"
+
+
+def _new(path: Any, options: dict[str, Any]) -> Writer:
+    w: Writer
+    w, change = _cippus.create(Writer, path, **options)
+    w._begun(None, change)
+    w._made, w._options, w._torn = change, options, None
+    return w
 
 
 @keywords
@@ -511,7 +581,8 @@ def create(
     options: Optional[Mapping[str, Any]] = None,
 ) -> Writer:
     """Write a new file. `path` is a path (str or os.PathLike), a file object that writes, or None for a file in memory (see
-    Writer.getvalue()). The file appears when the `with` block ends; on error nothing is left.
+    Writer.getvalue()). The file appears when the `with` block ends; on error nothing is left. Until then it can be read and changed
+    as with open(path, "r+").
 
     `format`: "asdf", "blosc2", ... (default: by the name of the file). `overwrite`: replace a file that exists. `version`: of the
     format, such as "1.5.0". `codec`: of all arrays, such as "zstd:3". `byteorder`: "little" or "big". `checksum`: "md5", "none",
@@ -524,8 +595,9 @@ def create(
     if found is not None and (path := _fs.local_path(*found)) is None:
         raise ValueError("URLs are opened for reading; open it for writing by fsspec, and create the file in what that gives")
     if hasattr(path, "write") and not isinstance(path, (str, os.PathLike)):
-        path = Sink(path)
-    return Writer(
-        path, format=format, overwrite=overwrite, version=version, codec=codec, byteorder=byteorder, checksum=checksum,
-        accept_loss=accept_loss, sync=sync, threads=threads, options=options_of(options),
-    )  # fmt: skip
+        path = _sink.Sink(path)
+    how = {
+        "format": format, "overwrite": overwrite, "version": version, "codec": codec, "byteorder": byteorder, "checksum": checksum,
+        "accept_loss": accept_loss, "sync": sync, "threads": threads, "options": options_of(options),
+    }  # fmt: skip
+    return _new(path, how)

@@ -23,7 +23,8 @@ except ImportError as error:
 
 from . import _errors
 from ._array import Array
-from ._file import File, open
+from ._file import File
+from ._opening import open
 from ._tree import Map, Seq
 
 META = "zarr.json"

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from . import _cippus, _errors, _file
+from . import _cippus, _errors, _opening
 from ._array import Array
 from ._reopen import opened, state_of
 from ._value import as_quantity
@@ -57,7 +57,7 @@ def _decode(label: bytes, stored: bytes, out: np.ndarray[Any, Any], threads: int
     )
     header = _HEADER.pack(0, label.ljust(4, b"\0"), len(stored), len(stored), out.size, bytes(16))
     data = b"".join((tree.encode(), _MAGIC, struct.pack(">H", _HEADER.size), header, stored))
-    with _file.open(data, format="asdf", threads=threads) as file:
+    with _opening.open(data, format="asdf", threads=threads) as file:
         file["a"].read(out=out)
 
 

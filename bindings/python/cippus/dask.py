@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
-from . import _cippus, _errors, _file
+from . import _cippus, _errors, _opening
 from ._array import Array
 from ._reopen import opened, state_of
 from ._value import packed
@@ -168,7 +168,7 @@ def _write_part(plan: _Plan, index: tuple[int, ...], block: Any) -> tuple[int, t
 
 def _open_part(plan: _Plan, index: tuple[int, ...]) -> Any:
     """Each part was written by a task that said so; what is not there by now is said here."""
-    file = _file.open(plan.part(index))
+    file = _opening.open(plan.part(index))
     array = file.array
     want = tuple(s.stop - s.start for s in plan.box(index))
     if array.shape != want or array.dtype != packed(plan.dtype):
@@ -178,7 +178,7 @@ def _open_part(plan: _Plan, index: tuple[int, ...]) -> Any:
 
 def _take_chunks(target: str, plan: _Plan) -> None:
     """Stored chunks of the parts into the array, which was made with none."""
-    with _file.open(target, "r+") as f:
+    with _opening.open(target, "r+") as f:
         for index in plan.indices():
             with _open_part(plan, index) as part:
                 f.array[plan.box(index)] = part.array
@@ -262,7 +262,7 @@ class _Job:
         for number, (name, x) in enumerate(arrays.items()):
             store: dict[str, Any] = {}
             if self.chunked:
-                with _file.open(self.made) as f:
+                with _opening.open(self.made) as f:
                     stored, format = f.array.chunks or (), f.format
                 x = _by_blocks(x, stored)
                 options = {k: v for k, v in (self.options["options"] or {}).items() if k != "sparse"}
@@ -275,7 +275,7 @@ class _Job:
         """The file with an array that has nothing yet; the shape of its chunks, or None where it has none."""
         with create(self.made, overwrite=True, **self.options) as w:
             w.declare(name, shape, dtype, **{**self.arrays, "chunks": chunks})
-        with _file.open(self.made) as f:
+        with _opening.open(self.made) as f:
             found: Optional[tuple[int, ...]] = f.array.chunks
             return found
 

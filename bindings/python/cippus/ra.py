@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._file import open as _open
+from ._opening import open as _open
 from ._write import create as _create
 
 _TYPES = ("user", "int", "uint", "float", "complex")

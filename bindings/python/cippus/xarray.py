@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
-from . import _file, _fs, _index
+from . import _file, _fs, _index, _opening
 from ._array import Array
 from ._reopen import Given, Lazy, changed
 from ._tree import Map, Seq, escape, escape_field
@@ -309,7 +309,7 @@ def _open(file: Any, options: dict[str, Any]) -> Union[Lazy, Given]:
         return Given(file, False)
     if isinstance(file, (str, os.PathLike)):
         return Lazy(os.fspath(file), options)
-    return Given(_file.open(file, **options), True)
+    return Given(_opening.open(file, **options), True)
 
 
 def _dropped(drop: Union[None, str, Iterable[str]]) -> set[str]:

@@ -58,14 +58,16 @@ typedef struct cippy_calls {
     atomic_bool stopped;   /* by an exception: whatever asks afterwards is told so again */
 } cippy_calls;
 
-/* An open file. `pins` counts the owner (until close) and every use; see py_file.c. */
+/* An open file. `pins` counts the owner (until close) and every use; see py_file.c. A new file is
+ * open until its change ends: `file` is what was put before it was first looked into, which is the
+ * change's, and NULL until then. */
 typedef struct cippy_file {
     PyObject_HEAD PyObject *module;
     cippy_state *state;
     cip_file *file;
     atomic_uint pins;
     unsigned generation; /* grows when the file is shown anew; changes only without other pins */
-    struct cippy_change *change; /* the update that is being put together, or NULL; borrowed */
+    struct cippy_change *change; /* what is being put together, or NULL; borrowed */
     unsigned serial;             /* grows with each call of it, and when it ends */
     bool tree_changed;           /* by it, or arrays came or went */
     atomic_uint views;           /* pins of views, which need nothing but the bytes */
@@ -81,8 +83,9 @@ typedef struct cippy_change {
     cippy_state *state;
     cip_change *change;
     bool is_new;
+    bool begun; /* a call of a new file went well: there is something in it */
     cip_memory *memory;
-    cippy_file *file;
+    cippy_file *file;     /* borrowed: ends this when it goes; NULL once this has ended */
     cippy_call raised;    /* by what a new file is written to */
     cippy_calls calls;    /* of the call that is going on: it looks for signals alone */
     atomic_flag used;     /* a call is going on: one thread at a time */
@@ -98,6 +101,7 @@ typedef struct cippy_change {
 /* An array of a change that is filled by boxes. */
 typedef struct cippy_slab {
     PyObject_HEAD cippy_change *change;
+    cippy_file *file; /* of the change */
     cip_slab *slab;
     const void *of; /* the writer or edit that it is of, as long as that is the change's */
     int ndim;
@@ -159,6 +163,13 @@ cippy_file *cippy_file_new(PyObject *module, PyObject *class, PyObject *path);
 /* A use begins: false, with an exception, of a closed file. */
 bool cippy_enter(cippy_file *f);
 void cippy_leave(cippy_file *f);
+/* For a use of f->file. A new file is by this what was put so far; *nothing: nothing was, and there
+ * is no f->file (NULL: that is a use of it, too). */
+bool cippy_enter_file(cippy_file *f, bool *nothing);
+/* Refuses, with an exception, what a new file has not before its commit. */
+bool cippy_is_there(cippy_file *f);
+/* Ends further uses. */
+void cippy_close(cippy_file *f);
 /* For a change of the file itself: false, with an exception, while there are other pins. */
 bool cippy_enter_alone(cippy_file *f);
 void cippy_leave_alone(cippy_file *f);
@@ -257,6 +268,10 @@ cippy_change *cippy_change_new(PyObject *module, PyObject *path);
 bool cippy_change_begin(cippy_change *c);
 /* The exception tells of the call that failed, and what follows goes on without it. */
 void cippy_change_forget(cippy_change *c);
+/* What was put into a new file so far becomes f->file; nothing as in cippy_enter_file. */
+bool cippy_show(cippy_file *f, bool *nothing);
+/* The file goes, and with it what is not committed. */
+void cippy_change_orphan(cippy_change *c);
 /* The calling thread looks into the file's update: what is read then is as the changes so far have
  * it. *c NULL: there is none. False: an exception. */
 bool cippy_look_begin(cippy_file *f, cippy_change **c);

@@ -18,6 +18,30 @@ static void wait_a_little(void)
     Py_END_ALLOW_THREADS
 }
 
+static bool fail_closed(void)
+{
+    PyErr_SetString(PyExc_ValueError, "I/O operation on closed file");
+    return false;
+}
+
+/* What reading or writing through Python raised. */
+static cippy_call *raised_of(cippy_change *c)
+{
+    return c->is_new || c->file == NULL ? &c->raised : &c->file->source;
+}
+
+/* The change is in use by this thread. */
+static bool begin_used(cippy_change *c)
+{
+    c->calls.thread = PyThread_get_thread_ident();
+    atomic_store(&c->calls.stopped, false);
+    c->calls.source[0] = raised_of(c);
+    if (c->change != NULL)
+        return true;
+    atomic_flag_clear(&c->used);
+    return fail_closed();
+}
+
 /* Who looks into the update is waited for, who changes it is not. */
 bool cippy_change_begin(cippy_change *c)
 {
@@ -27,34 +51,67 @@ bool cippy_change_begin(cippy_change *c)
                                               : "the file is being read by this very call");
         wait_a_little();
     }
-    c->calls.thread = PyThread_get_thread_ident();
-    atomic_store(&c->calls.stopped, false);
-    c->calls.source[0] = c->file != NULL ? &c->file->source : &c->raised;
-    if (c->change != NULL)
-        return true;
-    atomic_flag_clear(&c->used);
-    PyErr_SetString(PyExc_ValueError, "I/O operation on closed file");
-    return false;
+    return begin_used(c);
 }
 
-/* Who waits here has nothing of the update that it could go on with: it looks anew. */
-static void wait_for_look(cippy_file *f)
+/* Another thread is waited for: who waits here has nothing of the update that it could go on with,
+ * and looks anew. */
+static bool wait_for_look(cippy_file *f)
 {
+    cippy_change *c = f->change;
+    if (c->depth == 0 && c->calls.thread == PyThread_get_thread_ident())
+        return fail_busy(c, "the file is being written by this very call");
     atomic_fetch_add(&f->waiting, 1);
     wait_a_little();
     atomic_fetch_sub(&f->waiting, 1);
+    return true;
+}
+
+static bool make_draft(cippy_change *c)
+{
+    cip_err err = CIP_ERR_INIT;
+    const cip_node *root;
+    cip_status status;
+    if (!begin_used(c))
+        return false;
+    CIPPY_BEGIN_STOPPABLE(&c->calls) status = cip_change_tree(c->change, &root, &err);
+    CIPPY_END_STOPPABLE if (status == CIP_OK) c->file->tree_changed = false;
+    PyObject *done = cippy_change_end(c, status, &err);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+bool cippy_show(cippy_file *f, bool *nothing)
+{
+    if (nothing != NULL)
+        *nothing = false;
+    while (f->file == NULL) {
+        if (f->change == NULL)
+            return fail_closed();
+        if (nothing != NULL && !f->change->begun) {
+            *nothing = true;
+            return true;
+        }
+        if (!atomic_flag_test_and_set(&f->change->used))
+            return make_draft(f->change);
+        if (!wait_for_look(f))
+            return false;
+    }
+    return true;
 }
 
 /* A thread may look again while it does: values of the tree are made in Python. */
 bool cippy_look_begin(cippy_file *f, cippy_change **out)
 {
     const unsigned long me = PyThread_get_thread_ident();
-    for (*out = NULL; f->change != NULL; wait_for_look(f)) {
+    for (*out = NULL; f->change != NULL;) {
         cippy_change *c = f->change;
         if (c->depth != 0 && c->looker == me) {
             if (c->reading)
                 return fail_busy(c, "the file is being read by this very call");
         } else if (atomic_flag_test_and_set(&c->used)) {
+            if (!wait_for_look(f))
+                return false;
             continue;
         }
         c->looker = me;
@@ -62,7 +119,7 @@ bool cippy_look_begin(cippy_file *f, cippy_change **out)
         *out = c;
         return true;
     }
-    return true;
+    return f->file != NULL || fail_closed(); /* a new file ends with its change */
 }
 
 void cippy_look_end(cippy_change *c)
@@ -75,19 +132,14 @@ void cippy_look_end(cippy_change *c)
  * arrays there are, too. */
 static void note_change(cippy_change *c, bool tree)
 {
-    if (c->file == NULL)
-        return;
     c->file->serial++;
     c->file->tree_changed = c->file->tree_changed || tree;
 }
 
-/* The same for what only updates can do. */
+/* The same for what only a file that is there, or a draft, can do. */
 static bool begin_edit(cippy_change *c)
 {
-    if (!c->is_new)
-        return cippy_change_begin(c);
-    PyErr_SetString(PyExc_TypeError, "only a file that is there can be changed so");
-    return false;
+    return (c->file == NULL || cippy_show(c->file, NULL)) && cippy_change_begin(c);
 }
 
 /* What failed halfway is not forgotten: all that follows fails with it. Nor is a part of a slab,
@@ -117,17 +169,23 @@ static cip_err without_options(const cip_err *err)
 
 PyObject *cippy_change_end(cippy_change *c, cip_status status, const cip_err *err)
 {
+    cippy_call *raised = raised_of(c);
     if (status != CIP_OK)
         cippy_change_forget(c);
+    c->begun = c->begun || status == CIP_OK;
+    if (c->change == NULL)
+        c->file = NULL;
+    else if (c->is_new && c->file->file == NULL) /* which does not close it */
+        c->file->file = (cip_file *)cip_change_base(c->change);
     atomic_store(&c->ending, false);
     atomic_flag_clear(&c->used);
-    if (status == CIP_ERR_IO && cippy_call_raised(c->file != NULL ? &c->file->source : &c->raised))
+    if (status == CIP_ERR_IO && cippy_call_raised(raised))
         return NULL;
     if (cippy_calls_raised(&c->calls))
         return NULL;
     if (status == CIP_OK)
         Py_RETURN_NONE;
-    const cip_err told = c->file != NULL ? without_options(err) : *err;
+    const cip_err told = c->is_new ? *err : without_options(err);
     return cippy_fail(c->state, status, &told, c->path, false);
 }
 
@@ -144,14 +202,19 @@ cippy_change *cippy_change_new(PyObject *module, PyObject *path)
     return c;
 }
 
-/* The file shows itself again. */
+/* The file shows itself again; a new one is closed. */
 static void end_update(cippy_change *c)
 {
-    if (c->file == NULL || c->file->change != c)
+    cippy_file *f = c->file;
+    if (f == NULL || f->change != c)
         return;
     note_change(c, false);
-    c->file->change = NULL;
-    c->file->tree_changed = false;
+    f->change = NULL;
+    f->tree_changed = false;
+    if (c->is_new) {
+        f->file = NULL;
+        cippy_close(f);
+    }
 }
 
 static void give_up(cippy_change *c)
@@ -163,27 +226,16 @@ static void give_up(cippy_change *c)
     Py_END_ALLOW_THREADS
 }
 
-/* A file may have its change as an attribute, which has the file. */
-static int change_traverse(PyObject *self, visitproc visit, void *arg)
+void cippy_change_orphan(cippy_change *c)
 {
-    Py_VISIT((PyObject *)((cippy_change *)self)->file);
-    Py_VISIT((PyObject *)Py_TYPE(self));
-    return 0;
-}
-
-static int change_clear(PyObject *self)
-{
-    cippy_change *c = (cippy_change *)self;
-    give_up(c); /* before its file goes */
-    Py_CLEAR(c->file);
-    return 0;
+    give_up(c);
+    c->file = NULL;
 }
 
 static void change_dealloc(PyObject *self)
 {
     cippy_change *c = (cippy_change *)self;
-    PyObject_GC_UnTrack(self);
-    change_clear(self);
+    give_up(c);
     cip_memory_free(c->memory);
     cippy_call_clear(&c->raised);
     cippy_calls_clear(&c->calls);
@@ -339,7 +391,7 @@ static PyObject *put_checked(cippy_change *c, put *p, PyObject *shape, PyObject 
         return NULL;
     }
     p->options.format_options = options;
-    p->options.replace = !c->is_new;
+    p->options.replace = c->file->file != NULL;
     note_change(c, true);
     CIPPY_BEGIN_STOPPABLE(&c->calls) status = put_now(c, p, &err);
     CIPPY_END_STOPPABLE PyMem_Free((void *)options);
@@ -397,26 +449,19 @@ static PyObject *change_write(PyObject *self, PyObject *args)
     return done;
 }
 
-/* The path may name a field of an array that the file has. */
+/* The path may lead to a field. */
 static cip_status read_now(cippy_change *c, const char *path, const char *selection,
                            const Py_buffer *out, cip_err *err)
 {
     static char nothing;
-    const cip_array *now, *was;
+    const cip_array *now;
     cip_read_args args = {
         .size = sizeof args,
         .selection = selection,
         .dst = out->len != 0 ? out->buf : &nothing,
         .dst_nbytes = (size_t)out->len,
     };
-    cip_status status = cip_change_array(c->change, path, &now, err);
-    if (status == CIP_ERR_ARG || status == CIP_ERR_NOT_FOUND) {
-        was = cip_find_field(c->file->file, path, &args.field, NULL);
-        if (was == NULL || *args.field == '\0')
-            return status;
-        cip_err_clear(err);
-        status = cip_change_array(c->change, cip_array_path(was), &now, err);
-    }
+    const cip_status status = cip_change_field(c->change, path, &now, &args.field, err);
     return status == CIP_OK ? cip_read_into(now, &args, err) : status;
 }
 
@@ -518,6 +563,18 @@ static bool begin_last(cippy_change *c)
     return false;
 }
 
+/* Uses of the file that may have something of its update: other threads', which are soon over.
+ * Those that would look into it wait for this call, and then see that it is gone. */
+static bool wait_for_uses(cippy_change *c)
+{
+    for (int i = 0; i < 200000; i++) {
+        if (!cippy_in_use(c->file))
+            return true;
+        wait_a_little();
+    }
+    return fail_busy(c, "another thread is reading the file");
+}
+
 /* An update has the file for itself: nothing of its old state is in use, and it is shown anew. */
 static PyObject *change_commit(PyObject *self, PyObject *unused)
 {
@@ -529,8 +586,14 @@ static PyObject *change_commit(PyObject *self, PyObject *unused)
     if (!begin_last(c))
         return NULL;
     if (c->is_new) {
+        if (!wait_for_uses(c)) {
+            atomic_store(&c->ending, false);
+            atomic_flag_clear(&c->used);
+            return NULL;
+        }
         cip_change *change = c->change;
         c->change = NULL;
+        end_update(c);
         CIPPY_BEGIN_STOPPABLE(&c->calls) status = cip_change_commit(&change, &err);
         cip_change_abort(&change); /* one that is BUSY is not tried again */
         CIPPY_END_STOPPABLE return cippy_change_end(c, status, &err);
@@ -544,18 +607,6 @@ static PyObject *change_commit(PyObject *self, PyObject *unused)
     Py_END_ALLOW_THREADS c->file->generation += changed;
     cippy_leave_alone(c->file);
     return cippy_change_end(c, status, &err);
-}
-
-/* Uses of the file that may have something of its update: other threads', which are soon over.
- * Those that would look into it wait for this call, and then see that it is gone. */
-static bool wait_for_uses(cippy_change *c)
-{
-    for (int i = 0; c->file != NULL && i < 200000; i++) {
-        if (!cippy_in_use(c->file))
-            return true;
-        wait_a_little();
-    }
-    return c->file == NULL || fail_busy(c, "another thread is reading the file");
 }
 
 /* Whether there is an array by now which cannot be looked at before the commit: the table, or
@@ -617,6 +668,14 @@ static PyObject *change_bytes(PyObject *self, PyObject *unused)
     return bytes != NULL ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t)n) : Py_NewRef(Py_None);
 }
 
+/* Whether what it changes can be looked into: not a new file that is written as it comes. */
+static PyObject *change_shown(PyObject *self, void *unused)
+{
+    (void)unused;
+    cippy_change *c = (cippy_change *)self;
+    return PyBool_FromLong(c->file != NULL && c->file->file != NULL);
+}
+
 static PyObject *change_open(PyObject *self, void *unused)
 {
     (void)unused;
@@ -646,16 +705,16 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef getset[] = {
     { "open", change_open, NULL, NULL, NULL },
+    { "shown", change_shown, NULL, NULL, NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 
 static PyType_Slot slots[] = {
-    { Py_tp_dealloc, change_dealloc }, { Py_tp_traverse, change_traverse },
-    { Py_tp_clear, change_clear },     { Py_tp_methods, methods },
-    { Py_tp_getset, getset },          { 0, NULL },
+    { Py_tp_dealloc, change_dealloc },
+    { Py_tp_methods, methods },
+    { Py_tp_getset, getset },
+    { 0, NULL },
 };
 
 PyType_Spec cippy_change_spec = { "cippus._cippus.Change", sizeof(cippy_change), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
-                                      Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                  slots };
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots };

@@ -145,7 +145,7 @@ PyObject *cippy_file_refs(PyObject *self, PyObject *args)
     cip_status status;
     if (!PyArg_ParseTuple(args, "szzKO", &o.url, &o.members, &o.path, &inline_nbytes,
                           &on_finding) ||
-        !cippy_enter(f))
+        !cippy_is_there(f) || !cippy_enter(f))
         return NULL;
     text t = { .calls = cippy_calls_of(on_finding, Py_None) };
     t.calls.source[0] = &f->source;

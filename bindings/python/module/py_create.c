@@ -48,23 +48,24 @@ static cip_status create_at(cippy_change *c, const place *at, const cip_change_o
     Py_END_ALLOW_THREADS return status;
 }
 
-/* create(path, None or an object that is written to, ...) */
+/* create(class, path, None or an object that is written to, ...): the file and its change */
 PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = { "path",      "format",   "version",   "codec",
-                             "byteorder", "checksum", "overwrite", "accept_loss",
-                             "sync",      "threads",  "options",   NULL };
-    PyObject *path, *texts = Py_None;
+    static char *names[] = { "class",     "path",     "format",    "version",     "codec",
+                             "byteorder", "checksum", "overwrite", "accept_loss", "sync",
+                             "threads",   "options",  NULL };
+    PyObject *class, *path, *texts = Py_None, *made = NULL;
     place at;
     cip_change_options o = { .size = sizeof o };
     int overwrite = 0, accept_loss = 0, sync = 1;
     cip_err err = CIP_ERR_INIT;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$zzzzzpppIO", names, &path, &o.format,
-                                     &o.version, &o.codec, &o.byteorder, &o.checksum, &overwrite,
-                                     &accept_loss, &sync, &o.threads, &texts))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$zzzzzpppIO", names, &class, &path,
+                                     &o.format, &o.version, &o.codec, &o.byteorder, &o.checksum,
+                                     &overwrite, &accept_loss, &sync, &o.threads, &texts))
         return NULL;
     const char **options = take_place(path, &at) ? cippy_texts(texts) : NULL;
-    cippy_change *c = PyErr_Occurred() ? NULL : cippy_change_new(module, path);
+    cippy_file *f = PyErr_Occurred() ? NULL : cippy_file_new(module, class, path);
+    cippy_change *c = f == NULL ? NULL : cippy_change_new(module, path);
     if (c != NULL) {
         c->is_new = true;
         o.overwrite = overwrite != 0;
@@ -74,15 +75,20 @@ PyObject *cippy_create(PyObject *module, PyObject *args, PyObject *kwargs)
         o.progress = cippy_on_progress;
         o.user = &c->calls;
         const cip_status status = create_at(c, &at, &o, &err);
-        if (status != CIP_OK) {
-            if (!PyErr_Occurred())
-                cippy_fail(c->state, status, &err, path, true);
-            Py_CLEAR(c);
+        if (status == CIP_OK) {
+            c->file = f;
+            f->change = c;
+            atomic_store(&f->pins, 1);
+            made = PyTuple_Pack(2, f, c);
+        } else if (!PyErr_Occurred()) {
+            cippy_fail(c->state, status, &err, path, true);
         }
     }
+    Py_XDECREF((PyObject *)c);
+    Py_XDECREF((PyObject *)f);
     PyMem_Free((void *)options);
     clear_place(&at);
-    return (PyObject *)c;
+    return made;
 }
 
 /* save(path, bytes, overwrite): any bytes under a name, by one commit of the library */
@@ -138,7 +144,7 @@ PyObject *cippy_publish(PyObject *module, PyObject *args)
     return result;
 }
 
-/* edit(file): an update of an open file, which keeps it alive. */
+/* edit(file): an update of an open file, which ends with it at the latest. */
 PyObject *cippy_edit(PyObject *module, PyObject *file)
 {
     cippy_state *st = cippy_state_of(module);
@@ -152,10 +158,10 @@ PyObject *cippy_edit(PyObject *module, PyObject *file)
     cippy_change *c = cippy_enter(f) ? cippy_change_new(module, f->path) : NULL;
     if (c == NULL)
         return NULL;
-    c->file = (cippy_file *)Py_NewRef(file);
     Py_BEGIN_ALLOW_THREADS status = cip_change_begin(f->file, NULL, &c->change, &err);
     Py_END_ALLOW_THREADS cippy_leave(f);
     if (status == CIP_OK) {
+        c->file = f;
         f->change = c;
         f->serial++;
     } else {

@@ -10,6 +10,8 @@
 static void close_now(cippy_file *f)
 {
     cip_file *file = f->file;
+    if (f->change != NULL && f->change->is_new) /* the file is the change's */
+        return;
     f->file = NULL;
     Py_BEGIN_ALLOW_THREADS cip_file_close(file);
     Py_END_ALLOW_THREADS if (f->bytes.obj != NULL) PyBuffer_Release(&f->bytes);
@@ -43,6 +45,26 @@ bool cippy_enter(cippy_file *f)
             return refuse(pins, f);
     } while (!atomic_compare_exchange_weak(&f->pins, &pins, pins + 1));
     return true;
+}
+
+bool cippy_enter_file(cippy_file *f, bool *nothing)
+{
+    if (!cippy_enter(f))
+        return false;
+    if (cippy_show(f, nothing))
+        return true;
+    cippy_leave(f);
+    return false;
+}
+
+bool cippy_is_there(cippy_file *f)
+{
+    cip_err err = CIP_ERR_INIT;
+    if (f->change == NULL || !f->change->is_new)
+        return true;
+    snprintf(err.text, sizeof err.text, "the file is new and not there before its commit");
+    cippy_file_fail(f, CIP_ERR_UNSUPPORTED, &err);
+    return false;
 }
 
 bool cippy_enter_alone(cippy_file *f)
@@ -91,18 +113,24 @@ cippy_file *cippy_file_new(PyObject *module, PyObject *class, PyObject *path)
     return f;
 }
 
+void cippy_close(cippy_file *f)
+{
+    if (!(atomic_fetch_or(&f->pins, CLOSED) & CLOSED))
+        cippy_leave(f);
+}
+
 static PyObject *file_close(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    cippy_file *f = (cippy_file *)self;
-    if (!(atomic_fetch_or(&f->pins, CLOSED) & CLOSED))
-        cippy_leave(f);
+    cippy_close((cippy_file *)self);
     Py_RETURN_NONE;
 }
 
 static void file_dealloc(PyObject *self)
 {
     cippy_file *f = (cippy_file *)self;
+    if (f->change != NULL)
+        cippy_change_orphan(f->change);
     if (f->file != NULL)
         close_now(f); /* pins have references: there are none */
     else if (f->bytes.obj != NULL)
@@ -116,10 +144,10 @@ static void file_dealloc(PyObject *self)
 /* --- what is in it -------------------------------------------------------------------------- */
 
 /* The text of a step or path, with the file entered; NULL with an exception and not entered. */
-static const char *enter_with_text(cippy_file *f, PyObject *text, PyObject **bytes)
+static const char *enter_with_text(cippy_file *f, PyObject *text, PyObject **bytes, bool *nothing)
 {
     *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
-    if (*bytes == NULL || !cippy_enter(f))
+    if (*bytes == NULL || !cippy_enter_file(f, nothing))
         goto none;
     if (strlen(PyBytes_AsString(*bytes)) == (size_t)PyBytes_Size(*bytes))
         return PyBytes_AsString(*bytes);
@@ -156,27 +184,14 @@ static PyObject *look_up_array(cippy_file *f, const char *path)
     return cippy_file_fail(f, (cip_status)err.code, &err);
 }
 
-/* The longest start of the path at which the update has records, and a field of them; None where
- * there is none. */
-static PyObject *field_of_changed(cippy_file *f, cippy_change *c, const char *path)
+/* The path of an array that was found at `path`, which leads to a field of it, in bytes. Where no
+ * tree describes arrays none has moved. */
+static PyObject *path_without(const char *path, const char *field, const cip_array *a)
 {
-    const cip_array *a;
-    const char *end = path + strlen(path);
-    while (end != path) {
-        for (end--; end != path && *end != '/';)
-            end--;
-        PyObject *of = end != path ? PyBytes_FromStringAndSize(path, end - path) : NULL;
-        if (of == NULL)
-            break;
-        PyObject *found = NULL;
-        const bool is = cip_change_array(c->change, PyBytes_AsString(of), &a, NULL) == CIP_OK;
-        if (is)
-            found = array_or_field(f, a, end + 1, PyBytes_AsString(of));
-        Py_DECREF(of);
-        if (is)
-            return found;
-    }
-    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    const size_t n = strlen(path), m = strlen(field) + (*field != '\0');
+    const bool ends = m < n && strcmp(path + n - strlen(field), field) == 0;
+    return cip_array_node(a) != NULL && ends ? PyBytes_FromStringAndSize(path, (Py_ssize_t)(n - m))
+                                             : PyBytes_FromString(cip_array_path(a));
 }
 
 /* The same in a file whose update changed the tree, or brought or took arrays. */
@@ -184,22 +199,22 @@ static PyObject *look_up_changed(cippy_file *f, cippy_change *c, const cip_node 
                                  const char *path)
 {
     cip_err err = CIP_ERR_INIT;
-    const char *field = "";
-    const cip_array *now, *a = cip_find_field(f->file, path, &field, NULL);
-    const char *own = a != NULL ? cip_array_path(a) : path;
+    const char *field;
+    const cip_array *a = cip_find_field(f->file, path, &field, NULL);
+    PyObject *found = NULL;
     if (a != NULL && *field == '\0' && cip_array_node(a) != NULL &&
-        cip_tree_get(root, own, NULL) == NULL)
+        cip_tree_get(root, cip_array_path(a), NULL) == NULL)
         Py_RETURN_NONE;
-    const cip_status status = cip_change_array(c->change, own, &now, &err);
-    if (status == CIP_OK)
-        return array_or_field(f, now, field, own);
-    PyObject *of_field = field_of_changed(f, c, path);
-    if (of_field != Py_None)
-        return of_field;
-    Py_DECREF(of_field);
+    const cip_status status = cip_change_field(c->change, path, &a, &field, &err);
     if (status == CIP_ERR_NOT_FOUND || status == CIP_ERR_ARG || status == CIP_ERR_TYPE)
         Py_RETURN_NONE;
-    return cippy_file_fail(f, status, &err);
+    if (status != CIP_OK)
+        return cippy_file_fail(f, status, &err);
+    PyObject *own = path_without(path, field, a);
+    if (own != NULL)
+        found = array_or_field(f, a, field, PyBytes_AsString(own));
+    Py_XDECREF(own);
+    return found;
 }
 
 /* What a path names: first a node of the tree (and the array that it describes). */
@@ -221,12 +236,15 @@ static PyObject *file_find(PyObject *self, PyObject *path)
 {
     cippy_file *f = (cippy_file *)self;
     PyObject *bytes, *found = NULL;
+    bool nothing = false;
     if (!PyUnicode_Check(path))
         return Py_NewRef(Py_None);
-    const char *text = enter_with_text(f, path, &bytes);
+    const char *text = enter_with_text(f, path, &bytes, &nothing);
     if (text != NULL) {
         cippy_change *c;
-        if (cippy_look_begin(f, &c)) {
+        if (nothing) {
+            found = Py_NewRef(Py_None);
+        } else if (cippy_look_begin(f, &c)) {
             found = look_up(f, c, text);
             cippy_look_end(c);
         }
@@ -243,9 +261,12 @@ static PyObject *file_tree(PyObject *self, PyObject *unused)
     cippy_change *c;
     cip_err err = CIP_ERR_INIT;
     PyObject *tree = NULL;
-    if (!cippy_enter(f))
+    bool nothing;
+    if (!cippy_enter_file(f, &nothing))
         return NULL;
-    if (cippy_look_begin(f, &c)) {
+    if (nothing) {
+        tree = Py_NewRef(Py_None);
+    } else if (cippy_look_begin(f, &c)) {
         const cip_node *root = cip_file_tree(f->file);
         const bool changed = c != NULL && f->tree_changed;
         const cip_status status = changed ? cip_change_tree(c->change, &root, &err) : CIP_OK;
@@ -264,10 +285,11 @@ static PyObject *file_paths(PyObject *self, PyObject *args)
 {
     cippy_file *f = (cippy_file *)self;
     int apart;
-    if (!PyArg_ParseTuple(args, "p", &apart) || !cippy_enter(f))
+    bool nothing;
+    if (!PyArg_ParseTuple(args, "p", &apart) || !cippy_enter_file(f, &nothing))
         return NULL;
     PyObject *list = PyList_New(0);
-    const size_t n = cip_file_narray(f->file);
+    const size_t n = nothing ? 0 : cip_file_narray(f->file);
     for (size_t i = 0; list != NULL && i < n; i++) {
         const cip_array *a = cip_file_array(f->file, i);
         if (apart && cip_array_node(a) != NULL)
@@ -288,10 +310,11 @@ static PyObject *file_array_named(PyObject *self, PyObject *path)
     cippy_file *f = (cippy_file *)self;
     const char *field;
     PyObject *bytes, *array = NULL;
-    const char *text = PyUnicode_Check(path) ? enter_with_text(f, path, &bytes) : NULL;
+    bool nothing = false;
+    const char *text = PyUnicode_Check(path) ? enter_with_text(f, path, &bytes, &nothing) : NULL;
     if (text == NULL)
         return PyUnicode_Check(path) ? NULL : Py_NewRef(Py_None);
-    const cip_array *a = cip_find_field(f->file, text, &field, NULL);
+    const cip_array *a = nothing ? NULL : cip_find_field(f->file, text, &field, NULL);
     const bool found = a != NULL && strcmp(cip_array_path(a), text) == 0;
     array = found ? cippy_array_new(f, a, NULL, NULL) : Py_NewRef(Py_None);
     cippy_leave(f);
@@ -303,7 +326,7 @@ static PyObject *file_array_at(PyObject *self, PyObject *index)
 {
     cippy_file *f = (cippy_file *)self;
     const size_t i = PyLong_AsSize_t(index);
-    if ((i == (size_t)-1 && PyErr_Occurred()) || !cippy_enter(f))
+    if ((i == (size_t)-1 && PyErr_Occurred()) || !cippy_enter_file(f, NULL))
         return NULL;
     const cip_array *a = cip_file_array(f->file, i);
     PyObject *array = a != NULL ? cippy_array_new(f, a, NULL, NULL) : Py_NewRef(Py_None);
@@ -318,7 +341,7 @@ static PyObject *file_info(PyObject *self, PyObject *unused)
     cippy_file *f = (cippy_file *)self;
     const char *key, *value;
     const cip_finding *found;
-    if (!cippy_enter(f))
+    if (!cippy_enter_file(f, NULL))
         return NULL;
     PyObject *facts = PyList_New(0), *findings = PyList_New(0), *row;
     for (size_t i = 0; facts != NULL && cip_file_fact(f->file, i, &key, &value); i++) {
@@ -362,7 +385,7 @@ static PyObject *file_refresh(PyObject *self, PyObject *unused)
     bool changed = false;
     cip_err err = CIP_ERR_INIT;
     cip_status status;
-    if (!cippy_enter_alone(f))
+    if (!cippy_is_there(f) || !cippy_enter_alone(f))
         return NULL;
     Py_BEGIN_ALLOW_THREADS status = cip_file_refresh(f->file, &changed, &err);
     if (changed)

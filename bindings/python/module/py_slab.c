@@ -21,6 +21,7 @@ static PyObject *slab_new(cippy_change *c, cip_slab *slab, int ndim)
     if (s == NULL)
         return NULL;
     s->change = (cippy_change *)Py_NewRef((PyObject *)c);
+    s->file = (cippy_file *)Py_NewRef((PyObject *)c->file);
     s->slab = slab;
     s->of = c->change;
     s->ndim = ndim;
@@ -47,10 +48,8 @@ PyObject *cippy_declare(PyObject *self, PyObject *args)
     const char **options = cippy_texts(texts);
     if (!PyErr_Occurred() && cippy_change_begin(c)) {
         o.format_options = options;
-        if (c->file != NULL) {
-            c->file->serial++;
-            c->file->tree_changed = true;
-        }
+        c->file->serial++;
+        c->file->tree_changed = true;
         Py_BEGIN_ALLOW_THREADS status = declare_now(c, path, dtype, ndim, shape, &o, &slab, &err);
         Py_END_ALLOW_THREADS if (status == CIP_OK) made = slab_new(c, slab, ndim);
         PyObject *done = cippy_change_end(c, status, &err);
@@ -110,13 +109,14 @@ static void slab_dealloc(PyObject *self)
 {
     PyObject_GC_UnTrack(self);
     Py_XDECREF((PyObject *)((cippy_slab *)self)->change);
+    Py_XDECREF((PyObject *)((cippy_slab *)self)->file);
     cippy_free(self);
 }
 
 static int slab_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
-    Py_VISIT(((cippy_slab *)self)->change);
+    Py_VISIT((PyObject *)((cippy_slab *)self)->file);
     return 0;
 }
 

@@ -35,7 +35,7 @@ static bool take_input(PyObject *module, PyObject *from, input *in)
     *in = (input){ .path = NULL };
     if (!PyObject_TypeCheck(from, cippy_state_of(module)->file))
         return PyUnicode_FSConverter(from, &in->path) != 0;
-    if (!cippy_enter((cippy_file *)from))
+    if (!cippy_is_there((cippy_file *)from) || !cippy_enter((cippy_file *)from))
         return false;
     in->file = (cippy_file *)Py_NewRef(from);
     return true;
@@ -212,7 +212,7 @@ PyObject *cippy_diff(PyObject *module, PyObject *args, PyObject *kwargs)
     o.nignore = ignore != NULL ? (size_t)PyTuple_Size(texts) : 0;
     o.ignore_tags = ignore_tags != 0;
     o.bookkeeping = bookkeeping != 0;
-    if (cippy_enter((cippy_file *)b)) {
+    if (cippy_is_there((cippy_file *)b) && cippy_enter((cippy_file *)b)) {
         input in;
         if (take_input(module, a, &in)) {
             cippy_calls calls = cippy_calls_of(tell, progress);

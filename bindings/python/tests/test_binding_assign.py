@@ -235,4 +235,4 @@ def test_what_cannot_be_assigned_begins_no_update(tmp_path):
                 pair.ours[key] = value
         with pytest.raises(IndexError):
             pair.ours.oindex[[[0]]] = 1
-        assert not pair.file._edit.pending
+        assert not pair.file._pending

@@ -130,7 +130,7 @@ def test_declared_in_an_update(tmp_path):
     with cippus.create(path) as w:
         w["a"] = np.arange(3)
     with cippus.open(path, "r+") as f:
-        slab = f._changes().declare("b", 4, "i8")
+        slab = f.declare("b", 4, "i8")
         slab[:2] = 5
         f.commit()
         with pytest.raises(ValueError, match="closed"):

@@ -23,6 +23,10 @@ def main() -> None:
         w["a/b"] = np.arange(10.0)
         w.put("n", 3)
         w.put("c", np.zeros((4, 4)), codec="lz4")
+        w.arrays["c"][1:3] = 2
+        w.move("n", "meta/n")
+        changed: cippus.EditableFile = w
+        assert window(changed, "c").sum() == 8
     data: bytes = w.getvalue()
     file: cippus.File
     with cippus.open(data) as file:
