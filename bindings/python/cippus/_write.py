@@ -207,14 +207,15 @@ class EditableFile(File):
     def _put(self, path: str, value: Any, how: dict[str, Any]) -> None:
         if not isinstance(path, str):
             raise TypeError(f"paths are strings, not {type(path).__name__}")
-        change = self._begin() if self._change is not None or self.closed else None
         value = _value.as_quantity(value, self._standard)
-        if not _value.has_arrays(value):
-            self._set(path, value)
-        elif not is_array(value):
+        if is_array(value):
+            seen = self._change is None or self._change.shown
+            if not seen or not self._put_in_place(path, value, how):
+                self._put_array(path, value, how)
+        elif _value.has_arrays(value):
             self._put_whole(path, value, how)
-        elif not (change is None or change.shown) or not self._put_in_place(path, value, how):
-            self._put_array(path, value, how)
+        else:
+            self._set(path, value)
 
     def _set(self, path: str, value: Any) -> None:
         plain = type(value) is str and "\0" not in value
@@ -223,11 +224,12 @@ class EditableFile(File):
 
     def _put_array(self, path: str, value: Any, how: dict[str, Any]) -> None:
         data, mask = data_of(value)
-        self._begin().put(
+        change = self._begin()
+        change.put(
             path, _dtype_text(data.dtype), data.dtype.itemsize, data.shape, data, mask,
             how["codec"], how["storage"], chunks_of(how["chunks"], data.ndim), options_of(how["options"]),
         )  # fmt: skip
-        if self._begin().shown:
+        if change.shown:
             self._came[_plain(path)] = None
         self._done += 1
 

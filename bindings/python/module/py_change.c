@@ -59,7 +59,7 @@ bool cippy_change_begin(cippy_change *c)
 static bool wait_for_look(cippy_file *f)
 {
     cippy_change *c = f->change;
-    if (c->depth == 0 && c->calls.thread == PyThread_get_thread_ident())
+    if ((c->depth != 0 ? c->looker : c->calls.thread) == PyThread_get_thread_ident())
         return fail_busy(c, "the file is being written by this very call");
     atomic_fetch_add(&f->waiting, 1);
     wait_a_little();
@@ -67,6 +67,7 @@ static bool wait_for_look(cippy_file *f)
     return true;
 }
 
+/* By a look that the thread has begun: others wait for it, also to change something. */
 static bool make_draft(cippy_change *c)
 {
     cip_err err = CIP_ERR_INIT;
@@ -74,8 +75,11 @@ static bool make_draft(cippy_change *c)
     cip_status status;
     if (!begin_used(c))
         return false;
+    c->looker = c->calls.thread;
+    c->depth = 1;
     CIPPY_BEGIN_STOPPABLE(&c->calls) status = cip_change_tree(c->change, &root, &err);
     CIPPY_END_STOPPABLE if (status == CIP_OK) c->file->tree_changed = false;
+    c->depth = 0;
     PyObject *done = cippy_change_end(c, status, &err);
     Py_XDECREF(done);
     return done != NULL;
