@@ -167,7 +167,7 @@ class Sequence:
         self.note("created", "in memory" if memory else "", self.draft, {p: (self.at(p).shape, str(self.at(p).dtype)) for p in self.paths()})
         if self.draft:
             self.file, self.in_memory, self.moved = w, memory, self.kind == "asdf-external"  # which cannot be read in one
-            if self.draft == "seen":
+            if self.draft == "seen" or self.has["columns"]:  # before a look another array would make it a table of both
                 len(w)
             if memory:
                 self.chance(0.5)  # as open() does
