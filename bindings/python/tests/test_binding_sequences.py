@@ -73,7 +73,6 @@ KNOWN = [
     ("asdf", "(ASDF cannot hold all of it: )?expected one of the codecs .* for ASDF( N.N)?, found '...'"),
     ("asdf-streamed", "the last block is streamed, so no other can follow; finish it first"),
     ("asdf-external", "the data are in another file; change that file"),
-    ("asdf-external", "'...' cannot be opened: '...' has no folder of its own"),  # of a draft
     ("asdf-0.1.*", "arrays cannot be added to a file of ASDF N; convert it first"),
     ("blz.*|bcolz.*", "expected a shape whose first axis alone is another, found N along axis N, not N"),
     ("blz.*|bcolz.*", "expected rows of at least one byte, found rows of none"),
@@ -166,7 +165,7 @@ class Sequence:
                 w.put("x" if self.has["folder"] and self.has["attrs"] and not self.kind.startswith("b2") else "", x, **self.options(x))
         self.note("created", "in memory" if memory else "", self.draft, {p: (self.at(p).shape, str(self.at(p).dtype)) for p in self.paths()})
         if self.draft:
-            self.file, self.in_memory, self.moved = w, memory, self.kind == "asdf-external"  # which cannot be read in one
+            self.file, self.in_memory = w, memory
             if self.draft == "seen" or self.has["columns"]:  # before a look another array would make it a table of both
                 len(w)
             if memory:
