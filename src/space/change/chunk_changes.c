@@ -124,7 +124,8 @@ static void runs_back(void *self, const void *kept, size_t n)
     stretch s;
     const size_t had = (n - sizeof s) / sizeof *l->at;
     memcpy(&s, kept, sizeof s);
-    memmove(l->at + s.at + had, l->at + s.at + s.now, (l->n - s.at - s.now) * sizeof *l->at);
+    if (l->n != s.at + s.now)
+        memmove(l->at + s.at + had, l->at + s.at + s.now, (l->n - s.at - s.now) * sizeof *l->at);
     if (had != 0)
         memcpy(l->at + s.at, (const uint8_t *)kept + sizeof s, had * sizeof *l->at);
     l->n = l->n - s.now + had;
@@ -134,7 +135,8 @@ static void runs_back(void *self, const void *kept, size_t n)
 cip_status cip_chunk_runs_keep(cip_chunk_changes *c, size_t at, size_t n, size_t now, cip_err *err)
 {
     const stretch s = { at, now };
-    const cip_bytes was = { (const uint8_t *)(c->runs.at + at), n * sizeof *c->runs.at };
+    const cip_chunk_run *first = n != 0 ? c->runs.at + at : NULL; /* an empty table is nowhere */
+    const cip_bytes was = { (const uint8_t *)first, n * sizeof *first };
     return cip_undo_add(c->undo, runs_back, c, (cip_bytes){ (const uint8_t *)&s, sizeof s }, was,
                         err);
 }
