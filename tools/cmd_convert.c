@@ -19,14 +19,31 @@ typedef struct talk {
     progress *bar;
     const char *file;
     bool json;
-    size_t n; /* findings printed */
+    size_t n;           /* findings printed */
+    const char *output; /* of --each, whose objects have file, output and exit_status as well */
     const uint64_t *at_end;
 } talk;
+
+static void json_begin(const talk *t)
+{
+    putchar('{');
+    if (t->output != NULL) {
+        fputs("\"file\": ", stdout);
+        print_json_string(stdout, t->file);
+        fputs(", \"output\": ", stdout);
+        print_json_string(stdout, t->output);
+        fputs(", ", stdout);
+    }
+    fputs("\"findings\": [", stdout);
+}
 
 /* {"findings": [{"kind": "loss" or "note", "path": ..., "text": ...}, ...]} */
 static void json_finding(talk *t, const cip_finding *f)
 {
-    fputs(t->n++ == 0 ? "{\"findings\": [" : ",\n ", stdout);
+    if (t->n++ == 0)
+        json_begin(t);
+    else
+        fputs(",\n ", stdout);
     printf("{\"kind\": \"%s\", \"path\": ", f->severity == CIP_NOTE ? "note" : "loss");
     print_json_string(stdout, f->part != NULL ? f->part : "");
     fputs(", \"text\": ", stdout);
@@ -36,9 +53,11 @@ static void json_finding(talk *t, const cip_finding *f)
 
 static void json_end(const talk *t)
 {
-    if (!t->json)
+    if (!t->json || t->output != NULL) /* of --each the end comes with its status */
         return;
-    fputs(t->n == 0 ? "{\"findings\": []" : "]", stdout);
+    if (t->n == 0)
+        json_begin(t);
+    putchar(']');
     if (t->at_end != NULL)
         printf(", \"offset\": %" PRIu64, *t->at_end);
     puts("}");
@@ -206,19 +225,16 @@ static int by_calls(const opts *o, const cip_convert_options *c)
     return rc;
 }
 
-int cmd_convert(const opts *o)
+/* All but --each. */
+static int convert_one(const opts *o, talk *t)
 {
     cip_limits limits;
     cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
     uint64_t at = 0;
-    talk t = {
-        .bar = o->bar, .file = o->pos[0], .json = o->json, .at_end = o->at_end ? &at : NULL
-    };
     cip_convert_options c = { .size = sizeof c };
     int rc = EXIT_FINE;
-    if (o->each)
-        return convert_each(o);
+    t->at_end = o->at_end ? &at : NULL;
     fill(o, &c);
     if (o->fill != NULL && o->concat != NULL) {
         fputs("cippus: --concat and --fill cannot be combined\n", stderr);
@@ -248,7 +264,7 @@ int cmd_convert(const opts *o)
         return EXIT_USAGE;
     c.on_loss = on_loss;
     c.progress = on_progress;
-    c.user = &t;
+    c.user = t;
     c.input = &open;
     c.at_end = o->at_end ? &at : NULL;
     const int kind = input_kind_of(o, o->pos[0]);
@@ -260,8 +276,8 @@ int cmd_convert(const opts *o)
     }
     note_slow_codec(o, file_nbytes(o->pos[0]));
     if (text != NULL) {
-        rc = convert_text(o, text, on_loss, &t);
-        json_end(&t);
+        rc = convert_text(o, text, on_loss, t);
+        json_end(t);
         return rc;
     }
     cip_status st = convert(o, kind, &c, &rc, &err);
@@ -269,18 +285,37 @@ int cmd_convert(const opts *o)
     if (rc != EXIT_FINE)
         return rc;
     if (st == CIP_OK && !o->at_end)
-        note_unshrunk(o, o->pos[1], NULL, on_loss, &t);
-    json_end(&t);
+        note_unshrunk(o, o->pos[1], NULL, on_loss, t);
+    json_end(t);
     suggest_codec(o->codec, &err);
     if (strcmp(err.part, "output") == 0 || is_of_output(o, &err))
         return complain(o->pos[1], &err);
     if (st == CIP_OK)
-        say_place(&t, o->pos[1]);
+        say_place(t, o->pos[1]);
     if (st == CIP_OK)
         return EXIT_FINE;
     suggest_path_in(o->pos[0], o, o->path, true, &err);
     rc = input_complain(o->pos[0], &err);
     if (st == CIP_ERR_CHECKSUM)
         fputs("cippus: hint: --no-check converts data that do not match their checksum\n", stderr);
+    return rc;
+}
+
+int cmd_convert(const opts *o)
+{
+    talk t = { .bar = o->bar, .file = o->pos[0], .json = o->json };
+    return o->each ? convert_each(o) : convert_one(o, &t);
+}
+
+int convert_one_of_each(const opts *o)
+{
+    talk t = { .bar = o->bar, .file = o->pos[0], .json = o->json, .output = o->pos[1] };
+    const int rc = convert_one(o, &t);
+    hide_progress(o->bar);
+    if (!o->json)
+        return rc;
+    if (t.n == 0)
+        json_begin(&t);
+    printf("], \"exit_status\": %d}", rc);
     return rc;
 }

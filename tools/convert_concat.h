@@ -11,5 +11,7 @@ int convert_concat(const opts *o, const cip_change_options *how, cip_finding_fn 
 /* Each input as a file of its name in the folder that is the last of o->pos, which is made where it
  * is not there. One that fails does not keep the others from being converted. The exit status. */
 int convert_each(const opts *o);
+/* One input of these, `pos` being it and its output; with --json an object without its comma. */
+int convert_one_of_each(const opts *o);
 
 #endif

@@ -88,10 +88,13 @@ static int convert_them(const opts *o, char **out, int n)
         one.pos = pos;
         one.npos = 2;
         one.each = false;
-        const int status = cmd_convert(&one);
-        hide_progress(o->bar);
+        if (o->json)
+            fputs(i == 0 ? "[" : ",\n ", stdout);
+        const int status = convert_one_of_each(&one);
         rc = status > rc ? status : rc;
     }
+    if (o->json)
+        puts("]");
     return rc;
 }
 
@@ -101,9 +104,8 @@ int convert_each(const opts *o)
     int rc = EXIT_FINE;
     if (n < 1 || o->format == NULL)
         return wrong_use("--each requires --format NAME and the arguments IN... FOLDER");
-    if (o->concat != NULL || o->fill != NULL || o->at_end || o->nname != 0 || o->json)
-        return wrong_use(
-            "--each cannot be combined with --concat, --fill, --at-end, --name or --json");
+    if (o->concat != NULL || o->fill != NULL || o->at_end || o->nname != 0)
+        return wrong_use("--each cannot be combined with --concat, --fill, --at-end or --name");
     char **out = calloc((size_t)n, sizeof *out);
     for (int i = 0; out != NULL && i < n && rc == EXIT_FINE; i++) {
         out[i] = name_of(o->pos[n], o->pos[i], o->format);

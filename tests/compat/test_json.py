@@ -83,6 +83,8 @@ def test_plans_and_losses(cippus, tmp_path):
     for words in (["set", night, "exposure/time", "5"], ["rm", night, "image"], ["put", night, "counts", "[0]", "3"]):
         assert check("plan", cippus.run(words[0], "--dry-run", "--json", *words[1:]))["plan"]
     assert check("findings", cippus.run("convert", "--json", "--path", "image", night, tmp_path / "a.npy"))["findings"]
+    each = check("each", cippus.run("convert", "--each", "--json", "--format", "npy", "--path", "image", night, night.parent / "complex.ra", tmp_path / "each", status=3))
+    assert [one["exit_status"] for one in each] == [0, 3] and each[0]["findings"]
 
 
 PLANS = {

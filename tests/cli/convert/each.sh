@@ -18,3 +18,6 @@ try convert --each in/a1.npy --format npy
 try convert --each in/a1.npy in/a2.npy in/c.d.ra --format npy
 try convert --each - out --format npy
 try convert --each in/a1.npy out --format npy --name x
+echo "# what was lost, as one list"
+mkdir json
+try convert --each "$SAMPLES/phantom.ra" nothing.npy in/a1.npy json --format npy --json --accept-loss 2>&1 | sed "s,$SAMPLES/,,"
