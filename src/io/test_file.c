@@ -602,7 +602,7 @@ static void a_bad_descriptor_is_an_error(void **state)
     cip_err err = CIP_ERR_INIT;
     assert_int_equal(cip_io_open_fd(&env, -1, "-", &io, &err), CIP_ERR_IO);
     assert_null(io);
-    assert_string_equal(err.text, "cannot get the status of '-': Bad file descriptor");
+    assert_string_equal(err.text, "cannot stat '-': Bad file descriptor");
     int fd = open(dir.dir, O_RDONLY);
     assert_int_equal(cip_io_open_fd(&env, fd, "-", &io, &err), CIP_ERR_UNSUPPORTED);
     assert_string_equal(err.text, "'-' is a directory, not a file");

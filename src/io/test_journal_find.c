@@ -217,8 +217,7 @@ static void a_length_that_nothing_was_written_for_is_not_its(void **state)
         scratch_write(&dir, "x", "0123456789", 10);
         put_journal(p, 0, 0);
         snprintf(why, sizeof why,
-                 "expected a file of at least %" PRIu64
-                 " bytes before the update is made, found 10",
+                 "expected a file of at least %" PRIu64 " bytes before the update, found 10",
                  row[i].new_len - (row[i].at != 0 ? 2 : 0));
         finds("x", CIP_JOURNAL_ALIEN, why);
     }

@@ -363,7 +363,7 @@ static void parameters_that_do_not_fit_are_named(void **state)
         { { 4, prec, 5, .codec_meta = 65, .ndim = 2, .block = plane }, "found 65" },
         { { 4, rate, 5, .codec_meta = 101, .ndim = 2, .block = plane }, "1 to 100 for zfp:rate" },
         { { 4, CIP_BLOSC_BLOSCLZ, 5, .filter = { 1, 4 }, .filter_meta = { 0, 9 } },
-          "the filter trunc_prec before shuffle, found it behind" },
+          "the filter trunc_prec before shuffle, found it after" },
         { { 4, CIP_BLOSC_BLOSCLZ, 5, .filter = { 3, 2, 36 }, .filter_meta = { 0, 0, 9 } },
           "the filter int_trunc before bitshuffle" },
         { { 4, CIP_BLOSC_BLOSCLZ, 5, .filter = { 35, 33 }, .filter_meta = { 0, 4 } },

@@ -161,13 +161,13 @@ static void streams_that_lie_are_refused(void **state)
           5, "expected more BloscLZ data" },
         { "\x00"
           "a\x20\x01",
-          4, "match within 1 bytes, found one 2 back" },
+          4, "found one 2 bytes back" },
         { "\x00"
           "a\x21\x00",
-          4, "found one 257 back" },
+          4, "found one 257 bytes back" },
         { "\x00"
           "a\x3f\xff\x00\x00",
-          6, "found one 8192 back" },
+          6, "found one 8192 bytes back" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         uint8_t *out;

@@ -18,7 +18,7 @@ static const char *other_file(const char *name)
     const char *path = scratch_path(&s, name);
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
-    assert_int_equal(fwrite("another user", 1, 13, f), 13);
+    assert_int_equal(fwrite("somebody else", 1, 13, f), 13);
     assert_int_equal(fclose(f), 0);
     return path;
 }

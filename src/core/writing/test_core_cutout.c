@@ -96,7 +96,7 @@ static void a_place_for_elements_is_refused(void **state)
     int16_t v[24];
     cip_change *w;
     OK(cip_create(scratch_path(&s, "no.asdf"), NULL, &w, err));
-    FAILS(CIP_ERR_ARG, "place",
+    FAILS(CIP_ERR_ARG, "destination",
           cip_change_put_array(w, "a", cip_find(in, "image", err), CIP_READ_ARGS(.dst = v), NULL,
                                err));
     cip_change_abort(&w);

@@ -285,7 +285,7 @@ static void behind_another_file(void **state)
         FILE *f = fopen(path, "wb");
         cip_change *c;
         assert_non_null(f);
-        assert_int_equal(fputs("another user", f) >= 0, 1);
+        assert_int_equal(fputs("somebody else", f) >= 0, 1);
         assert_int_equal(fclose(f), 0);
         OK(cip_create(path, CIP_CHANGE_OPTIONS(.format = kinds[i].format, .at_end = &at), &c, err));
         put(c, &kinds[i]);
@@ -373,7 +373,7 @@ static void what_cannot_be_is_refused(void **state)
     expect(c, &one, twelve, 4);
     cip_change_abort(&c);
     OK(cip_create(scratch_path(&s, "r.bcolz"), CIP_CHANGE_OPTIONS(.format = "bcolz"), &c, err));
-    FAILS(CIP_ERR_NOT_FOUND, "no array was put yet", cip_change_tree(c, &root, err));
+    FAILS(CIP_ERR_NOT_FOUND, "no array has been added yet", cip_change_tree(c, &root, err));
     put_table(c);
     OK(cip_change_remove(c, "goes", err));
     OK(cip_change_commit(&c, err));

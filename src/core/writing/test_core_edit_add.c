@@ -166,7 +166,7 @@ static void what_cannot_come_is_refused(void **state)
     }
     path = edit_file(&s, "streamed.asdf", true);
     OK(cip_change_open(path, NULL, &e, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "freeze",
+    FAILS(CIP_ERR_UNSUPPORTED, "finish it first",
           cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
     cip_change_abort(&e);
     OK(cip_change_open(path, NULL, &e, err));
@@ -366,7 +366,7 @@ static void a_streamed_array_may_come_last(void **state)
     OK(cip_change_open(path, NULL, &e, err));
     OK(cip_change_put(e, "rows", cip_dtype_of(CIP_I16), 2, two, six,
                       CIP_ARRAY_OPTIONS(.storage = "streamed"), err));
-    FAILS(CIP_ERR_UNSUPPORTED, "freeze",
+    FAILS(CIP_ERR_UNSUPPORTED, "finish it first",
           cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
     cip_change_abort(&e);
     OK(cip_change_open(path, NULL, &e, err));

@@ -144,7 +144,7 @@ static void a_commit_waits_for_another_programs_lock(void **state)
     cip_change *e = changed(path);
     int fd = open(lock, O_RDWR);
     assert_int_equal(flock(fd, LOCK_SH), 0);
-    FAILS(CIP_ERR_BUSY, "lock file", cip_change_commit(&e, err));
+    FAILS(CIP_ERR_BUSY, "holds the lock", cip_change_commit(&e, err));
     check(path, false);
     close(fd);
     OK(cip_change_commit(&e, err));
@@ -225,8 +225,8 @@ static void a_new_folder_that_readers_are_in_the_way_of_comes_later(void **state
         cip_change *w = new_one(path, option), *other;
         if (i % 2 != 0)
             OK(cip_change_array(w, "", &a, err));
-        FAILS(CIP_ERR_BUSY, "being read", cip_change_commit(&w, err));
-        FAILS(CIP_ERR_BUSY, "being read", cip_change_commit(&w, err));
+        FAILS(CIP_ERR_BUSY, "is reading the file", cip_change_commit(&w, err));
+        FAILS(CIP_ERR_BUSY, "is reading the file", cip_change_commit(&w, err));
         check(path, false);
         FAILS(CIP_ERR_ARG, "complete", cip_change_array(w, "", &a, err));
         FAILS(CIP_ERR_ARG, "complete", cip_change_remove(w, "a", err));
@@ -251,9 +251,9 @@ static void a_new_folder_waits_for_another_programs_lock(void **state)
     cip_file *f;
     int fd = open(lock, O_RDWR);
     assert_int_equal(flock(fd, LOCK_SH), 0);
-    FAILS(CIP_ERR_BUSY, "lock file", cip_change_commit(&w, err));
+    FAILS(CIP_ERR_BUSY, "holds the lock", cip_change_commit(&w, err));
     OK(cip_open(path, NULL, &f, err)); /* who comes meanwhile may read */
-    FAILS(CIP_ERR_BUSY, "being read", cip_change_commit(&w, err));
+    FAILS(CIP_ERR_BUSY, "is reading the file", cip_change_commit(&w, err));
     cip_file_close(f);
     close(fd);
     OK(cip_change_commit(&w, err));

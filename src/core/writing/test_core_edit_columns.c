@@ -213,7 +213,7 @@ static void what_cannot_come_changes_nothing(void **state)
                                      CIP_ARRAY_OPTIONS(.storage = "external"), err));
                 break;
             case 5:
-                FAILS(CIP_ERR_UNSUPPORTED, "within",
+                FAILS(CIP_ERR_UNSUPPORTED, "inside",
                       cip_change_put(e, "c", d, 1, rows, numbers,
                                      CIP_ARRAY_OPTIONS(.storage = "inline"), err));
                 break;

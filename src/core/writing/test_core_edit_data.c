@@ -256,7 +256,7 @@ static void rows_are_added_wherever_the_array_lies(void **state)
     edit_expect(path, "few", "10 20 30 40\n");
     e = begin(path, NULL); /* nothing can follow a stream */
     OK(cip_change_append(e, "image", cip_dtype_as_stored(), a, sizeof a, err));
-    FAILS(CIP_ERR_UNSUPPORTED, "freeze", cip_change_commit(&e, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "finish it first", cip_change_commit(&e, err));
     path = edit_file(&s, "d2.asdf", false);
     e = begin(path, NULL);
     OK(cip_change_append(e, "image", cip_dtype_as_stored(), a, sizeof a, err));

@@ -202,7 +202,8 @@ static void only_a_folder_that_is_known_is_replaced(void **state)
     scratch_write(&dir, "s/.b2lock", "", 0); /* a lock file that nobody holds */
     FAILS(CIP_ERR_ARG, "no known format", open_at(&env, path, true, NULL, &o, err));
     scratch_write(&dir, "file", "data", 4);
-    FAILS(CIP_ERR_ARG, "no folder", open_at(&env, scratch_path(&dir, "file"), true, yes, &o, err));
+    FAILS(CIP_ERR_ARG, "not a folder",
+          open_at(&env, scratch_path(&dir, "file"), true, yes, &o, err));
     OK(cip_io_open_folder(&env, path, &reader, err));
     OK(cip_io_lock(reader, err));
     o = begin("s", true);

@@ -178,7 +178,7 @@ static void a_caller_may_stop_it_and_the_input_is_no_output(void **state)
               cip_repair(path, out, CIP_REPAIR_OPTIONS(.on_finding = on_finding, .user = &t), err));
         FAILS(CIP_ERR_NOT_FOUND, "", cip_open(out, NULL, &f, err));
     }
-    FAILS(CIP_ERR_ARG, "another file",
+    FAILS(CIP_ERR_ARG, "other than the input",
           cip_repair(path, path, CIP_REPAIR_OPTIONS(.overwrite = true), err));
     FAILS(CIP_ERR_ARG, "", cip_repair(NULL, out, NULL, err));
     FAILS(CIP_ERR_ARG, "", cip_repair(path, out, &(cip_repair_options){ .overwrite = true }, err));

@@ -195,8 +195,8 @@ static void an_index_that_makes_no_sense_is_refused(void **state)
         cip_status st;
         const char *text;
     } row[] = {
-        { 0, CIP_ERR_CORRUPT, "apart" },        /* the bytes of another */
-        { 1 << 20, CIP_ERR_CORRUPT, "within" }, /* behind the frame */
+        { 0, CIP_ERR_CORRUPT, "separate chunks" }, /* the bytes of another */
+        { 1 << 20, CIP_ERR_CORRUPT, "within" },    /* behind the frame */
         { UINT64_C(0x83) << 56, CIP_ERR_UNSUPPORTED, "known special" },
     };
     for (size_t i = 0; i < 3; i++) {
@@ -218,7 +218,7 @@ static void a_chunk_within_another_is_refused(void **state)
     const size_t first = cip_load_u32(b.ptr + 0x0B, true), index = b.len - 35 - 2 * 8;
     memcpy(b.ptr + first + 72 - 32, b.ptr + first, 32); /* a head at the end of the first one */
     cip_store_u64(b.ptr + index + 8, 40, false);
-    expect_refusal(&b, CIP_ERR_CORRUPT, "apart");
+    expect_refusal(&b, CIP_ERR_CORRUPT, "separate chunks");
     free(b.ptr);
 }
 
@@ -229,7 +229,7 @@ static void frames_of_another_form_are_refused_by_name(void **state)
         { .typesize = 4, .chunksize = 40, .nchunk = 2, .width = 4 },
         { .typesize = 4, .chunksize = 40, .nchunk = 2, .document = true },
     };
-    static const char *const expected[] = { "64-bit", "documents" };
+    static const char *const expected[] = { "64-bit", "layout of the specification" };
     for (size_t i = 0; i < 2; i++) {
         b2_bytes b = b2_build(&row[i]);
         expect_refusal(&b, CIP_ERR_UNSUPPORTED, expected[i]);

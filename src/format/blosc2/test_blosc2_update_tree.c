@@ -328,11 +328,11 @@ static void moves_that_make_no_sense_are_refused(void **state)
     refused(&j, store->move(j.u, "vlmeta/info", "vlmeta/unit", false, &j.err), CIP_ERR_ARG,
             "exists");
     refused(&j, store->move(j.u, "vlmeta/info", "vlmeta/info/a", true, &j.err), CIP_ERR_ARG,
-            "lies in");
+            "is inside");
     refused(&j, store->move(j.u, "vlmeta/info", "vlmeta/info", true, &j.err), CIP_ERR_ARG,
-            "lies in");
+            "is inside");
     refused(&j, store->move(j.u, "vlmeta/info/l", "vlmeta/info/l/0", true, &j.err), CIP_ERR_ARG,
-            "lies in");
+            "is inside");
     refused(&j, store->move(j.u, "vlmeta/no", "vlmeta/x", false, &j.err), CIP_ERR_NOT_FOUND, "no");
     refused(&j, store->move(j.u, "vlmeta", "meta/x", false, &j.err), CIP_ERR_UNSUPPORTED,
             "vlmeta/NAME");

@@ -138,7 +138,7 @@ static void what_is_asked_for_counts(void **state)
     job_close(&j);
     option[4] = "5"; /* spare */
     OK(&j, job_open_as(&j, &f, &how, NULL));
-    assert_refused(&j, add(&j, &all, "c", ROWS), CIP_ERR_UNSUPPORTED, "spare is only of new");
+    assert_refused(&j, add(&j, &all, "c", ROWS), CIP_ERR_UNSUPPORTED, "spare applies only to new");
     job_close(&j);
     option[4] = NULL;
     blz_end(&f);
@@ -153,7 +153,7 @@ static void rows_are_those_of_the_table(void **state)
     blz_start_table(&f, names_ab);
     OK(&j, job_open(&j, &f));
     assert_refused(&j, add(&j, &all, "c", ROWS - 1), CIP_ERR_UNSUPPORTED,
-                   "expected 250 rows, as the others have, found 249");
+                   "expected 250 rows, as in the other columns, found 249");
     job_close(&j);
     for (int64_t rows = ROWS - 1; rows <= ROWS; rows++) { /* as it becomes */
         all.n = 0;

@@ -238,7 +238,7 @@ static void a_missing_superchunk_refuses_only_what_needs_it(void **state)
     unlink(scratch_path(&f.dir, "data/__2__.bin"));
     OK(&j, job_open(&j, &f));
     OK(&j, put_rows(&j, 0, 10, 3, 10));
-    assert_refused(&j, put_rows(&j, 0, 100, 1, 100), CIP_ERR_NOT_FOUND, "no folder");
+    assert_refused(&j, put_rows(&j, 0, 100, 1, 100), CIP_ERR_NOT_FOUND, "no known folder");
     OK(&j, job_finish(&j));
     job_close(&j);
     blz_end(&f);

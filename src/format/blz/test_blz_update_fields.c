@@ -109,7 +109,7 @@ static void dflt_loses_the_field(void **state)
           "[[2, 3]]" },
         { "[" PAIR "]", "[1]", "", "x", NULL, "dflt" },
         { "\"[('x', '<i2'), ('y', '<i2')]\"", "0", "", "x", NULL, "lists the fields" },
-        { "[[\"x\", \"<i2\"]]", "0", "", "x", NULL, "is the last" },
+        { "[[\"x\", \"<i2\"]]", "0", "", "x", NULL, "the last field" },
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         blz_folder f;

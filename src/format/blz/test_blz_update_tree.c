@@ -33,7 +33,7 @@ static void attributes_are_a_file_of_json(void **state)
     assert_refused(&j, store->move(j.u, "attributes/a", "attributes/z", false, &j.err), CIP_ERR_ARG,
                    "exists");
     assert_refused(&j, store->move(j.u, "attributes/a", "attributes/a/x", true, &j.err),
-                   CIP_ERR_ARG, "lies in");
+                   CIP_ERR_ARG, "is inside");
     assert_refused(&j, store->set(j.u, "attributes", text_node(&j, "mm"), &j.err), CIP_ERR_TYPE,
                    "mapping");
     assert_refused(&j, store->set(j.u, "other", text_node(&j, "mm"), &j.err), CIP_ERR_UNSUPPORTED,
@@ -80,10 +80,10 @@ static void only_what_can_be_read_back_is_set(void **state)
     assert_refused(&j, store->set(j.u, "attributes/n", big_node(&j, CIP_JSON_DIGITS + 1), &j.err),
                    CIP_ERR_UNSUPPORTED, "4300 digits");
     assert_refused(&j, store->set(j.u, "attributes/n", nested_node(&j, CIP_JSON_DEPTH), &j.err),
-                   CIP_ERR_UNSUPPORTED, "over 200 deep");
+                   CIP_ERR_UNSUPPORTED, "200 levels deep");
     assert_refused(&j,
                    store->set(j.u, "attributes/a/n", nested_node(&j, CIP_JSON_DEPTH - 1), &j.err),
-                   CIP_ERR_UNSUPPORTED, "over 200 deep");
+                   CIP_ERR_UNSUPPORTED, "200 levels deep");
     OK(&j, store->set(j.u, "attributes/a/n", nested_node(&j, CIP_JSON_DEPTH - 2), &j.err));
     OK(&j, store->set(j.u, "attributes/b", big_node(&j, CIP_JSON_DIGITS), &j.err));
     OK(&j, job_finish(&j));
@@ -184,7 +184,7 @@ static void columns_keep_one_length(void **state)
     blz_start_table(&f, "{\"names\": [\"a\", \"b\"]}");
     OK(&j, job_open(&j, &f));
     OK(&j, put_rows(&j, 1, 250, 10, 250));
-    assert_refused(&j, job_finish(&j), CIP_ERR_UNSUPPORTED, "columns of one length");
+    assert_refused(&j, job_finish(&j), CIP_ERR_UNSUPPORTED, "columns of equal length");
     job_close(&j);
     OK(&j, job_open(&j, &f));
     OK(&j, put_rows(&j, 1, 250, 10, 250));

@@ -409,7 +409,7 @@ static void what_cannot_go_through_is_refused(void **state)
     o.spec.checksum = "none";
     o.a.option = ENCODE("[zlib]");
     o.a.where = CIP_WHERE_STREAMED;
-    check_refused(&o, CIP_ERR_UNSUPPORTED, "streamed has no encoding chain");
+    check_refused(&o, CIP_ERR_UNSUPPORTED, "streamed data have no encoding chain");
     o = one_of(true);
     o.data = bad;
     o.spec.option = ENCODE("[[tile, {shape: [1]}], [quantize, {bits: 8}]]");
