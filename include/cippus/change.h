@@ -51,9 +51,9 @@ typedef struct cip_change_options {
     cip_finding_fn *on_note; /* called for the largest error of a lossy chain, for each array, and
                                 for parts that other files' arrays and nodes lack. Also for the
                                 value that a typed text is stored as. The commit calls it if the
-                                format has no place for the only array's name, and if a store keeps
-                                an unused member (part: its name) although unlink_member was called;
-                                the commit is OK then */
+                                format has no place for the only array's name. It also does so if a
+                                store keeps an unused member (part: its name) although
+                                unlink_member was called; the commit is OK then */
     void *user;              /* of on_note and progress */
     /** New file: called with the bytes stored, of those of all arrays put or declared by then, by
      * the thread that puts or commits. Existing file: with the encoded chunks of an array, of its
@@ -393,7 +393,7 @@ CIP_API cip_status cip_change_mark(cip_change *c, uint64_t *mark, cip_err *err);
  * dropped, or there is none. UNSUPPORTED, with nothing taken back, if boxes were written since into
  * a slab that was declared before. */
 CIP_API cip_status cip_change_undo(cip_change *c, uint64_t mark, cip_err *err);
-/** Drops the mark (0: the last one) and later ones. What was changed since stays. ARG as above. */
+/** Drops the mark (0: the last one) and later ones. All changes since stay. ARG as above. */
 CIP_API cip_status cip_change_release(cip_change *c, uint64_t mark, cip_err *err);
 
 /* --- the end */

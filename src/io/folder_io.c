@@ -253,7 +253,7 @@ cip_status cip_io_open_folder(cip_env *env, const char *path, cip_io **out, cip_
 {
     *out = NULL;
     if (!names_folder(path))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is no folder", path);
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is not a folder", path);
     return cip_io_open_folder_fd(env, -1, path, out, err);
 }
 

@@ -163,7 +163,8 @@ cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags,
                               cip_err *err);
 
 /* A folder as an io: no bytes of its own, only members, which are opened as those beside a file are
- * (a link may not leave the folder without CIP_IO_EXTERNAL). UNSUPPORTED when it is no folder. */
+ * (a link may not leave the folder without CIP_IO_EXTERNAL). UNSUPPORTED when it is not a folder.
+ */
 cip_status cip_io_open_folder(cip_env *env, const char *path, cip_io **out, cip_err *err);
 /* The one that a descriptor (which stays the caller's) is of, whatever has the path by now. */
 cip_status cip_io_open_folder_fd(cip_env *env, int fd, const char *path, cip_io **out,
