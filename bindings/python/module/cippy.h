@@ -89,6 +89,7 @@ typedef struct cippy_change {
     cippy_call raised;    /* by what a new file is written to */
     cippy_calls calls;    /* of the call that is going on: it looks for signals alone */
     atomic_flag used;     /* a call is going on: one thread at a time */
+    atomic_uint changers; /* those who wait for a look to end, to change something */
     unsigned long looker; /* the thread that looks into the update (it has `used`), and how often */
     unsigned depth;
     bool reading;            /* elements: what looks into the update meanwhile would disturb that */

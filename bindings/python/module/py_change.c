@@ -42,28 +42,39 @@ static bool begin_used(cippy_change *c)
     return fail_closed();
 }
 
-/* Who looks into the update is waited for, who changes it is not. */
+/* Who looks into the update is waited for, who changes it is not. New looks wait meanwhile: threads
+ * that look without end would leave no gap. */
 bool cippy_change_begin(cippy_change *c)
 {
-    while (atomic_flag_test_and_set(&c->used)) {
-        if (c->depth == 0 || c->looker == PyThread_get_thread_ident())
-            return fail_busy(c, c->depth == 0 ? "another thread is writing"
-                                              : "the file is being read by this very call");
-        wait_a_little();
+    bool busy = false;
+    atomic_fetch_add(&c->changers, 1);
+    while (!busy && atomic_flag_test_and_set(&c->used)) {
+        busy = c->depth == 0 || c->looker == PyThread_get_thread_ident();
+        if (!busy)
+            wait_a_little();
     }
+    atomic_fetch_sub(&c->changers, 1);
+    if (busy)
+        return fail_busy(c, c->depth == 0 ? "another thread is writing"
+                                          : "the file is being read by this very call");
     return begin_used(c);
 }
 
 /* Another thread is waited for: who waits here has nothing of the update that it could go on with,
  * and looks anew. */
+static void wait_for_others(cippy_file *f)
+{
+    atomic_fetch_add(&f->waiting, 1);
+    wait_a_little();
+    atomic_fetch_sub(&f->waiting, 1);
+}
+
 static bool wait_for_look(cippy_file *f)
 {
     cippy_change *c = f->change;
     if ((c->depth != 0 ? c->looker : c->calls.thread) == PyThread_get_thread_ident())
         return fail_busy(c, "the file is being written by this very call");
-    atomic_fetch_add(&f->waiting, 1);
-    wait_a_little();
-    atomic_fetch_sub(&f->waiting, 1);
+    wait_for_others(f);
     return true;
 }
 
@@ -113,6 +124,9 @@ bool cippy_look_begin(cippy_file *f, cippy_change **out)
         if (c->depth != 0 && c->looker == me) {
             if (c->reading)
                 return fail_busy(c, "the file is being read by this very call");
+        } else if (atomic_load(&c->changers) != 0) {
+            wait_for_others(f);
+            continue;
         } else if (atomic_flag_test_and_set(&c->used)) {
             if (!wait_for_look(f))
                 return false;
