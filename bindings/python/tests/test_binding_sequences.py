@@ -65,21 +65,21 @@ KINDS = {
 # What the guides name as not done: in which kinds, by what words. Anything else that is refused fails.
 KNOWN = [
     (".*-table|blz-records", "the array '...' was added in this update; commit it first"),
-    ("asdf|.*-table|blz-records", "(what is at '...' was moved in|nodes were moved in) this update; commit it first"),
+    ("asdf|.*-table|blz-records", "('...' was moved in|nodes were moved in) this update; commit it first"),
     ("asdf", ".*: inline data are lists and need at least one axis"),
-    ("asdf", "expected inline data without nulls, found a null; change them in the tree.*"),
+    ("asdf", "expected inline data without nulls, found a null; change the values in the tree.*"),
     ("asdf", "the array has a mask, which would no longer match"),
-    ("asdf", "elements of the input are missing, and the array cannot take that"),
+    ("asdf", "elements of the input are missing .masked., and the array has no mask"),
     ("asdf", "(ASDF cannot hold all of it: )?expected one of the codecs .* for ASDF( N.N)?, found '...'"),
     ("asdf-streamed", "the last block is streamed, so no other can follow; finish it first"),
     ("asdf-external", "the data are in another file; change that file"),
     ("asdf-0.1.*", "arrays cannot be added to a file of ASDF N; convert it first"),
-    ("blz.*|bcolz.*", "expected a shape whose first axis alone is another, found N along axis N, not N"),
+    ("blz.*|bcolz.*", "only the first axis can change its length: found N along axis N, not N"),
     ("blz.*|bcolz.*", "expected rows of at least one byte, found rows of none"),
     ("blz-records", "a field is stored with its records: .* applies to whole arrays"),
-    ("blz-records|.*-table", "(the column '...' changed|the column is moved or removed|the array changed|what is at '...' was moved|fields of the records came or went) in this update; commit it first"),
-    ("blz-records|.*-table", "expected (records to keep a field|a table to keep a column), '...' is the last"),
-    ("blz-records|.*-table", "expected N rows, as the others have, found N"),
+    ("blz-records|.*-table", "(the column '...' changed|the column was moved or removed|the array changed|'...' was moved|fields (of the records )?were (added|moved) or removed|'...' was added) in this update; commit it first"),
+    ("blz-records|.*-table", "the last (field of the records|column of the table), '...', cannot be removed"),
+    ("blz-records|.*-table", "expected N rows, as in the other columns, found N"),
     ("blz-records|.*-table", "expected an attribute, as attributes/NAME( or column_attributes/COLUMN/NAME)?, found '...'"),
 ]
 

@@ -286,7 +286,7 @@ def test_paths_are_listed_in_one_spelling(night):
 
 def test_an_update_names_no_option_that_it_has_not(night):
     with cippus.open(night, "r+") as f:
-        with pytest.raises(cippus.UnsupportedError, match="cannot take that$"):
+        with pytest.raises(cippus.UnsupportedError, match="the array has no mask$"):
             f["x"][0, :2] = np.ma.array([1, 2], mask=[0, 1])
 
 
@@ -443,12 +443,12 @@ def test_a_table_says_that_its_columns_changed_and_not_that_there_is_none(tmp_pa
     with cippus.open(tmp_path / "t", "r+") as f:
         f["new"] = np.arange(3)
         assert "" in list(f.arrays)
-        with pytest.raises(cippus.UnsupportedError, match="fields of the records came or went"):
+        with pytest.raises(cippus.UnsupportedError, match="fields of the records were added or removed"):
             f.array[0]
         f.commit()
         assert f.array.dtype.names == ("p", "q", "new")
         del f["q"]
-        with pytest.raises(cippus.UnsupportedError, match="fields of the records came or went"):
+        with pytest.raises(cippus.UnsupportedError, match="fields of the records were added or removed"):
             f.array[0]
         f.rollback()
 
@@ -466,14 +466,14 @@ def test_no_elements_of_a_masked_array_are_assigned_to(tmp_path):
 def test_a_stream_has_no_rows_without_bytes(tmp_path):
     name = tmp_path / "x.asdf"
     with cippus.create(name, sync=False) as w:
-        with pytest.raises(cippus.UnsupportedError, match="rows without bytes"):
+        with pytest.raises(cippus.UnsupportedError, match="rows of zero bytes"):
             w.put("x", np.zeros((5, 0)), storage="streamed")
         w.put("x", np.zeros((5, 2)), storage="streamed")
     with cippus.open(name, "r+") as f:
-        with pytest.raises(cippus.UnsupportedError, match="rows without bytes"):
+        with pytest.raises(cippus.UnsupportedError, match="rows of zero bytes"):
             f["x"].resize((5, 0))
         f["x"].resize((0, 0))
-        with pytest.raises(cippus.UnsupportedError, match="rows without bytes"):
+        with pytest.raises(cippus.UnsupportedError, match="rows of zero bytes"):
             f["x"].resize((1, 0))
         f["x"].resize((3, 1))
     with cippus.open(name) as f:
