@@ -294,13 +294,13 @@ def test_a_changed_byte_is_a_wrong_digest(tmp_path):
     file.write_bytes(data)
     run("cat", "--to", "raw", tmp_path / "a", ".", "[300:310]", status=3)
     assert run("cat", "--to", "raw", tmp_path / "a", ".", "[400:410]") == packed(NUMBERS[400:410])
-    assert "of the sha384 behind them" in run("verify", tmp_path / "a", status=1).decode()
+    assert "the sha384 stored after them" in run("verify", tmp_path / "a", status=1).decode()
 
 
 def test_a_wrong_cbytes_is_a_finding(tmp_path):
     blz.write(tmp_path / "a", NUMBERS)
     (tmp_path / "a/meta/sizes").write_text(json.dumps({"shape": [1000], "nbytes": 8000, "cbytes": 5}))
-    assert "it says 5 bytes of chunks" in run("verify", tmp_path / "a", status=1).decode()
+    assert "it records 5 bytes of chunks" in run("verify", tmp_path / "a", status=1).decode()
     assert run("cat", "--to", "raw", tmp_path / "a") == packed(NUMBERS)
 
 
