@@ -41,6 +41,30 @@ int cip_cpu_limit(int most);
 /* As CIP_CPU has it. */
 const char *cip_cpu_name(int level);
 
+/* Rows of the kernels NAME_128 and NAME_avx2, as far as they are built; and with NAME_avx512. */
+#if CIP_CPU_HAS_AVX
+#define CIP_CPU_ROWS(name)                                                                         \
+    {                                                                                              \
+        [CIP_CPU_128] = name##_128, [CIP_CPU_AVX2] = name##_avx2                                   \
+    }
+#define CIP_CPU_ROWS_512(name)                                                                     \
+    {                                                                                              \
+        [CIP_CPU_128] = name##_128, [CIP_CPU_AVX2] = name##_avx2, [CIP_CPU_AVX512] = name##_avx512 \
+    }
+#elif CIP_CPU_HAS_128
+#define CIP_CPU_ROWS(name)                                                                         \
+    {                                                                                              \
+        [CIP_CPU_128] = name##_128                                                                 \
+    }
+#define CIP_CPU_ROWS_512(name) CIP_CPU_ROWS(name)
+#else
+#define CIP_CPU_ROWS(name)                                                                         \
+    {                                                                                              \
+        NULL                                                                                       \
+    }
+#define CIP_CPU_ROWS_512(name) CIP_CPU_ROWS(name)
+#endif
+
 /* The best function of the rows up to the level in force, or NULL. */
 #define CIP_CPU_PICK(rows, fn)                                                                     \
     do {                                                                                           \

@@ -7,28 +7,10 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-#if CIP_CPU_HAS_AVX
-#define ROWS(kernel)                                                                               \
-    {                                                                                              \
-        [CIP_CPU_128] = kernel##_128, [CIP_CPU_AVX2] = kernel##_avx2,                              \
-        [CIP_CPU_AVX512] = kernel##_avx512,                                                        \
-    }
-#elif CIP_CPU_HAS_128
-#define ROWS(kernel)                                                                               \
-    {                                                                                              \
-        [CIP_CPU_128] = kernel##_128                                                               \
-    }
-#else
-#define ROWS(kernel)                                                                               \
-    {                                                                                              \
-        NULL                                                                                       \
-    }
-#endif
-
-static cip_planes_fn *const to_planes[CIP_CPU_LEVELS] = ROWS(cip_to_planes);
-static cip_planes_fn *const from_planes[CIP_CPU_LEVELS] = ROWS(cip_from_planes);
-static cip_planes_fn *const to_rows[CIP_CPU_LEVELS] = ROWS(cip_to_rows);
-static cip_planes_fn *const from_rows[CIP_CPU_LEVELS] = ROWS(cip_from_rows);
+static cip_planes_fn *const to_planes[CIP_CPU_LEVELS] = CIP_CPU_ROWS_512(cip_to_planes);
+static cip_planes_fn *const from_planes[CIP_CPU_LEVELS] = CIP_CPU_ROWS_512(cip_from_planes);
+static cip_planes_fn *const to_rows[CIP_CPU_LEVELS] = CIP_CPU_ROWS_512(cip_to_rows);
+static cip_planes_fn *const from_rows[CIP_CPU_LEVELS] = CIP_CPU_ROWS_512(cip_from_rows);
 
 /* How many the best kernel did. */
 static size_t run(cip_planes_fn *const *rows, size_t width, const uint8_t *src, uint8_t *dst,

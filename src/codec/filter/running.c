@@ -10,25 +10,8 @@
 #include "base/endian.h"
 #include "codec/filter/filter.h"
 
-#if CIP_CPU_HAS_AVX
-#define ROWS(kernel)                                                                               \
-    {                                                                                              \
-        [CIP_CPU_128] = kernel##_128, [CIP_CPU_AVX2] = kernel##_avx2                               \
-    }
-#elif CIP_CPU_HAS_128
-#define ROWS(kernel)                                                                               \
-    {                                                                                              \
-        [CIP_CPU_128] = kernel##_128                                                               \
-    }
-#else
-#define ROWS(kernel)                                                                               \
-    {                                                                                              \
-        NULL                                                                                       \
-    }
-#endif
-
-static cip_running_fn *const running_xor[CIP_CPU_LEVELS] = ROWS(cip_running_xor);
-static cip_running_fn *const running_sum[CIP_CPU_LEVELS] = ROWS(cip_running_sum);
+static cip_running_fn *const running_xor[CIP_CPU_LEVELS] = CIP_CPU_ROWS(cip_running_xor);
+static cip_running_fn *const running_sum[CIP_CPU_LEVELS] = CIP_CPU_ROWS(cip_running_sum);
 
 static size_t run(cip_running_fn *const *rows, size_t width, const uint8_t *src, uint8_t *dst,
                   size_t n)
