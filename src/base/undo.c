@@ -25,16 +25,6 @@ static head *last(const cip_undo *u, size_t end)
     return (head *)(void *)(u->at + end) - 1;
 }
 
-static size_t before(const head *h, size_t end)
-{
-    return end - sizeof *h - h->room;
-}
-
-static void put_back(const head *h)
-{
-    h->back(h->self, (const uint8_t *)h - h->room, h->n);
-}
-
 static cip_status grow(cip_undo *u, size_t need, cip_err *err)
 {
     const size_t cap = u->cap > need / 2 ? u->cap * 2 : need;
@@ -95,22 +85,20 @@ bool cip_undo_call(cip_undo *u)
     return true;
 }
 
-void cip_undo_to(cip_undo *u, size_t to)
-{
-    while (u->n > to) {
-        const head *h = last(u, u->n);
-        put_back(h);
-        u->n = before(h, u->n);
-    }
-}
-
 void cip_undo_again(const cip_undo *u, size_t to)
 {
     for (size_t end = u->n; end > to;) {
         const head *h = last(u, end);
-        put_back(h);
-        end = before(h, end);
+        h->back(h->self, (const uint8_t *)h - h->room, h->n);
+        end -= sizeof *h + h->room;
     }
+}
+
+void cip_undo_to(cip_undo *u, size_t to)
+{
+    cip_undo_again(u, to);
+    if (u->n > to)
+        u->n = to;
 }
 
 void cip_undo_end(cip_undo *u)

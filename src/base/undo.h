@@ -26,7 +26,7 @@ typedef struct cip_undo {
 } cip_undo;
 
 /* Keeps a copy of two pieces, one behind the other, for `back`. `u` NULL: nothing is kept. */
-cip_status cip_undo_add(cip_undo *u, cip_undo_fn *back, void *self, cip_bytes head, cip_bytes rest,
+cip_status cip_undo_add(cip_undo *u, cip_undo_fn *back, void *self, cip_bytes one, cip_bytes rest,
                         cip_err *err);
 /* n bytes at `at`, which stays where it is until they are put back or forgotten. */
 cip_status cip_undo_keep(cip_undo *u, void *at, size_t n, cip_err *err);

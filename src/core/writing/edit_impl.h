@@ -100,9 +100,8 @@ struct cip_edit {
     cip_undo undo;          /* what changes overwrite, for calls that fail and for marks */
     cip_edit_mark_of *mark; /* the newest one; or NULL */
     uint64_t nmark;         /* set so far */
-    bool
-        halfway; /* the call under way changed what `undo` does not have: failing, it leaves that */
-    bool torn;   /* such a one failed: nothing can follow */
+    bool halfway;  /* the call under way changed what `undo` has not: if it fails, that stays */
+    bool torn;     /* such a one failed: nothing can follow */
     cip_status st; /* of the first change that failed and was not forgotten: no commit then */
     cip_err why;
 };
