@@ -75,10 +75,8 @@ static size_t adjacent(const cip_range *r, size_t n)
 static cip_status file_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
 {
     const file_io *file = (const file_io *)io;
-    for (size_t i = 0; i < n && file->direct; i++)
-        memcpy(r[i].dst, (const uint8_t *)file->map + r[i].offset, r[i].nbytes);
-    if (file->direct)
-        return CIP_OK;
+    for (; n != 0 && file->direct; r++, n--)
+        memcpy(r->dst, (const uint8_t *)file->map + r->offset, r->nbytes);
     while (n != 0) {
         size_t group = n == 1 ? 1 : adjacent(r, n);
         if (group == 1)
