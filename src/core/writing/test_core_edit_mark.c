@@ -39,14 +39,22 @@ static void put(cip_change *e, const char *path, size_t n)
                       NULL, err));
 }
 
+/* The file is n bytes, those at `was`, which are freed. */
+static void expect_bytes(char *was, size_t n, const char *path)
+{
+    size_t m;
+    char *now = edit_bytes(path, &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(was, now, n);
+    free(was);
+    free(now);
+}
+
 static void expect_bytes_of(const char *a, const char *b)
 {
-    size_t n, m;
-    char *x = edit_bytes(a, &n), *y = edit_bytes(b, &m);
-    assert_int_equal(n, m);
-    assert_memory_equal(x, y, n);
-    free(x);
-    free(y);
+    size_t n;
+    char *was = edit_bytes(a, &n);
+    expect_bytes(was, n, b);
 }
 
 /* An array, one of another type, a value and a mapping are replaced by arrays. */
@@ -153,7 +161,7 @@ static void elements_go_back(void **state)
 {
     (void)state;
     const char *path = edit_file(&s, "elements.asdf", false);
-    size_t n, m;
+    size_t n;
     char *was = edit_bytes(path, &n);
     cip_change *e = begin(path);
     FAILS(CIP_ERR_ARG, "mark", cip_change_undo(e, 0, err));
@@ -162,11 +170,7 @@ static void elements_go_back(void **state)
     OK(cip_change_write(e, "image", "[0, 0]", cip_dtype_as_stored(), (float[]){ 5 }, 4, err));
     OK(cip_change_undo(e, 0, err));
     OK(cip_change_commit(&e, err));
-    char *now = edit_bytes(path, &m);
-    assert_int_equal(n, m);
-    assert_memory_equal(was, now, n);
-    free(was);
-    free(now);
+    expect_bytes(was, n, path);
 }
 
 /* --- several marks ---------------------------------------------------------------------------- */
@@ -407,7 +411,7 @@ static void a_stream_that_was_frozen_is_one_again(void **state)
     (void)state;
     const char *path = edit_file(&s, "frozen.asdf", true);
     const double rows[] = { 1, 2, 3, 4 };
-    size_t n, m;
+    size_t n;
     char *was = edit_bytes(path, &n);
     cip_change *e = begin(path);
     OK(cip_change_mark(e, NULL, err));
@@ -416,11 +420,7 @@ static void a_stream_that_was_frozen_is_one_again(void **state)
     put(e, "behind", 2);
     OK(cip_change_undo(e, 0, err));
     OK(cip_change_commit(&e, err));
-    char *now = edit_bytes(path, &m);
-    assert_int_equal(n, m);
-    assert_memory_equal(was, now, n);
-    free(was);
-    free(now);
+    expect_bytes(was, n, path);
 }
 
 /* Each array's blocks get others' numbers, and the list of blocks grows out of its place. */
