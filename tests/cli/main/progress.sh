@@ -9,7 +9,7 @@ seen = b""
 while b" left" not in seen:
     seen += os.read(fd, 4096)
 os.kill(pid, signal.SIGKILL)
-print(re.sub("[0-9.]+", "N", seen.decode().split("\r")[1]).split("\x1b")[0])
+print(re.sub("[0-9.:]+", "N", seen.decode().split("\r")[1]).split("\x1b")[0])
 END
 shown() {
     timeout 60 python3 terminal.py "$@" --max-elements 1000000000000 |
