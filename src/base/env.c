@@ -51,6 +51,7 @@ cip_status cip_env_init(cip_env *env, const cip_limits *limits, const cip_alloca
     env->pool = pool;
     env->codec = NULL;
     env->ncodec = 0;
+    env->zstd = (cip_spares){ 0 };
     cip_report_init(&env->warnings, &env->mem, true, NULL, NULL);
     return CIP_OK;
 }
@@ -58,4 +59,5 @@ cip_status cip_env_init(cip_env *env, const cip_limits *limits, const cip_alloca
 void cip_env_clear(cip_env *env)
 {
     cip_report_clear(&env->warnings);
+    cip_spares_clear(&env->zstd);
 }

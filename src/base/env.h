@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/report.h"
+#include "base/spares.h"
 #include "cippus/ext/codec.h"
 
 typedef struct cip_env {
@@ -16,6 +17,7 @@ typedef struct cip_env {
     cip_report warnings;            /* kept; thread-safe */
     const cip_codec_methods *codec; /* of the application, ncodec of them; the handle's */
     size_t ncodec;
+    cip_spares zstd; /* its decoders */
 } cip_env;
 
 /* `limits`, `from` may be NULL; `pool` is borrowed. ARG when limits->size is 0 or too large. */

@@ -20,6 +20,7 @@
 #include "base/env.h"
 #include "base/num.h"
 #include "base/sized.h"
+#include "base/spares.h"
 #include "base/stop.h"
 #include "base/strmap.h"
 #include "base/undo.h"
@@ -681,6 +682,8 @@ static void what_was_overwritten_is_put_back(void **state)
     assert_int_equal(u.n, 0);
     for (int i = 0; i < 2; i++) /* more than a call alone keeps */
         assert_int_equal(cip_undo_keep(&u, much, sizeof much, NULL), CIP_OK);
+    set(&u, &x, 9);
+    assert_int_equal(u.n, 0); /* nor anything after that */
     assert_false(cip_undo_call(&u));
     cip_undo_next(&u);
     assert_int_equal(mem.used, 0);
@@ -688,6 +691,39 @@ static void what_was_overwritten_is_put_back(void **state)
     set(&u, &x, 8);
     cip_undo_end(&u);
     assert_int_equal(mem.used, 0);
+    set(NULL, &x, 9); /* no log */
+}
+
+static int ended;
+
+static void end_spare(void *x)
+{
+    *(int *)x = 0;
+    ended++;
+}
+
+static void spares_are_given_again_and_ended_once(void **state)
+{
+    (void)state;
+    int x[CIP_SPARES + 2] = { 0 };
+    cip_spares s = { 0 };
+    assert_null(cip_spares_take(&s));
+    assert_null(cip_spares_take(NULL));
+    for (int i = 0; i < CIP_SPARES + 1; i++) {
+        x[i] = i + 1;
+        cip_spares_give(&s, &x[i], end_spare);
+    }
+    assert_int_equal(ended, 1); /* there was no room for the last one */
+    assert_int_equal(x[CIP_SPARES], 0);
+    int *one = cip_spares_take(&s);
+    assert_ptr_equal(one, &x[0]);
+    cip_spares_give(&s, one, end_spare);
+    x[CIP_SPARES + 1] = 1;
+    cip_spares_give(NULL, &x[CIP_SPARES + 1], end_spare);
+    assert_int_equal(ended, 2);
+    cip_spares_clear(&s);
+    assert_int_equal(ended, 2 + CIP_SPARES);
+    assert_null(cip_spares_take(&s));
 }
 
 int main(void)
@@ -718,6 +754,7 @@ int main(void)
         cmocka_unit_test(a_report_that_says_all_once_drops_repetitions),
         cmocka_unit_test(bytes_that_differ_are_found_in_runs),
         cmocka_unit_test(what_was_overwritten_is_put_back),
+        cmocka_unit_test(spares_are_given_again_and_ended_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,12 +8,14 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "base/spares.h"
 
 /* What a codec may need to know beyond its bytes. Zero where unknown. */
 typedef struct cip_codec_env {
     cip_mem *mem;  /* working memory */
     uint8_t *room; /* room_len bytes of it that are at hand; may be NULL */
     size_t room_len;
+    cip_spares *zstd;     /* decoders of libzstd that are at hand; may be NULL */
     uint64_t typesize;    /* bytes of an element of the array (a super-chunk's typesize) */
     int32_t ndim;         /* of the grid */
     const int64_t *chunk; /* shape of a stored chunk */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The streams of a chunk through their codec. What a library needs to work is made once for all
- * streams; libdeflate and libzstd take their memory from the C library (12 and 160 KiB). */
+ * streams, that of libzstd for all chunks of a file; libdeflate and libzstd take their memory
+ * from the C library (12 and 160 KiB). */
 #include "codec/blosc/blosc_decode.h"
 
 #include <string.h>
@@ -20,11 +21,6 @@
 #if CIP_WITH_SNAPPY
 #include <snappy-c.h>
 #endif
-
-static cip_status no_memory(cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for a codec");
-}
 
 static cip_status bad_stream(const cip_blosc_lib *lib, size_t n, cip_err *err)
 {
@@ -107,9 +103,7 @@ static cip_status zstd_stream(const cip_blosc_lib *lib, cip_bytes src, uint8_t *
 
 static cip_status zstd_open(cip_blosc_lib *lib, cip_err *err)
 {
-    lib->ctx = ZSTD_createDCtx();
-    if (lib->ctx == NULL)
-        return no_memory(err);
+    CIP_TRY(cip_zstd_decoder(lib->env, &lib->ctx, err));
     if (lib->dict.len == 0)
         return CIP_OK;
     lib->prepared_dict = ZSTD_createDDict(lib->dict.ptr, lib->dict.len);
@@ -187,7 +181,8 @@ cip_status cip_blosc_lib_open(cip_blosc_lib *lib, const cip_codec_env *env, cons
 #if CIP_WITH_ZLIB
     if (h->compcode == CIP_BLOSC_ZLIB) {
         lib->ctx = libdeflate_alloc_decompressor();
-        st = lib->ctx != NULL ? CIP_OK : no_memory(err);
+        if (lib->ctx == NULL)
+            st = cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for a codec");
     }
 #endif
 #if CIP_WITH_ZSTD
@@ -208,7 +203,7 @@ void cip_blosc_lib_close(cip_blosc_lib *lib)
 #if CIP_WITH_ZSTD
     if (lib->compcode == CIP_BLOSC_ZSTD) {
         ZSTD_freeDDict(lib->prepared_dict);
-        ZSTD_freeDCtx(lib->ctx);
+        cip_zstd_decoder_end(lib->env, lib->ctx);
     }
 #endif
     lib->ctx = lib->prepared_dict = NULL;

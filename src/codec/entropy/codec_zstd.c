@@ -121,15 +121,33 @@ static const cip_stream_codec zstd_stream = { .begin = zstd_begin,
                                               .step = zstd_step,
                                               .finish = zstd_finish };
 
+cip_status cip_zstd_decoder(const cip_codec_env *env, void **out, cip_err *err)
+{
+    *out = cip_spares_take(env->zstd);
+    if (*out == NULL)
+        *out = ZSTD_createDCtx();
+    return *out != NULL ? CIP_OK : no_memory(err);
+}
+
+static void end_decoder(void *ctx)
+{
+    ZSTD_freeDCtx(ctx);
+}
+
+void cip_zstd_decoder_end(const cip_codec_env *env, void *ctx)
+{
+    if (ctx != NULL)
+        cip_spares_give(env->zstd, ctx, end_decoder);
+}
+
 static cip_status zstd_decode(const void *args, const cip_codec_env *env, cip_bytes src,
                               uint8_t *dst, size_t dst_len, cip_err *err)
 {
     (void)args;
-    ZSTD_DCtx *ctx = ZSTD_createDCtx();
-    if (ctx == NULL)
-        return no_memory(err);
+    void *ctx;
+    CIP_TRY(cip_zstd_decoder(env, &ctx, err));
     size_t n = ZSTD_decompressDCtx(ctx, dst, dst_len, src.ptr, src.len);
-    ZSTD_freeDCtx(ctx);
+    cip_zstd_decoder_end(env, ctx);
     if (n == dst_len)
         return CIP_OK;
     /* libzstd says the same of truncated and of damaged data: its stream tells them apart. */

@@ -19,6 +19,10 @@ const char *cip_bzip2_version(void);
 const char *cip_lz4_version(void);
 const char *cip_zstd_version(void);
 
+/* One of libzstd's decoders, a ZSTD_DCtx, for one thread: of env's spare ones, or a new one. */
+cip_status cip_zstd_decoder(const cip_codec_env *env, void **out, cip_err *err);
+void cip_zstd_decoder_end(const cip_codec_env *env, void *ctx); /* NULL is fine */
+
 /* The functions of a codec that was left out: all fail with UNSUPPORTED, bound gives 0. */
 cip_status cip_absent_decode(const void *args, const cip_codec_env *env, cip_bytes src,
                              uint8_t *dst, size_t dst_len, cip_err *err);

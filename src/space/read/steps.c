@@ -17,6 +17,7 @@ cip_codec_env cip_rd_codec_env(const cip_rd *rd, const cip_space *s)
 {
     cip_codec_env env = s->codec_env;
     env.mem = &rd->env->mem;
+    env.zstd = &rd->env->zstd;
     return env;
 }
 
