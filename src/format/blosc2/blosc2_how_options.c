@@ -7,7 +7,7 @@
 
 const cip_format_option cip_b2_options[] = {
     { "chunks", "A,B,...: shape of the chunks (default: about 4 MiB)" },
-    { "blocks", "A,B,...: shape of the blocks in a chunk (default: about 128 KiB)" },
+    { "blocks", "A,B,...: shape of the blocks in a chunk (default: about 64 KiB)" },
     { "filter", "shuffle (default), bitshuffle, bytedelta, delta, trunc_prec:BITS, int_trunc:BITS, "
                 "ndcell:SIDE, ndmean:SIDE or none; several: delta+shuffle, or shuffle,delta for "
                 "any order that works" },

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Shapes of chunks and blocks where none are given. Both are boxes about as long along each axis,
- * so that a window costs the same whichever way it lies: a box grows by doubling its shortest side
- * (of equal ones the last, along which elements lie next to each other) until it has its size; of a
- * block the last side comes first up to a run of bytes that is worth a copy. Then sides are made
- * shorter where as many boxes cover the array as before, which leaves little padding at its edges.
- * Nothing depends on the machine. */
+ * Shapes of chunks and blocks where none are given. Both are boxes that grow by doubling their
+ * shortest side (of equal ones the last) until they have their size. Chunks are about as long along
+ * each axis. Of a block the last side, along which elements lie next to each other, becomes
+ * longer than the others (64 times with two axes, 8 with three, 4 with four): whole rows are read
+ * as often as windows, and each of their blocks is decoded for one run of elements. Then sides are
+ * made shorter where as many boxes cover the array as before, which leaves little padding at its
+ * edges. Nothing depends on the machine. */
 #include <string.h>
 
 #include "base/num.h"
 #include "format/blosc2/blosc2_write.h"
 
 enum {
-    BLOCK_SIZE = 128 << 10, /* bytes: a block and its filtered copy stay in a core's own cache */
-    CHUNK_SIZE = 4 << 20,   /* a few of them for each thread are little memory */
-    RUN_SIZE = 128          /* bytes of a block that lie in a row */
+    BLOCK_SIZE = 64 << 10, /* bytes; twice as much with one axis, where no row has many of them */
+    CHUNK_SIZE = 4 << 20,  /* a few of them for each thread are little memory */
+    LOG2_LONGER = 6        /* of a block's last side against one other */
 };
 
 typedef struct box {
     int32_t ndim;
     const int64_t *unit;            /* sides are multiples of it: blocks of a chunk; NULL: 1 */
     int64_t least;                  /* units; a limit is no less */
+    int32_t shift;                  /* the last side counts as 2^shift times shorter */
     int64_t limit[CIP_B2_MAX_NDIM]; /* units */
     int64_t side[CIP_B2_MAX_NDIM];  /* units */
 } box;
@@ -30,7 +32,8 @@ static int32_t shortest(const box *b)
     int32_t found = -1;
     int64_t length = 0;
     for (int32_t k = 0; k < b->ndim; k++) {
-        const int64_t own = b->side[k] * (b->unit != NULL ? b->unit[k] : 1);
+        const int64_t len = b->side[k] * (b->unit != NULL ? b->unit[k] : 1);
+        const int64_t own = k == b->ndim - 1 ? len >> b->shift : len;
         if (b->side[k] < b->limit[k] && (found < 0 || own <= length)) {
             found = k;
             length = own;
@@ -78,15 +81,13 @@ void cip_b2_choose_shapes(cip_b2_nd *nd, uint64_t item, int64_t least)
         /* Blocks within chunks, or within the array; along an axis of length 0 it may still grow.
          */
         box b = { .ndim = nd->ndim, .least = chunks ? 1 : least };
+        b.shift = LOG2_LONGER / (nd->ndim > 1 ? nd->ndim - 1 : 1);
         for (int32_t k = 0; k < nd->ndim; k++) {
             const int64_t of = chunks ? nd->chunk[k] : nd->shape[k];
             b.limit[k] = of <= 0 ? INT32_MAX : of < b.least ? b.least : of;
             b.side[k] = 1;
         }
-        int64_t *last = &b.side[nd->ndim - 1];
-        while ((uint64_t)*last * item < RUN_SIZE && *last < b.limit[nd->ndim - 1])
-            *last *= 2;
-        grow(&b, BLOCK_SIZE / item);
+        grow(&b, (nd->ndim > 1 ? BLOCK_SIZE : 2 * BLOCK_SIZE) / item);
         memcpy(nd->block, b.side, sizeof b.side);
     }
     if (!chunks)
