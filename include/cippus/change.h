@@ -114,9 +114,10 @@ typedef struct cip_array_options {
  *
  * A new file can be read and changed before its commit like an existing one (cip_change_array,
  * cip_change_write, cip_change_remove, ...). From the first such call on it takes what an existing
- * file of its format takes. UNSUPPORTED while an array is filled by boxes, and if the format writes
- * to the caller's store as data come (RawArray, npy). NOT_FOUND in a format without a tree of
- * arrays before one is put. */
+ * file of its format takes. UNSUPPORTED if the format writes to the caller's store as data come
+ * (RawArray, npy), and while an array is filled by boxes that has a mask or a view, is external or
+ * streamed, or comes into a folder (BLZ, bcolz). NOT_FOUND in a format without a tree of arrays
+ * before one is put. */
 typedef struct cip_change cip_change;
 /** An array that is filled by boxes. Borrowed from its change. */
 typedef struct cip_slab cip_slab;
@@ -261,9 +262,11 @@ CIP_API cip_status cip_change_put_array(cip_change *c, const char *path, const c
  * once. UNSUPPORTED if the format has no views, and in an existing file. */
 CIP_API cip_status cip_change_put_view(cip_change *c, const char *path, const char *of,
                                        const char *selection, cip_err *err);
-/** Declares an array that is filled by boxes before the commit; other elements are zeros. The slab
- * belongs to the change. In an existing file the array gets its path at the plan or the commit.
- */
+/** Declares an array that is filled by boxes before the commit; other elements are zeros then. The
+ * slab belongs to the change. Until the commit, cip_change_array and cip_change_file show the array
+ * with the elements written so far (not those of a folder): reading others is UNSUPPORTED and names
+ * the first one, and nothing but boxes changes it. In an existing file the array gets its place in
+ * the tree at the plan or the commit. */
 CIP_API cip_status cip_change_declare(cip_change *c, const char *path, const cip_dtype *dtype,
                                       int ndim, const int64_t *shape, const cip_array_options *opts,
                                       cip_slab **slab, cip_err *err);
@@ -283,8 +286,9 @@ typedef struct cip_box {
 
 /** Writes a box: elements packed in C order, nbytes in all, the caller's again when this returns.
  * Any number of threads may write disjoint boxes of one slab. RANGE if the box is not inside the
- * array, or nbytes is not what it needs. If elements are written twice, the last ones count; ARG
- * for those of a chunk that is stored already, in a format that stores chunks as they come. */
+ * array, or nbytes is not what it needs. If elements are written twice, the last ones count.
+ * They can be read (see cip_change_declare) when this has returned. If another thread sets a mark
+ * meanwhile, the box may count as before it. ARG once the commit has begun. */
 CIP_API cip_status cip_slab_write(cip_slab *slab, const cip_box *box, const void *data,
                                   size_t nbytes, cip_err *err);
 
@@ -363,7 +367,7 @@ CIP_API const cip_file *cip_change_base(cip_change *c);
  * cip_change_set_node refuse it (UNSUPPORTED). Arrays that cip_change_array does not know before
  * the commit, also those inside values that were set, are listed with that state (cip_array_state).
  * If the tree describes arrays, they have no dtype and shape. NULL with UNSUPPORTED if an array
- * came that cannot be read yet (by boxes, or a column). NULL with ARG after cip_change_defrag and
+ * came that cannot be read yet (a column). NULL with ARG after cip_change_defrag and
  * cip_change_plan. */
 CIP_API const cip_file *cip_change_file(cip_change *c, cip_err *err);
 /** The range of one axis that a selection takes of the array as it is by then, for
@@ -386,12 +390,11 @@ CIP_API cip_status cip_change_forget_failure(cip_change *c, cip_err *err);
  * each step of a step may have its own. They cost something in proportion to what is changed while
  * there is one. Those of a change end with cip_change_defrag, cip_change_plan and the commit. */
 CIP_API cip_status cip_change_mark(cip_change *c, uint64_t *mark, cip_err *err);
-/** Takes back everything since the mark: values, nodes, arrays, elements, rows, shapes and columns.
- * The change is as it was then: a commit writes the same bytes as without the calls that were taken
- * back. Calls that failed since, halfway or not, no longer count, and slabs declared since are
- * gone. The mark stays, later ones are dropped. `mark` 0 is the last one. ARG if the mark was
- * dropped, or there is none. UNSUPPORTED, with nothing taken back, if boxes were written since into
- * a slab that was declared before. */
+/** Takes back everything since the mark: values, nodes, arrays, elements, boxes of slabs, rows,
+ * shapes and columns. The change is as it was then: a commit writes the same bytes as without the
+ * calls that were taken back. Calls that failed since, halfway or not, no longer count, and slabs
+ * declared since are gone. The mark stays, later ones are dropped. `mark` 0 is the last one. ARG if
+ * the mark was dropped, or there is none. */
 CIP_API cip_status cip_change_undo(cip_change *c, uint64_t mark, cip_err *err);
 /** Drops the mark (0: the last one) and later ones. All changes since stay. ARG as above. */
 CIP_API cip_status cip_change_release(cip_change *c, uint64_t mark, cip_err *err);

@@ -31,6 +31,7 @@ typedef struct cip_new_array {
     const cip_array *array;
     const cip_read_args *args; /* of the array; or NULL */
     cip_slab **slab;
+    struct cip_entry *had; /* OF_BOXES: whose slab it is, and what waits of it; NULL: a new one */
 } cip_new_array;
 
 /* What the caller gave a pointer to: where it is NULL, what is in err is likely why. */

@@ -317,6 +317,7 @@ void cip_edit_abort(cip_edit *e)
         e->ops->clear(e->state);
     cip_file_close(e->seen.file);
     cip_edit_chunks_end(e, NULL);
+    cip_edit_slabs_drop(e, NULL);
     cip_edit_added_end(e);
     cip_revision_clear(&e->rev);
     cip_commit_end(e->commit);
@@ -367,6 +368,7 @@ cip_status cip_edit_forget(cip_edit *e, cip_err *err)
 {
     CIP_TRY(cip_edit_there(e, err));
     err = cip_err_enter(err);
+    cip_edit_slabs_failure(e, NULL);
     CIP_TRY(expect_whole(e, err));
     CIP_TRY(cip_edit_added_forget(e, err));
     e->st = CIP_OK;
@@ -438,6 +440,7 @@ static cip_status finish(cip_edit *e, cip_err *err)
         return CIP_OK;
     e->halfway = true; /* half of it is not to be committed */
     cip_edit_marks_end(e);
+    CIP_TRY(cip_edit_slabs_fill(e, err));
     CIP_TRY(cip_edit_complete_slabs(e, err));
     if (e->o.history != NULL) {
         e->packed = false;

@@ -143,22 +143,6 @@ void cip_edit_added_drop(cip_edit *e, struct cip_addition *was)
     }
 }
 
-size_t cip_edit_added_count(const cip_edit *e)
-{
-    return !has_own_state(e) && e->added != NULL ? e->added->writer->nentry : SIZE_MAX;
-}
-
-uint64_t cip_edit_added_boxes(const struct cip_addition *added, size_t most)
-{
-    uint64_t n = 0;
-    for (const struct cip_addition *x = added; x != NULL; x = x->next) {
-        const cip_entry *entry = x->writer->first;
-        for (size_t i = 0; entry != NULL && i < most; i++, entry = entry->next)
-            n += atomic_load(&entry->slab.nbox);
-    }
-    return n;
-}
-
 /* An array that could not be added leaves nothing of its writer; and nothing among the others,
  * where they share one: what the update's state had of it is put back. Nor does it in the tree,
  * unless memory was too little to go back. */
@@ -188,10 +172,12 @@ static cip_status put(cip_edit *e, const cip_new_array *a, cip_err *err)
     cip_status st = begin(e, a, &to, err);
     if (st == CIP_OK)
         st = cip_writer_put(to.x->writer, &to.as, err);
-    if (st == CIP_OK && a->from == CIP_NEW_OF_BOXES)
+    if (st == CIP_OK && a->from == CIP_NEW_OF_BOXES) {
         to.x->coming.replace = false; /* it comes at the end, when something else may be there */
-    else if (st == CIP_OK)
+        st = cip_edit_slab_add(e, *a->slab, to.x->place, err);
+    } else if (st == CIP_OK) {
         st = complete(e, to.x, err);
+    }
     return ended(e, &to, st);
 }
 
@@ -236,7 +222,7 @@ const cip_array *cip_edit_added_array(const cip_edit *e, const cip_edit_place *a
     const struct cip_addition *x = e->added;
     while (x != NULL && (x->coming.array == NULL || x->place != at->path))
         x = x->next;
-    return x != NULL ? x->coming.array : NULL;
+    return x != NULL ? x->coming.array : cip_edit_slab_array(e, at->path);
 }
 
 const cip_array *cip_edit_added_of(const cip_edit *e, const cip_array *a)
@@ -244,7 +230,7 @@ const cip_array *cip_edit_added_of(const cip_edit *e, const cip_array *a)
     const struct cip_addition *x = e->added;
     while (x != NULL && (x->coming.array == NULL || x->coming.array->path != a->path))
         x = x->next;
-    return x != NULL ? x->coming.array : NULL;
+    return x != NULL ? x->coming.array : cip_edit_slab_array(e, a->path);
 }
 
 void cip_edit_added_end(cip_edit *e)

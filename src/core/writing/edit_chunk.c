@@ -99,6 +99,7 @@ static cip_status write_chunk(cip_edit *e, const char *path, uint64_t i, bool st
     if (path == NULL || (bytes.ptr == NULL && bytes.len != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and bytes, found NULL");
     CIP_TRY(cip_edit_base(e, path, NULL, &a, err));
+    CIP_TRY(cip_edit_no_slab(e, a, err));
     return cip_fail_in(err, put(e, a, i, stored, bytes, err), "%s", a->path);
 }
 

@@ -362,6 +362,11 @@ static cip_status write_array(cip_edit *e, const char *path, const char *selecti
     return st;
 }
 
+cip_status cip_edit_write_whole(cip_edit *e, const cip_array *from, cip_err *err)
+{
+    return write_array(e, NULL, NULL, from, err);
+}
+
 static cip_status write(cip_edit *e, const char *path, const char *selection,
                         const cip_elements *from, cip_err *err)
 {
@@ -409,6 +414,7 @@ cip_status cip_edit_find(cip_edit *e, const char *path, const char **field, cons
 {
     const cip_array *a;
     CIP_TRY(cip_edit_base(e, path, field, &a, err));
+    CIP_TRY(cip_edit_no_slab(e, a, err));
     *out = cip_edit_now(e, a);
     return cip_array_state(*out, err);
 }

@@ -106,6 +106,12 @@ static cip_status new_array(cip_edit *e, const char *path, cip_array **out, cip_
                : cip_strmap_put(&f->by_path, key, f->layout->narray - 1, NULL, err);
 }
 
+/* Which the tree does not have yet. */
+static bool is_slab(const cip_edit *e, const cip_array *a)
+{
+    return cip_edit_no_slab(e, a, NULL) != CIP_OK;
+}
+
 /* Lists the array that is at `path` by now; `was` as the file has it, NULL: it came. Where the tree
  * describes arrays, list_unknown() has those that are elsewhere, or unknown, by then. */
 static cip_status list(cip_edit *e, const cip_node *root, const char *path, const cip_array *was,
@@ -116,7 +122,8 @@ static cip_status list(cip_edit *e, const cip_node *root, const char *path, cons
     cip_array *a;
     const cip_status st = cip_edit_array(e, path, &now, &why);
     const cip_node *node = path[0] != '\0' ? cip_tree_get(root, path, NULL) : root;
-    const bool is = is_array(e, node), refused = st == CIP_ERR_UNSUPPORTED;
+    const bool is = is_array(e, node) || (st == CIP_OK && is_slab(e, now));
+    const bool refused = st == CIP_ERR_UNSUPPORTED;
     if (st == CIP_ERR_NOT_FOUND || (st == CIP_OK && now->was != was) ||
         (e->ops->is_array != NULL && (st == CIP_OK ? !is : refused && (is || was != NULL))))
         return CIP_OK;

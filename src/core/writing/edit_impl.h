@@ -50,6 +50,15 @@ typedef struct cip_edit_looked {
     cip_array seen;
 } cip_edit_looked;
 
+/* An array that is filled by boxes, as it can be read until it is the file's. */
+typedef struct cip_edit_slab {
+    struct cip_edit_slab *next; /* the one declared before it */
+    cip_slab *slab;
+    const char *place;   /* its path, in one spelling: that of the array */
+    const cip_array *of; /* the file's array that it fills; NULL: it comes */
+    cip_array array;     /* with a layout of its own */
+} cip_edit_slab;
+
 /* Where the update was when it was marked, but for what e->undo keeps. */
 typedef struct cip_edit_mark_of {
     struct cip_edit_mark_of *next; /* the one before it */
@@ -59,8 +68,7 @@ typedef struct cip_edit_mark_of {
     cip_edit_place *places;
     struct cip_addition *added;
     cip_edit_chunks *chunks;
-    size_t narray; /* cip_edit_added_count */
-    uint64_t nbox; /* boxes written so far */
+    cip_edit_slab *slabs;
     cip_status st;
     cip_err why;
 } cip_edit_mark_of;
@@ -85,6 +93,7 @@ struct cip_edit {
     cip_edit_placed *placed;
     struct cip_edit_records *records; /* arrays whose columns changed */
     struct cip_addition *added;       /* arrays that come, last one first */
+    cip_edit_slab *slabs;             /* those of them that are filled by boxes */
     cip_edit_place *places;           /* where something came or went, last one first */
     cip_edit_looked *looked;
     struct { /* what cip_change_file gave last, and at which call */
@@ -180,6 +189,8 @@ cip_status cip_edit_commit(cip_edit **edit, cip_err *err);
 /* NULL is fine. */
 void cip_edit_abort(cip_edit *e);
 
+/* All elements of the only array. */
+cip_status cip_edit_write_whole(cip_edit *e, const cip_array *from, cip_err *err);
 /* UNSUPPORTED when the file was opened from something that cannot be changed. */
 cip_status cip_edit_may_begin(const cip_file *file, cip_err *err);
 /* An update of the open file. `same`: it must not have changed since (BUSY). */
@@ -272,11 +283,6 @@ cip_out *cip_edit_out(cip_edit *e);
 cip_status cip_edit_added_forget(cip_edit *e, cip_err *err);
 /* Those behind `was` (NULL: all) are as if they had not come. */
 void cip_edit_added_drop(cip_edit *e, struct cip_addition *was);
-/* How many arrays have come by the writer that they share; SIZE_MAX: each has its own, or none
- * came. */
-size_t cip_edit_added_count(const cip_edit *e);
-/* Boxes written so far of the first `most` arrays of `added` and those before it. */
-uint64_t cip_edit_added_boxes(const struct cip_addition *added, size_t most);
 /* Those that were filled by boxes are done. */
 cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
 /* Frees what brought them, behind the format's own end. */
@@ -286,6 +292,28 @@ void cip_edit_added_end(cip_edit *e);
 const cip_array *cip_edit_added_array(const cip_edit *e, const cip_edit_place *at);
 /* The array that came, of one that cip_edit_now gave; NULL: it did not come. */
 const cip_array *cip_edit_added_of(const cip_edit *e, const cip_array *a);
+
+/* --- edit_slab.c: arrays that are being filled by boxes */
+
+/* The slab's array comes to `place`, and boxes that are written since a mark can be taken back. */
+cip_status cip_edit_slab_add(cip_edit *e, cip_slab *slab, const char *place, cip_err *err);
+/* The slab fills the only array of the file, of its dtype and shape, when the update ends. */
+cip_status cip_edit_slab_over(cip_edit *e, cip_slab *slab, cip_err *err);
+/* What is read in place of an array of the file: itself, or the slab that fills it. */
+const cip_array *cip_edit_slab_of(const cip_edit *e, const cip_array *a);
+/* What a box of such a one that failed left: it is the update's. */
+cip_status cip_edit_slabs_failure(cip_edit *e, cip_err *err);
+/* Those that fill one do so. */
+cip_status cip_edit_slabs_fill(cip_edit *e, cip_err *err);
+/* Those behind `to` (NULL: all) are no arrays any more. Before what has the slabs ends. */
+void cip_edit_slabs_drop(cip_edit *e, cip_edit_slab *to);
+/* A mark is set, or there is none any more. */
+cip_status cip_edit_slabs_mark(cip_edit *e, cip_err *err);
+void cip_edit_slabs_unmark(cip_edit *e);
+/* The array of the slab that was declared at that very place (its pointer); NULL: there is none. */
+const cip_array *cip_edit_slab_array(const cip_edit *e, const char *place);
+/* UNSUPPORTED where the array is one of them: nothing but boxes can change it. */
+cip_status cip_edit_no_slab(const cip_edit *e, const cip_array *a, cip_err *err);
 
 /* Whether `path` is that place or lies below it, both in one spelling. */
 bool cip_path_within(const char *path, const char *place);

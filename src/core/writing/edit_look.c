@@ -274,7 +274,11 @@ cip_status cip_edit_base(cip_edit *e, const char *path, const char **field, cons
         return CIP_OK;
     *out =
         field != NULL ? cip_find_field(e->file, path, field, &why) : cip_find(e->file, path, &why);
-    return *out != NULL ? still(e, path, *out, err) : not_found(e, path, &why, err);
+    if (*out == NULL)
+        return not_found(e, path, &why, err);
+    CIP_TRY(still(e, path, *out, err));
+    *out = cip_edit_slab_of(e, *out);
+    return CIP_OK;
 }
 
 /* A place of its own for what is seen of it, so that others that are looked at leave it alone. */
@@ -304,7 +308,7 @@ static cip_status find(cip_edit *e, const char *path, const char **field, const 
                         a->path);
     CIP_TRY(place_for(e, a, &x, err));
     x->seen = *cip_edit_now(e, a);
-    x->seen.was = cip_edit_added_of(e, a) == NULL ? a : NULL;
+    x->seen.was = cip_edit_added_of(e, a) == NULL ? a : a->was;
     *out = &x->seen;
     return CIP_OK;
 }

@@ -23,6 +23,8 @@ static void drop_since(cip_edit *e, const cip_edit_mark_of *m, bool itself)
         cip_mem_put(&e->file->env.mem, x);
     }
     e->undo.mark = e->mark != NULL ? e->mark->number : 0;
+    if (e->mark == NULL)
+        cip_edit_slabs_unmark(e);
 }
 
 void cip_edit_marks_end(cip_edit *e)
@@ -42,13 +44,14 @@ static cip_status set_mark(cip_edit *e, cip_err *err)
                              .places = e->places,
                              .added = e->added,
                              .chunks = e->chunks,
-                             .narray = cip_edit_added_count(e),
+                             .slabs = e->slabs,
                              .st = e->st,
                              .why = e->why };
-    m->nbox = cip_edit_added_boxes(m->added, m->narray);
     e->mark = m;
     e->undo.mark = m->number;
-    const cip_status st = e->ops->mark != NULL ? e->ops->mark(e->state, &m->format, err) : CIP_OK;
+    cip_status st = e->ops->mark != NULL ? e->ops->mark(e->state, &m->format, err) : CIP_OK;
+    if (st == CIP_OK)
+        st = cip_edit_slabs_mark(e, err);
     if (st == CIP_OK) {
         m->undo = e->undo.n;
         e->nmark++;
@@ -83,16 +86,13 @@ static cip_status undo(cip_edit *e, uint64_t number, cip_err *err)
 {
     cip_edit_mark_of *m;
     CIP_TRY(expect_mark(e, number, &m, err));
-    if (cip_edit_added_boxes(m->added, m->narray) != m->nbox)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "boxes were written since the mark into an array that was declared before "
-                        "it: they cannot be taken back");
     if (m->format != NULL)
         CIP_TRY(e->ops->go_back(e->state, m->format, err));
     cip_undo_to(&e->undo, m->undo);
     cip_undo_again(&e->undo, m->before);
     e->records = NULL; /* they show columns as they were */
     cip_edit_chunks_end(e, m->chunks);
+    cip_edit_slabs_drop(e, m->slabs);
     cip_edit_added_drop(e, m->added);
     e->places = m->places;
     e->st = m->st;

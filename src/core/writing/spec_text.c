@@ -26,15 +26,11 @@ static cip_status keep(cip_arena *a, const char **text, cip_err *err)
     return *text == NULL ? CIP_OK : cip_arena_copy(a, *text, strlen(*text), (char **)text, err);
 }
 
-cip_status cip_spec_keep_texts(cip_arena *a, cip_change_options *o, cip_err *err)
+static cip_status keep_list(cip_arena *a, const char *const **list, cip_err *err)
 {
-    const char *const *given = o->format_options;
+    const char *const *given = *list;
     const char **copy;
     size_t n = 0;
-    CIP_TRY(keep(a, &o->codec, err));
-    CIP_TRY(keep(a, &o->checksum, err));
-    CIP_TRY(keep(a, &o->byteorder, err));
-    CIP_TRY(keep(a, &o->history, err));
     while (given != NULL && given[n] != NULL)
         n++;
     CIP_TRY(CIP_ARENA_NEW(a, &copy, n + 1, err));
@@ -42,8 +38,24 @@ cip_status cip_spec_keep_texts(cip_arena *a, cip_change_options *o, cip_err *err
         copy[i] = given[i];
         CIP_TRY(keep(a, &copy[i], err));
     }
-    o->format_options = copy;
+    *list = copy;
     return CIP_OK;
+}
+
+cip_status cip_spec_keep_texts(cip_arena *a, cip_change_options *o, cip_err *err)
+{
+    CIP_TRY(keep(a, &o->codec, err));
+    CIP_TRY(keep(a, &o->checksum, err));
+    CIP_TRY(keep(a, &o->byteorder, err));
+    CIP_TRY(keep(a, &o->history, err));
+    return keep_list(a, &o->format_options, err);
+}
+
+cip_status cip_spec_keep_array_texts(cip_arena *a, cip_array_options *o, cip_err *err)
+{
+    CIP_TRY(keep(a, &o->codec, err));
+    CIP_TRY(keep(a, &o->storage, err));
+    return keep_list(a, &o->format_options, err);
 }
 
 cip_status cip_spec_codec(const char *text, cip_arena *a, cip_spec *spec, cip_err *err)

@@ -394,7 +394,8 @@ static void what_cannot_be_is_refused(void **state)
     edit_expect(scratch_path(&s, "r.asdf"), "s", "1 2 3\n4 5 6\n7 8 9\n10 11 12\n");
 
     OK(cip_create(scratch_path(&s, "s.asdf"), NULL, &c, err));
-    OK(cip_change_declare(c, "s", cip_dtype_of(CIP_I16), 2, four, NULL, &slab, err));
+    OK(cip_change_declare(c, "s", cip_dtype_of(CIP_I16), 2, four,
+                          CIP_ARRAY_OPTIONS(.storage = "external"), &slab, err));
     FAILS(CIP_ERR_UNSUPPORTED, "'s' is being filled by boxes", cip_change_array(c, "s", &a, err));
     OK(cip_slab_write(slab, CIP_BOX({ 0, 0 }, { 4, 3 }), twelve, sizeof twelve, err));
     FAILS(CIP_ERR_UNSUPPORTED, "'s' is being filled by boxes", cip_change_remove(c, "s", err));

@@ -18,15 +18,16 @@
 /* What a box that failed, in any thread, left; it becomes the writer's. */
 static void take_slab_failure(cip_writer *w)
 {
-    pthread_mutex_lock(&w->store_lock);
-    if (w->slab_st != CIP_OK && (w->st == CIP_OK || (w->slab_torn && !w->torn))) {
-        w->st = w->slab_st;
-        w->why = w->slab_why;
+    for (cip_entry *e = w->nslab != 0 ? w->first : NULL; e != NULL; e = e->next) {
+        cip_err why = CIP_ERR_INIT;
+        bool torn = false;
+        const cip_status st = e->slab != NULL ? cip_slab_failure(e->slab, &torn, &why) : CIP_OK;
+        if (st != CIP_OK && (w->st == CIP_OK || (torn && !w->torn))) {
+            w->st = st;
+            w->why = why;
+        }
+        w->torn = w->torn || torn;
     }
-    w->torn = w->torn || w->slab_torn;
-    w->slab_st = CIP_OK;
-    w->slab_torn = false;
-    pthread_mutex_unlock(&w->store_lock);
 }
 
 static cip_writer_mark mark_of(const cip_writer *w)
@@ -71,8 +72,8 @@ static void go_back(cip_writer *w, const cip_writer_mark *m)
 {
     for (cip_entry *e = *m->last; e != NULL; e = e->next) {
         w->torn = w->torn || (e->given && w->coming == NULL);
-        cip_io_close(e->temporary);
-        cip_boxes_free(e->boxes);
+        w->nslab -= e->slab != NULL;
+        cip_writer_drop_entry(e);
     }
     *m->last = NULL;
     w->last = m->last;
@@ -445,6 +446,8 @@ cip_source cip_writer_waited(const cip_entry *e)
     cip_source from = {
         .dtype = e->spec.dtype, .io = e->temporary, .value = e->value, .unset = e->unset
     };
+    if (e->value != NULL)
+        from.io = NULL; /* of a slab, which goes on */
     cip_shape_nelem(e->spec.ndim, e->spec.shape, &from.nelem);
     return from;
 }
@@ -452,7 +455,7 @@ cip_source cip_writer_waited(const cip_entry *e)
 static cip_status give_waiting(cip_writer *w, bool streamed, cip_err *err)
 {
     for (cip_entry *e = w->first; e != NULL; e = e->next) {
-        if (e->boxes != NULL && !streamed)
+        if (!streamed)
             CIP_TRY(cip_writer_end_slab(w, e, err));
         if (e->given || (e->spec.where == CIP_WHERE_STREAMED) != streamed)
             continue;
@@ -470,8 +473,10 @@ static cip_status all_at_once(cip_writer *w, cip_err *err)
     size_t i = 0;
     CIP_TRY(CIP_ARENA_NEW(&w->arena, &form, w->nentry, err));
     CIP_TRY(CIP_ARENA_NEW(&w->arena, &array, w->nentry, err));
-    for (cip_entry *e = w->first; e != NULL; e = e->next)
+    for (cip_entry *e = w->first; e != NULL; e = e->next) {
+        CIP_TRY(cip_writer_end_slab(w, e, err));
         array[i++] = e->spec;
+    }
     w->spec.array = array;
     w->spec.narray = w->nentry;
     w->spec.tree = w->tree.root;
@@ -508,12 +513,8 @@ static cip_status complete(cip_writer *w, cip_revision *r, cip_err *err)
 static cip_status may_draft(const cip_writer *w, cip_err *err)
 {
     CIP_TRY(cip_output_reopen(w->file, NULL, NULL, NULL, err));
-    for (const cip_entry *e = w->first; e != NULL; e = e->next)
-        if (e->filled)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "'%.100s' is being filled by boxes: nothing can be read or changed "
-                            "until the commit",
-                            e->spec.path);
+    for (const cip_entry *e = w->nslab != 0 ? w->first : NULL; e != NULL; e = e->next)
+        CIP_TRY(cip_writer_may_move(w, e, err));
     return (w->format->store->caps & CIP_STORE_TREE) != 0 || w->narray != 0 /* else it is no file */
                ? CIP_OK
                : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array has been added yet");
@@ -531,17 +532,24 @@ static cip_status open_draft(cip_writer *w, const cip_patch *patch, cip_err *err
     o.limits = &w->env.limits;
     o.allocator = &w->env.mem.from;
     o.codecs = codecs;
-    return cip_edit_draft(w->file, &o, &w->draft, err);
+    CIP_TRY(cip_edit_draft(w->file, &o, &w->draft, err));
+    return cip_writer_move_on(w, err);
 }
 
 static cip_status make_draft(cip_writer *w, cip_err *err)
 {
     cip_revision r = { .patch = { .arena = { .mem = &w->env.mem } } };
-    cip_status st = complete(w, &r, err);
+    cip_status st = cip_writer_leave_out(w, err);
+    if (st == CIP_OK)
+        st = complete(w, &r, err);
     if (st == CIP_OK)
         st = open_draft(w, &r.patch, err);
     cip_revision_clear(&r);
     w->torn = st != CIP_OK;
+    if (st != CIP_OK) {
+        cip_edit_abort(w->draft);
+        w->draft = NULL;
+    }
     return st;
 }
 
@@ -614,10 +622,12 @@ void cip_writer_abort(cip_writer *w)
     cip_edit_abort(w->draft);
     if (w->begun && w->format->store->clear != NULL)
         w->format->store->clear(w->engine.state);
-    for (cip_entry *e = w->first; e != NULL; e = e->next) {
-        cip_boxes_free(e->boxes);
-        cip_io_close(e->temporary);
-    }
+    for (cip_entry *e = w->first; e != NULL; e = e->next)
+        cip_writer_drop_entry(e);
+    for (cip_entry *e = w->moved; e != NULL; e = e->next)
+        cip_writer_drop_entry(e);
+    for (cip_slab *s = w->slabs; s != NULL; s = s->next)
+        cip_slab_clear(s);
     cip_revision_clear(&w->rev);
     cip_output_end(w->file);
     cip_target_close(&w->target);

@@ -4,24 +4,15 @@
 #ifndef CIP_CORE_WRITER_H
 #define CIP_CORE_WRITER_H
 
-#include <stdatomic.h>
-
 #include "base/undo.h"
 #include "core/writing/change.h"
 #include "core/writing/engine.h"
 #include "core/writing/given.h"
 #include "core/writing/output.h"
-#include "io/temporary.h"
-#include "space/make/boxes.h"
+#include "core/writing/slab.h"
 #include "tree/edit.h"
 
 typedef struct cip_entry cip_entry;
-
-struct cip_slab {
-    cip_writer *w;
-    cip_entry *entry;
-    _Atomic uint64_t nbox; /* boxes that were written, or begun */
-};
 
 /* An array of the output, or a mask. */
 struct cip_entry {
@@ -31,12 +22,11 @@ struct cip_entry {
     cip_io *temporary;    /* its data, where they wait; or NULL */
     const uint8_t *value; /* the one that all its elements are; or NULL */
     bool unset;           /* ... as nobody has set them */
-    cip_boxes *boxes;     /* of a slab whose chunks are stored as they come; or NULL */
-    bool filled;          /* by boxes, until the commit */
+    cip_slab *slab;       /* by which it is filled until the commit; or NULL */
     bool given;
     size_t index;        /* in the store */
-    cip_array_form form; /* of such a slab */
-    cip_slab slab;
+    cip_array_form form; /* of a slab whose chunks are stored as they come */
+    cip_writer *writer;
 };
 
 /* What a call that adds an array began with. */
@@ -60,6 +50,9 @@ struct cip_writer {
     cip_build tree;
     cip_entry *first, **last;
     size_t nentry, narray; /* narray: without masks */
+    size_t nslab;          /* entries that are filled by one */
+    cip_slab *slabs;       /* that were declared in it, the last one first */
+    cip_entry *moved;      /* whose arrays go on in the draft, the first one first */
     cip_writer_mark mark;  /* of the call under way */
     char *path;            /* NULL: it is no file of a folder */
     cip_target target;     /* the caller's, or none */
@@ -77,10 +70,6 @@ struct cip_writer {
     cip_status st; /* of the first call that failed and was not forgotten: no commit then */
     cip_err why;
     pthread_mutex_t store_lock; /* of engine: slabs store from any thread; a leaf */
-    /* Of slabs, from any thread, under store_lock: */
-    bool slab_torn; /* a box failed halfway */
-    cip_status slab_st;
-    cip_err slab_why;
 };
 
 /* Whether arrays have names, and with them places in a tree. */
@@ -94,8 +83,8 @@ static inline bool cip_writer_has_names(const cip_writer *w)
  * without it. What it gave lives as long as it does. The options are whole and tell the format. */
 cip_status cip_writer_into(cip_coming *coming, const cip_change_options *o, cip_writer **writer,
                            cip_err *err);
-/* All that was put so far is written, and becomes the draft: arrays that are filled by boxes must
- * not be among it, and a format of one array must have it. `changes`: the call would have changed
+/* All that was put so far is written, and becomes the draft, in which arrays that are filled by
+ * boxes go on; a format of one array must have it. `changes`: the call would have changed
  * something, so the commit fails where this does. */
 cip_status cip_writer_draft(cip_writer *w, bool changes, cip_edit **draft, cip_err *err);
 /* For a writer of all that comes: what `undo` puts back is without what comes from here on. */
@@ -148,8 +137,16 @@ cip_status cip_writer_room(cip_writer *w, cip_entry *e, cip_err *err);
 cip_status cip_writer_keep(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err);
 /* The next array of the store, and how it is stored. */
 cip_status cip_writer_name(cip_writer *w, cip_entry *e, cip_array_form *form, cip_err *err);
-/* What is left of a slab that was given. */
+/* Its boxes are in their places; what is left of one that was given is stored. */
 cip_status cip_writer_end_slab(cip_writer *w, cip_entry *e, cip_err *err);
+/* UNSUPPORTED where the entry is filled by boxes and cannot be an update's until it is whole. */
+cip_status cip_writer_may_move(const cip_writer *w, const cip_entry *e, cip_err *err);
+/* Before what was put is written: slabs are left out, or, in a format of one array, zeros. */
+cip_status cip_writer_leave_out(cip_writer *w, cip_err *err);
+/* Behind that: they go on in the draft. */
+cip_status cip_writer_move_on(cip_writer *w, cip_err *err);
+/* An entry goes: its slab, if it is still the entry's, takes no more boxes. */
+void cip_writer_drop_entry(cip_entry *e);
 /* What an entry's data are when they waited. */
 cip_source cip_writer_waited(const cip_entry *e);
 /* An entry and its data (NULL: its temporary file, or none for a view) to the store. */

@@ -114,8 +114,7 @@ static cip_status new_entry(cip_writer *w, cip_entry **e, cip_err *err)
 {
     CIP_TRY(CIP_ARENA_NEW(&w->arena, e, 1, err));
     (*e)->spec.of = (*e)->spec.mask = -1;
-    (*e)->slab.w = w;
-    (*e)->slab.entry = *e;
+    (*e)->writer = w;
     return CIP_OK;
 }
 

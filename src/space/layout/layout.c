@@ -105,6 +105,17 @@ done:
     return st;
 }
 
+cip_status cip_layout_read_exactly(cip_layout *layout, cip_err *err)
+{
+    cip_tuning *t;
+    CIP_TRY(CIP_ARENA_NEW(&layout->arena, &t, 1, err));
+    *t = *layout->tuning;
+    t->gap = 0;
+    t->near = 1; /* of spans that are shorter, which there are none */
+    layout->tuning = t;
+    return CIP_OK;
+}
+
 /* Children may be deeper than the stack likes, were it not for the bound on how deep externals go.
  */
 void cip_layout_free(cip_layout *l)

@@ -340,6 +340,8 @@ cip_status cip_layout_new(cip_env *env, cip_io *io, cip_layout **out, cip_err *e
 /* A layout for another file seen from this one: shares env and cache; freed with the parent. */
 cip_status cip_layout_new_child(cip_layout *parent, cip_io *io, cip_layout **out, cip_err *err);
 void cip_layout_free(cip_layout *layout);
+/* Reads ask its io for no byte but those that are wanted, as others may be refused. */
+cip_status cip_layout_read_exactly(cip_layout *layout, cip_err *err);
 /* How many external files deep: 0 for the file itself. */
 int cip_layout_depth(const cip_layout *layout);
 /* Whether the file can honestly stand for so many decoded bytes: 2^17 for each of its own, which no

@@ -10,7 +10,7 @@
 
 enum { CIP_TUNE_RUNS_MAX = 512 }; /* the largest `runs` */
 
-/* Bytes unless said otherwise; none is 0. */
+/* Bytes unless said otherwise; none but `gap` is 0. */
 typedef struct cip_tuning {
     /* spans of files and memory */
     size_t large;     /* a span worth sharing out */
