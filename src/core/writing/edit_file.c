@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A file as an update has made it so far: its tree, and its arrays, those that were there by the
- * paths that they have by now, then those that came, then what else the tree describes. It is put
+ * paths that they have by now, those that came, and what else the tree describes. It is put
  * together again when it is asked for after a change. */
 #include <string.h>
 
@@ -215,6 +215,53 @@ static cip_status list_rest(cip_edit *e, const cip_node *root, cip_err *err)
     return u.st == CIP_OK ? st : cip_err_give(err, &u.why, u.st);
 }
 
+/* The arrays that the tree has, in its order. */
+typedef struct order {
+    cip_edit *e;
+    cip_array **at;
+    size_t n;
+    bool *met; /* of each array of the layout */
+} order;
+
+static int meet(void *user, const cip_visit *v)
+{
+    order *o = user;
+    const cip_file *f = o->e->seen.file;
+    const cip_bytes key = { (const uint8_t *)v->path, strlen(v->path) };
+    const size_t i = cip_strmap_get(&f->by_path, key);
+    bool within;
+    o->e->ops->is_array(v->node, &within);
+    if (i != SIZE_MAX && !o->met[i]) {
+        o->met[i] = true;
+        o->at[o->n++] = f->layout->array[i];
+    }
+    return within ? 0 : 1;
+}
+
+/* As the file lists them after the commit: in the order of the tree, then others. */
+static cip_status sort(cip_edit *e, const cip_node *root, cip_err *err)
+{
+    cip_layout *l = e->seen.file->layout;
+    cip_mem *mem = &e->file->env.mem;
+    order o = { .e = e };
+    if (e->ops->is_array == NULL || root == NULL)
+        return CIP_OK;
+    cip_status st = CIP_NEW(mem, &o.at, l->narray, err);
+    if (st == CIP_OK)
+        st = CIP_NEW(mem, &o.met, l->narray, err);
+    if (st == CIP_OK)
+        st = cip_tree_walk(root, &e->file->env, meet, &o, err);
+    for (size_t i = 0; st == CIP_OK && i < l->narray; i++)
+        if (!o.met[i])
+            o.at[o.n++] = l->array[i];
+    if (st == CIP_OK && o.n != 0)
+        memcpy(l->array, o.at, o.n * sizeof *o.at);
+    cip_strmap_clear(&e->seen.file->by_path);
+    cip_mem_put(mem, o.met);
+    cip_mem_put(mem, o.at);
+    return st;
+}
+
 static cip_status make(cip_edit *e, cip_err *err)
 {
     const cip_layout *old = e->file->layout;
@@ -232,6 +279,8 @@ static cip_status make(cip_edit *e, cip_err *err)
     cip_arena_clear(&d.mem);
     if (st == CIP_OK)
         st = list_rest(e, root, err);
+    if (st == CIP_OK)
+        st = sort(e, root, err);
     return st == CIP_OK ? cip_file_index_arrays(f, err) : st;
 }
 
