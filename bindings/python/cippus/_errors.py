@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
+from . import _cippus
 from ._words import meant
 
 # How C programs spell what Python has a keyword or a function for; of what Python has nothing the advice is left out.
@@ -56,19 +57,13 @@ class Error(Exception):
 class OutOfMemoryError(Error, MemoryError):
     """There is not enough memory."""
 
-    status = "out of memory"
-
 
 class ReadError(Error, OSError):
     """The system failed to read or write."""
 
-    status = "i/o error"
-
 
 class NotFoundError(Error, LookupError):
     """There is no such file, or nothing at this path in it."""
-
-    status = "not found"
 
 
 class FileMissingError(NotFoundError, FileNotFoundError):
@@ -92,85 +87,57 @@ class PathMissingError(NotFoundError, KeyError):
 class FormatError(Error, ValueError):
     """The file has none of the known formats."""
 
-    status = "unknown format"
-
 
 class UnsupportedError(Error, NotImplementedError):
     """The file may be good, but the format or this build cannot do it."""
-
-    status = "unsupported"
 
 
 class CorruptError(Error, ValueError):
     """The file is damaged: it contradicts itself or its format."""
 
-    status = "corrupt"
-
 
 class TruncatedError(Error, EOFError):
     """The file is damaged: it ends too early."""
-
-    status = "truncated"
 
 
 class ChecksumError(Error, ValueError):
     """Data do not match the checksum that is stored with them."""
 
-    status = "checksum mismatch"
-
 
 class LimitError(Error, RuntimeError):
     """More data than a limit allows."""
-
-    status = "limit reached"
 
 
 class RangeError(Error, IndexError):
     """An index or a value is out of range."""
 
-    status = "out of range"
-
 
 class WrongTypeError(Error, TypeError):
     """A value has another type than is needed."""
-
-    status = "wrong type"
 
 
 class ArgumentError(Error, ValueError):
     """The call is wrong: an argument makes no sense."""
 
-    status = "wrong argument"
-
 
 class ReadOnlyError(Error, PermissionError):
     """The file or its format cannot be written."""
-
-    status = "read-only"
 
 
 class BusyError(Error, BlockingIOError):
     """Another program or thread uses the file; try again later."""
 
-    status = "busy"
-
 
 class CancelledError(Error, RuntimeError):
     """A callback stopped the call."""
-
-    status = "cancelled"
 
 
 class ExistsError(Error, FileExistsError):
     """The file exists already; `overwrite=True` replaces it."""
 
-    status = "exists"
-
 
 class StaleError(Error, OSError):
     """Another program replaced or removed the file since it was opened. Nothing was written; open it again, or call `refresh()`."""
-
-    status = "stale"
 
 
 BY_STATUS: dict[int, type[Error]] = {
@@ -192,6 +159,8 @@ BY_STATUS: dict[int, type[Error]] = {
     16: ExistsError,
     17: StaleError,
 }
+for _number, _kind in BY_STATUS.items():
+    _kind.status = _cippus.status_name(_number)
 
 
 def _again(kind: type[Error], text: str, part: str, offset: Optional[int], path: Any) -> Error:

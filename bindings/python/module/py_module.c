@@ -135,6 +135,14 @@ static PyObject *module_formats(PyObject *module, PyObject *unused)
     return list;
 }
 
+/* A cip_status in words: the command prints the same. */
+static PyObject *module_status_name(PyObject *module, PyObject *status)
+{
+    (void)module;
+    const long n = PyLong_AsLong(status);
+    return PyErr_Occurred() ? NULL : PyUnicode_FromString(cip_status_name((cip_status)n));
+}
+
 static PyObject *module_codecs(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -257,6 +265,7 @@ static PyMethodDef methods[] = {
     { "open", module_open, METH_VARARGS, NULL },
     { "formats", module_formats, METH_NOARGS, NULL },
     { "codecs", module_codecs, METH_NOARGS, NULL },
+    { "status_name", module_status_name, METH_O, NULL },
     { "create", WITH_KEYWORDS(cippy_create), METH_VARARGS | METH_KEYWORDS, NULL },
     { "edit", cippy_edit, METH_O, NULL },
     { "publish", cippy_publish, METH_VARARGS, NULL },

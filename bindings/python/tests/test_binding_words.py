@@ -103,3 +103,12 @@ def test_numpy_is_the_only_heavy_import():
 def test_sources_are_those_of_python_3_10():
     for path in SOURCES:
         compile(ast.parse(path.read_text(), feature_version=(3, 10)), str(path), "exec")
+
+
+def test_errors_have_the_words_of_the_command():
+    guide = (pathlib.Path(__file__).resolve().parents[3] / "docs/guide/errors.md").read_text()
+    rows = re.findall(r"^\| \[([a-z/ -]+)\]\(.*?\) \| \d \| `(\w+)` \|", guide, re.MULTILINE)
+    assert len(rows) > 14 and ("input/output error", "ReadError") in rows and ("checksum error", "ChecksumError") in rows
+    for words, name in rows:
+        assert getattr(cippus, name).status == words
+    assert cippus.PathMissingError.status == cippus.FileMissingError.status == "not found" and cippus.Error.status == "error"
