@@ -131,22 +131,6 @@ class EditableFile(File):
     def _pending(self) -> bool:
         return self._change is not None
 
-    def _paths(self, apart: bool) -> list[str]:
-        found = super()._paths(apart)
-        if self._change is None:
-            return found
-        has = self._change.has
-        now = dict.fromkeys(path for path in found if has(path))
-        now.update(dict.fromkeys(path for path in self._came if has(path) and not (apart and self._in_tree(path))))
-        return list(now)
-
-    def _in_tree(self, path: str) -> bool:
-        root = self.tree
-        try:
-            return isinstance(root, (Map, Seq)) and root._step(path) is not None
-        except Error:  # it cannot be looked at before the commit
-            return True
-
     def _array(self, path: str) -> Array:
         if not self._pending:
             return super()._array(path)

@@ -627,38 +627,6 @@ static PyObject *change_commit(PyObject *self, PyObject *unused)
     return cippy_change_end(c, status, &err);
 }
 
-/* Whether there is an array by now which cannot be looked at before the commit: the table, or
- * records, whose columns changed, or one that the tree has. */
-static bool is_unseen(cippy_change *c, const char *path)
-{
-    const cip_node *root;
-    if (*path == '\0')
-        return true;
-    if (cip_change_tree(c->change, &root, NULL) != CIP_OK)
-        return false;
-    return cippy_tag_is_of_array(cip_node_tag(cip_tree_get(root, path, NULL)));
-}
-
-/* has(path): whether there is an array by now. */
-static PyObject *change_has(PyObject *self, PyObject *args)
-{
-    cippy_change *c = (cippy_change *)self;
-    const char *path;
-    const cip_array *a;
-    cip_err err = CIP_ERR_INIT;
-    if (!PyArg_ParseTuple(args, "s", &path) || !begin_edit(c))
-        return NULL;
-    const cip_status status = cip_change_array(c->change, path, &a, &err);
-    const bool none =
-        status == CIP_ERR_NOT_FOUND || status == CIP_ERR_ARG || status == CIP_ERR_TYPE;
-    const bool moved = status == CIP_ERR_UNSUPPORTED, there = moved && is_unseen(c, path);
-    PyObject *done = cippy_change_end(c, none || moved ? CIP_OK : status, &err);
-    if (done == NULL)
-        return NULL;
-    Py_DECREF(done);
-    return PyBool_FromLong(status == CIP_OK || there);
-}
-
 static PyObject *change_abort(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -714,7 +682,6 @@ static PyMethodDef methods[] = {
     { "declare", cippy_declare, METH_VARARGS, NULL },
     { "read", change_read, METH_VARARGS, NULL },
     { "resize", change_resize, METH_VARARGS, NULL },
-    { "has", change_has, METH_VARARGS, NULL },
     { "mark", change_mark, METH_NOARGS, NULL },
     { "undo", change_undo, METH_O, NULL },
     { "release", change_release, METH_O, NULL },

@@ -280,25 +280,52 @@ static PyObject *file_tree(PyObject *self, PyObject *unused)
     return tree;
 }
 
-/* The paths of all arrays, or only of those that no node of the tree describes. */
-static PyObject *file_paths(PyObject *self, PyObject *args)
+/* Whether the array is none that the tree of the file has at its path. */
+static bool is_apart(const cip_file *file, const cip_array *a)
 {
-    cippy_file *f = (cippy_file *)self;
-    int apart;
-    bool nothing;
-    if (!PyArg_ParseTuple(args, "p", &apart) || !cippy_enter_file(f, &nothing))
-        return NULL;
+    const char *path = cip_array_path(a);
+    return cip_array_node(a) == NULL &&
+           (*path == '\0' || cip_tree_get(cip_file_tree(file), path, NULL) == NULL);
+}
+
+static PyObject *list_paths(const cip_file *file, bool apart)
+{
     PyObject *list = PyList_New(0);
-    const size_t n = nothing ? 0 : cip_file_narray(f->file);
-    for (size_t i = 0; list != NULL && i < n; i++) {
-        const cip_array *a = cip_file_array(f->file, i);
-        if (apart && cip_array_node(a) != NULL)
+    for (size_t i = 0; list != NULL && i < cip_file_narray(file); i++) {
+        const cip_array *a = cip_file_array(file, i);
+        if (apart && !is_apart(file, a))
             continue;
         const char *text = cip_array_path(a);
         PyObject *path = cippy_text(text, strlen(text));
         if (path == NULL || PyList_Append(list, path) != 0)
             Py_CLEAR(list);
         Py_XDECREF(path);
+    }
+    return list;
+}
+
+/* The paths of all arrays, or only of those that no node of the tree describes. Where the change so
+ * far cannot be shown (columns came or went) those of the table that it changes. */
+static PyObject *file_paths(PyObject *self, PyObject *args)
+{
+    cippy_file *f = (cippy_file *)self;
+    cippy_change *c;
+    cip_err err = CIP_ERR_INIT;
+    PyObject *list = NULL;
+    int apart;
+    bool nothing;
+    if (!PyArg_ParseTuple(args, "p", &apart) || !cippy_enter_file(f, &nothing))
+        return NULL;
+    if (nothing) {
+        list = PyList_New(0);
+    } else if (cippy_look_begin(f, &c)) {
+        const bool changed = c != NULL && f->tree_changed;
+        const cip_file *now = changed ? cip_change_file(c->change, &err) : f->file;
+        if (now == NULL && err.code == CIP_ERR_UNSUPPORTED)
+            now = f->file;
+        list = now != NULL ? list_paths(now, apart != 0)
+                           : cippy_file_fail(f, (cip_status)err.code, &err);
+        cippy_look_end(c);
     }
     cippy_leave(f);
     return list;

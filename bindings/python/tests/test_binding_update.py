@@ -226,12 +226,12 @@ def test_what_was_moved_is_listed_and_read_by_its_new_path(tmp_path):
         assert f.array.path == "deep/b" and f.array[...].tolist() == f["deep"]["b"][...].tolist() == X.tolist()
         f["g/x"] = np.arange(2)
         f.move("g", "h")
-        assert list(f.arrays) == ["deep/b", "h/x"] and f["h/x"][...].tolist() == [0, 1]
+        assert list(f.arrays) == ["h/x", "deep/b"] and f["h/x"][...].tolist() == [0, 1]
         f["l"] = [np.arange(2), 5, np.arange(3)]
         del f["l/0"]
         assert "l/0" not in f.arrays
         f.commit()
-        assert set(f.arrays) == {"h/x", "l/1", "deep/b"}
+        assert [path for path in f.arrays if path != "l/1"] == ["h/x", "deep/b"] and "l/1" in f.arrays  # in the same order
 
 
 def test_attributes_are_read_as_they_were_changed(tmp_path):
