@@ -268,8 +268,8 @@ class EditableFile(File):
         storage: Optional[str] = None,
         options: Optional[Mapping[str, Any]] = None,
     ) -> Slab:
-        """Add an array that is filled later, part by part, and never has to be in memory as a whole. It is there after the commit;
-        a new file cannot be read or changed before, once it has such an array. Keywords: see put()."""
+        """Add an array that is filled later, part by part, and never has to be in memory as a whole. Before the commit
+        `f[path]` reads what was filled so far, and refuses (UnsupportedError) what was not. Keywords: see put()."""
         dtype = packed(np.dtype(dtype))
         lengths = _lengths(shape)
         chunk = chunks_of(chunks, len(lengths))

@@ -92,10 +92,13 @@ typedef struct cippy_change {
     atomic_uint changers; /* those who wait for a look to end, to change something */
     unsigned long looker; /* the thread that looks into the update (it has `used`), and how often */
     unsigned depth;
-    bool reading;            /* elements: what looks into the update meanwhile would disturb that */
-    atomic_uint writing;     /* slabs that are being written, by any threads */
-    atomic_bool part_failed; /* of a slab: there is no commit then */
-    atomic_bool ending;      /* no slab may be written any more */
+    bool declared; /* an array that is filled by parts: a draft has it beside the file's own */
+    bool reading;  /* elements: what looks into the update meanwhile would disturb that */
+    atomic_uint writing;          /* slabs that are being written, by any threads */
+    _Atomic uint64_t marks;       /* the number of the last mark */
+    _Atomic uint64_t part_failed; /* of a slab: 1 + that number then; 0: none. There is no commit,
+                                     unless a mark before it is gone back to */
+    atomic_bool ending;           /* no slab may be written any more */
     PyObject *path;
 } cippy_change;
 

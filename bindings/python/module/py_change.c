@@ -89,7 +89,7 @@ static bool make_draft(cippy_change *c)
     c->looker = c->calls.thread;
     c->depth = 1;
     CIPPY_BEGIN_STOPPABLE(&c->calls) status = cip_change_tree(c->change, &root, &err);
-    CIPPY_END_STOPPABLE if (status == CIP_OK) c->file->tree_changed = false;
+    CIPPY_END_STOPPABLE if (status == CIP_OK) c->file->tree_changed = c->declared;
     c->depth = 0;
     PyObject *done = cippy_change_end(c, status, &err);
     Py_XDECREF(done);
@@ -164,7 +164,7 @@ static bool begin_edit(cippy_change *c)
  * whose exception may have been another thread's: zeros are not to look like its elements. */
 void cippy_change_forget(cippy_change *c)
 {
-    if (atomic_load(&c->part_failed))
+    if (c->part_failed != 0)
         return;
     if (c->change != NULL)
         cip_change_forget_failure(c->change, NULL);
@@ -310,7 +310,10 @@ static PyObject *change_mark(PyObject *self, PyObject *unused)
     uint64_t mark = 0;
     if (!begin_edit(c))
         return NULL;
-    PyObject *none = cippy_change_end(c, cip_change_mark(c->change, &mark, &err), &err);
+    const cip_status status = cip_change_mark(c->change, &mark, &err);
+    if (status == CIP_OK)
+        c->marks = mark;
+    PyObject *none = cippy_change_end(c, status, &err);
     if (none == NULL)
         return NULL;
     Py_DECREF(none);
@@ -325,7 +328,10 @@ static PyObject *change_undo(PyObject *self, PyObject *arg)
     if (PyErr_Occurred() || !begin_edit(c))
         return NULL;
     note_change(c, true);
-    return cippy_change_end(c, cip_change_undo(c->change, mark, &err), &err);
+    const cip_status status = cip_change_undo(c->change, mark, &err);
+    if (status == CIP_OK && c->part_failed > mark)
+        c->part_failed = 0;
+    return cippy_change_end(c, status, &err);
 }
 
 static PyObject *change_release(PyObject *self, PyObject *arg)

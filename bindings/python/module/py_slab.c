@@ -52,6 +52,7 @@ PyObject *cippy_declare(PyObject *self, PyObject *args)
         c->file->tree_changed = true;
         Py_BEGIN_ALLOW_THREADS status = declare_now(c, path, dtype, ndim, shape, &o, &slab, &err);
         Py_END_ALLOW_THREADS if (status == CIP_OK) made = slab_new(c, slab, ndim);
+        c->declared = c->declared || status == CIP_OK;
         PyObject *done = cippy_change_end(c, status, &err);
         Py_XDECREF(done);
     }
@@ -93,8 +94,9 @@ static PyObject *slab_write(PyObject *self, PyObject *args)
         CIPPY_BEGIN_STOPPABLE(&calls)
         status = cip_slab_write(s->slab, &box, bytes, (size_t)data.len, &err);
         CIPPY_END_STOPPABLE atomic_fetch_sub(&s->change->writing, 1);
+        uint64_t none = 0;
         if (status != CIP_OK)
-            atomic_store(&s->change->part_failed, true);
+            atomic_compare_exchange_strong(&s->change->part_failed, &none, s->change->marks + 1);
         if (!cippy_calls_raised(&calls))
             done = status == CIP_OK
                        ? Py_NewRef(Py_None)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrays that are declared and filled part by part, and arrays of other files as values."""
+import contextlib
+import io
+import re
 import threading
 
 import numpy as np
@@ -136,6 +139,79 @@ def test_declared_in_an_update(tmp_path):
         with pytest.raises(ValueError, match="closed"):
             slab[2:] = 6
         assert f["b"][...].tolist() == [5, 5, 0, 0]
+
+
+def test_a_failed_part_of_a_step_goes_with_it(tmp_path):
+    with cippus.create(tmp_path / "x.asdf") as w:
+        w["a"] = np.arange(3)
+    with cippus.open(tmp_path / "x.asdf", "r+") as f:
+        slab = f.declare("b", 4, "i8")
+        with pytest.raises(cippus.RangeError), f.step():
+            slab[:2] = 5
+            slab._slab.write((0,), (9,), bytes(72))
+        with pytest.raises(cippus.NotFoundError):
+            f._begin().remove("nothing")
+        slab[3] = 1
+        f.commit()
+        assert f["b"][...].tolist() == [0, 0, 0, 1]
+        slab = f.declare("c", 4, "i8")
+        with pytest.raises(cippus.RangeError):
+            slab._slab.write((0,), (9,), bytes(72))
+        with f.step():
+            slab[:] = 1
+        with pytest.raises(cippus.RangeError):  # it was before the step
+            f.commit()
+
+
+@pytest.mark.parametrize("extension", ["asdf", "b2nd", "npy"])
+@settings(deadline=None, max_examples=40)
+@given(data=st.data())
+def test_parts_steps_and_reads_in_any_order(extension, data):
+    """Against a numpy array and what of it is there."""
+    shape = data.draw(st.tuples(st.integers(1, 7), st.integers(1, 7)))
+    if extension == "asdf":
+        with cippus.create(format="asdf") as w:
+            w["a"] = np.arange(3)
+        store = io.BytesIO(w.getvalue())
+        f, path = cippus.open(store, "r+"), "s"
+    else:
+        f, path = cippus.create(format={"b2nd": "blosc2"}.get(extension, extension)), ""
+    slab = f.declare("s", shape, "i4")
+    now, there = np.zeros(shape, "i4"), np.zeros(shape, bool)
+    part = st.builds(slice, st.none() | st.integers(-7, 7), st.none() | st.integers(-7, 7))
+    strided = st.builds(slice, st.none() | st.integers(-7, 7), st.none() | st.integers(-7, 7), st.sampled_from([None, 2, -1, 3]))
+    number = iter(range(1, 10000))
+
+    def play(depth):
+        for _ in range(data.draw(st.integers(0, 6))):
+            what = data.draw(st.sampled_from(["fill", "fill", "read", "read", "step"]))
+            if what == "fill":
+                key = data.draw(st.tuples(part, part))
+                slab[key] = now[key] = next(number)
+                there[key] = True
+            elif what == "read":
+                key = data.draw(st.tuples(strided, strided))
+                if there[key].all():
+                    np.testing.assert_array_equal(f[path][key] if path else f.array[key], now[key])
+                else:
+                    with pytest.raises(cippus.UnsupportedError, match="has not been written yet") as refused:
+                        (f[path] if path else f.array)[key]
+                    at = tuple(map(int, re.search(r"element \[(.*?)\]", str(refused.value))[1].split(", ")))
+                    assert not there[at]
+            elif depth < 3:
+                was = now.copy(), there.copy()
+                back = data.draw(st.booleans())
+                with contextlib.suppress(ZeroDivisionError), f.step():
+                    play(depth + 1)
+                    if back:
+                        1 / 0
+                if back:
+                    now[...], there[...] = was
+
+    play(0)
+    f.close()
+    with cippus.open(store.getvalue() if path else f.getvalue()) as done:
+        np.testing.assert_array_equal((done[path] if path else done.array)[...], now)
 
 
 # --- arrays of other files
