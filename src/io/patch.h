@@ -141,7 +141,8 @@ uint64_t cip_revision_placed_len(const cip_revision *r);
  * `known`: the file that the member must still be when the revision is committed (from
  * cip_io_open_member), or NULL. *as is r's, to be filled as the revision of a file.
  *
- * A new one of this name, which must be free then; empty until pieces are added to *as. */
+ * A new one of this name; empty until pieces are added to *as. The name must be free then, or given
+ * up by a member before this one; of one that was to go it takes the place. */
 cip_status cip_revision_make(cip_revision *r, const char *name, cip_revision **as, cip_err *err);
 /* The same of one piece; its bytes are copied, its io is borrowed. */
 cip_status cip_revision_create(cip_revision *r, const char *name, const cip_segment *data,
@@ -163,6 +164,8 @@ cip_status cip_revision_unlink(cip_revision *r, const char *name, cip_io *known,
 cip_status cip_revision_unlink_folder(cip_revision *r, const char *name, cip_err *err);
 /* Which of the members is the switch. ARG when it is none of them, or goes. */
 cip_status cip_revision_switch(cip_revision *r, const char *name, cip_err *err);
+/* Whether a member has the name, gets it or gives it up. */
+bool cip_revision_has(const cip_revision *r, const char *name);
 /* The k-th member in the order in which they change: as they were added, but the switch last. */
 const cip_revision_member *cip_revision_in_order(const cip_revision *r, size_t k);
 /* Whether a member that is renamed gives the name up. */

@@ -6,15 +6,26 @@
 
 #include "io/io_impl.h"
 
-/* What a name stands for: a member gives it up, so that another may take it; or it is taken. */
-enum { GIVEN_UP = 0, TAKEN = 1 };
+/* What a name stands for: a member gives it up, so that another may take it; or it is taken; or
+ * (from GONE on) its file, that of the member of this number, goes. */
+enum { GIVEN_UP = 0, TAKEN = 1, GONE = 2 };
+
+static size_t stands_for(const cip_revision *r, const char *name)
+{
+    return cip_strmap_get(&r->name, (cip_bytes){ (const uint8_t *)name, strlen(name) });
+}
+
+bool cip_revision_has(const cip_revision *r, const char *name)
+{
+    return stands_for(r, name) != SIZE_MAX;
+}
 
 static cip_status check_name(const cip_revision *r, const char *name, bool may_be_given_up,
                              cip_err *err)
 {
     if (!cip_member_name_is_plain(name))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "not a plain member name: '%.80s'", name);
-    size_t stands = cip_strmap_get(&r->name, (cip_bytes){ (const uint8_t *)name, strlen(name) });
+    const size_t stands = stands_for(r, name);
     if (stands == SIZE_MAX || (stands == GIVEN_UP && may_be_given_up))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the member '%.80s' twice", name);
@@ -35,9 +46,12 @@ static cip_status add(cip_revision *r, cip_member_change change, const char *nam
     struct stat st;
     char *copy;
     cip_revision_member m = { .change = change };
-    CIP_TRY(check_name(r, name, false, err));
+    CIP_TRY(check_name(r, name, change == CIP_MEMBER_MADE, err));
     CIP_TRY(CIP_ARENA_ROOM(&r->patch.arena, &r->member, r->nmember, &r->member_cap, err));
-    CIP_TRY(keep_name(r, name, change == CIP_MEMBER_RENAMED ? GIVEN_UP : TAKEN, &copy, err));
+    const size_t stands = change == CIP_MEMBER_RENAMED ? GIVEN_UP
+                          : change == CIP_MEMBER_GONE  ? GONE + r->nmember
+                                                       : TAKEN;
+    CIP_TRY(keep_name(r, name, stands, &copy, err));
     if (known != NULL && cip_io_stat(known, &st)) {
         m.device = (uint64_t)st.st_dev;
         m.inode = (uint64_t)st.st_ino;
@@ -54,8 +68,16 @@ static cip_status add_as(cip_revision *r, cip_member_change change, const char *
 {
     cip_revision_member *m;
     cip_revision *own;
+    char *copy;
+    const size_t stands = stands_for(r, name);
     CIP_TRY(CIP_ARENA_NEW(&r->patch.arena, &own, 1, err));
-    CIP_TRY(add(r, change, name, known, &m, err));
+    if (change == CIP_MEMBER_MADE && stands >= GONE && stands != SIZE_MAX) {
+        CIP_TRY(keep_name(r, name, TAKEN, &copy, err));
+        m = &r->member[stands - GONE];
+        m->change = CIP_MEMBER_REPLACED;
+    } else {
+        CIP_TRY(add(r, change, name, known, &m, err));
+    }
     *own = (cip_revision){ .patch = { .arena = { .mem = r->patch.arena.mem } },
                            .anew = change != CIP_MEMBER_PATCHED };
     m->as = *as = own;

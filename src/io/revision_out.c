@@ -13,6 +13,17 @@ static cip_status write_pieces(void *user, const void *p, size_t n, cip_err *err
     return cip_revision_range(m->of, m->waits, at, n, err);
 }
 
+static cip_status add_segment(void *user, const cip_segment *s, cip_err *err)
+{
+    return s->io != NULL ? cip_revision_range(user, s->io, s->off, s->len, err)
+                         : cip_revision_fill(user, (uint8_t)s->off, s->len, err);
+}
+
+static cip_status add_piece(void *user, const cip_segment *s, cip_err *err)
+{
+    return add_segment(((cip_revision_out *)user)->of, s, err);
+}
+
 static cip_status rewrite_pieces(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
 {
     const cip_revision_out *m = user;
@@ -20,6 +31,8 @@ static cip_status rewrite_pieces(void *user, uint64_t off, const void *p, size_t
     for (const cip_segment *s = m->of->segment; n != 0; s++) {
         const uint64_t skip = cip_min_u64(off, s->len);
         const size_t now = (size_t)cip_min_u64(n, s->len - skip);
+        if (now != 0 && s->io != m->waits)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, off, "expected bytes that can be changed");
         CIP_TRY(cip_temporary_write(m->waits, s->off + skip, from, now, err));
         off -= skip;
         from += now;
@@ -66,6 +79,7 @@ void cip_revision_out_begin(cip_revision_out *p, cip_io *temporary, cip_revision
 {
     *p = (cip_revision_out){ .out = { .write = write_pieces,
                                       .user = p,
+                                      .segment = add_piece,
                                       .rewrite = rewrite_pieces,
                                       .rewind = rewind_pieces,
                                       .move = move_pieces },
@@ -76,12 +90,6 @@ void cip_revision_out_begin(cip_revision_out *p, cip_io *temporary, cip_revision
 static cip_status add_bytes(void *user, const void *p, size_t n, cip_err *err)
 {
     return cip_revision_bytes(user, p, n, err);
-}
-
-static cip_status add_segment(void *user, const cip_segment *s, cip_err *err)
-{
-    return s->io != NULL ? cip_revision_range(user, s->io, s->off, s->len, err)
-                         : cip_revision_fill(user, (uint8_t)s->off, s->len, err);
 }
 
 cip_out cip_revision_tail(cip_revision *r)
