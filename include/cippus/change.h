@@ -217,7 +217,8 @@ CIP_API cip_status cip_change_remove(cip_change *c, const char *path, cip_err *e
  * ARG if there is one otherwise, if `to` is inside `from`, or for a part of an array's description.
  * UNSUPPORTED when an alias would come before its anchor. A `$ref` that leads nowhere then makes
  * the commit fail. A moved array can be changed by its new path in the same change, unless it moved
- * inside a list; a moved column of a table can not. */
+ * inside a list. Records in superchunks (BLZ) take another name for one of their fields, if no
+ * elements of fields that were there change (UNSUPPORTED). */
 CIP_API cip_status cip_change_move(cip_change *c, const char *from, const char *to, bool replace,
                                    cip_err *err);
 /** The whole text of the metadata tree with what was changed so far: *nbytes of it, borrowed until
@@ -237,10 +238,11 @@ CIP_API cip_status cip_change_set_text(cip_change *c, const char *text, size_t n
  * formats are npy, RawArray, Blosc2, bloscpack, and BLZ and bcolz without tables.
  *
  * In an existing file `path` must not exist yet, unless it is to be replaced
- * (cip_array_options.replace; in formats with a tree of arrays). Parents are made. Nothing else of
- * the file moves: the data come after the last block, or into new files of the folder. In a table
- * or in records of BLZ or bcolz the array is a column, with as many rows as the others, and takes
- * no further changes before the commit. ARG if `path` exists or is inside an array's description.
+ * (cip_array_options.replace). Parents are made. Nothing else of the file moves: the data come
+ * after the last block, or into new files of the folder. In a table or in records of BLZ or bcolz
+ * the array is a column, with as many rows as the others. One that replaces a column of a table has
+ * its place, others come last. The array can be read, changed, moved and removed before the commit,
+ * and put where another one was removed. ARG if `path` exists or is inside an array's description.
  * UNSUPPORTED in a format with one array, after a streamed block (freeze it first), in a file of
  * ASDF 0.1, for `external` storage, and for a column of another length. */
 CIP_API cip_status cip_change_put(cip_change *c, const char *path, const cip_dtype *dtype, int ndim,
@@ -345,12 +347,12 @@ CIP_API cip_status cip_change_defrag(cip_change *c, cip_finding_fn *fn, void *us
 /* --- the result so far */
 
 /** The array at `path` as the change so far has it, for cip_array_shape, cip_read_into and their
- * like; also one that was put, in formats whose tree describes arrays. Borrowed until the change
- * ends; it has to be asked for again after each call that changes something. NOT_FOUND if this
- * change removed or replaced it. UNSUPPORTED for arrays whose result is known only after the
- * commit. These are arrays that were moved inside a list, or away from `path`, and arrays whose
- * columns came or went. So are arrays shown by a `$ref`, if data changed or something came or went.
- * Nothing changes; a failure here does not count as a failed change. */
+ * like; also one that was put, and records with the columns that were put. Borrowed until the
+ * change ends; it has to be asked for again after each call that changes something. NOT_FOUND if
+ * this change removed or replaced it. UNSUPPORTED for arrays whose result is known only after the
+ * commit. These are arrays that were moved inside a list, or away from `path`. So are arrays shown
+ * by a `$ref`, if data changed or something came or went. Nothing changes; a failure here does not
+ * count as a failed change. */
 CIP_API cip_status cip_change_array(cip_change *c, const char *path, const cip_array **array,
                                     cip_err *err);
 /** The same for paths that may lead into records (as for cip_find_field): *field is what is left of
@@ -367,7 +369,7 @@ CIP_API const cip_file *cip_change_base(cip_change *c);
  * cip_change_set_node refuse it (UNSUPPORTED). Arrays that cip_change_array does not know before
  * the commit, also those inside values that were set, are listed with that state (cip_array_state).
  * If the tree describes arrays, they have no dtype and shape. NULL with UNSUPPORTED if an array
- * came that cannot be read yet (a column). NULL with ARG after cip_change_defrag and
+ * came that cannot be read yet (a column that boxes fill). NULL with ARG after cip_change_defrag and
  * cip_change_plan. */
 CIP_API const cip_file *cip_change_file(cip_change *c, cip_err *err);
 /** The range of one axis that a selection takes of the array as it is by then, for

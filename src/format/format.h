@@ -104,8 +104,11 @@ typedef struct cip_coming {
     bool replace; /* what is at the path goes; of one that comes later than it was asked for: false
                      by then */
     bool inlined; /* its data are to be in the tree */
-    const char *version;    /* set by `begin`: of the format, for what comes; or NULL */
-    const cip_array *array; /* set by `finish`: it, to be read until `clear` */
+    const char *version; /* set by `begin`: of the format, for what comes; or NULL */
+    /* Set by `finish`, until `clear`: what it can be read in, and it; NULL: it is no array by
+     * itself, but a part of the file's records (`records_now`). */
+    const cip_layout *seen;
+    const cip_array *array;
 } cip_coming;
 
 /* What a store begins with. What it makes lives in `arena` until the end. */
@@ -132,8 +135,8 @@ typedef struct cip_store_begin {
     cip_status (*path_now)(void *user, const cip_array *a, cip_arena *arena, const char **out,
                            cip_err *err);
     void *now_user; /* of both */
-    /* With CIP_STORE_ADDS and TREE, of what comes into a file: a state of its own, which gets one
-     * array and its mask as a new file does, and whose `finish` makes them the update's. What may
+    /* With CIP_STORE_ADDS, of what comes into a file: a state of its own, which gets one array (and
+     * with TREE its mask) as a new file does, and whose `finish` makes it the update's. What may
      * not come is refused here. */
     cip_coming *coming;
     cip_array_form *form; /* of new files, spec->narray of them, zeroed: how each array is stored */
@@ -181,9 +184,8 @@ typedef struct cip_array_store {
     /* Behind an array's last chunk. `again` is NULL, or the caller can give the data once more:
      * *again then says whether all its chunks are wanted again, from the first. */
     cip_status (*end)(void *w, size_t array, bool *again, cip_err *err);
-    /* With CIP_STORE_LATE and spec.late, and in updates with CIP_STORE_ADDS and no TREE: the next
-     * array, before its first chunk; fills *form (zeroed before). It lives as long as the writing.
-     */
+    /* With CIP_STORE_LATE and spec.late: the next array, before its first chunk; fills *form
+     * (zeroed before). It lives as long as the writing. */
     cip_status (*add)(void *w, const cip_spec_array *array, cip_array_form *form, cip_err *err);
     /* ... and the tree, before `finish`. With CIP_STORE_ONE_ARRAY: the array came before the tree
      * was whole, which is this one and not that of the spec. Its output can be moved; what it holds
@@ -215,6 +217,9 @@ typedef struct cip_array_store {
     cip_status (*set_text)(void *w, cip_bytes text, cip_err *err);
     /* An entry in the file's history that says what was done. */
     cip_status (*history)(void *w, const char *text, cip_err *err);
+    /* With CIP_STORE_ADDS of columns: the file's records `a` with the columns that came, went and
+     * moved so far, whose `was` is `a`; `a` itself where none did. Borrowed until the next one. */
+    cip_status (*records_now)(void *w, const cip_array *a, const cip_array **out, cip_err *err);
     /* How an array's elements change (`shape` of CIP_CHANGE_SHAPE and CIP_CHANGE_SPLICE: what it is
      * to become; else NULL). What cannot be changed is refused here. */
     cip_status (*form)(void *w, const cip_array *a, cip_change_kind kind, const int64_t *shape,
@@ -262,9 +267,8 @@ enum {
                                   a pipe gets it without */
     CIP_STORE_NAMES = 512, /* arrays have names, and of a tree it holds what `check` does not name;
                               not with LATE. TREE implies the names */
-    CIP_STORE_ADDS = 1024, /* to a file that is there arrays are added as to a new one: with TREE
-                              each by a state of its own (cip_coming); else all by the update's:
-                              `add`, then `store` and `end` with their numbers, from 0 on */
+    CIP_STORE_ADDS = 1024, /* to a file that is there arrays are added as to a new one, each by a
+                              state of its own (cip_coming) */
     CIP_STORE_UNWRITTEN = 2048 /* `unwritten` of arrays is kept, or its loss named by `check` */
 };
 

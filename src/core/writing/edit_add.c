@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Arrays that an update adds. Each is written like one of a new file, by the same writer and store:
- * of a folder into new files in it; else into the temporary file of the update, whose store names
- * in the tree what lies there. */
+ * Arrays that an update adds. Each is written like one of a new file, by a writer and a store of
+ * its own, into the temporary file of the update, whose store makes it a part of the file at the
+ * end. */
 #include "core/writing/edit_impl.h"
 
 #include <string.h>
@@ -9,10 +9,11 @@
 #include "base/sized.h"
 #include "core/writing/writer.h"
 #include "io/revision_out.h"
+#include "tree/value.h"
 
-#define NAME "array" /* of an array that has a writer of its own */
+#define NAME "array" /* that its writer knows it by */
 
-/* An array that comes, or all of them. */
+/* An array that comes. */
 struct cip_addition {
     struct cip_addition *next;
     cip_coming coming;
@@ -23,21 +24,11 @@ struct cip_addition {
 
 /* --- new files of a folder -------------------------------------------------------------------- */
 
-static void members_back(void *self, const void *kept, size_t n)
-{
-    cip_edit *e = self;
-    size_t had;
-    memcpy(&had, kept, n);
-    cip_revision_unmake(&e->rev, had);
-}
-
 static cip_status new_member(void *user, const char *name, cip_out **out, cip_err *err)
 {
     cip_edit *e = user;
     cip_revision *as;
     cip_revision_out *p;
-    const cip_bytes had = { (const uint8_t *)&e->rev.nmember, sizeof e->rev.nmember };
-    CIP_TRY(cip_undo_add(&e->undo, members_back, e, had, (cip_bytes){ NULL, 0 }, err));
     CIP_TRY(CIP_ARENA_NEW(&e->arena, &p, 1, err));
     CIP_TRY(cip_revision_make(&e->rev, name, &as, err));
     cip_revision_out_begin(p, e->temporary, as);
@@ -52,12 +43,6 @@ cip_out *cip_edit_out(cip_edit *e)
 }
 
 /* --- beginning -------------------------------------------------------------------------------- */
-
-/* Whether each comes by a state of its own, which knows it by no name; else all by the update's. */
-static bool has_own_state(const cip_edit *e)
-{
-    return (e->ops->caps & CIP_STORE_TREE) != 0;
-}
 
 static cip_status new_writer(cip_edit *e, struct cip_addition *x, cip_err *err)
 {
@@ -108,28 +93,25 @@ static cip_status begin(cip_edit *e, const cip_new_array *a, adding *to, cip_err
     CIP_TRY(cip_edit_check(e, (e->ops->caps & CIP_STORE_ADDS) != 0, "adding arrays", err));
     if (a->path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    if (cip_path_is_root(a->path))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path for the array");
     CIP_TRY(CIP_SIZED_TAKE(cip_array_options, a->opts, &to->own, err));
     CIP_TRY(cip_sized_value("cip_array_options.replace", to->own.replace, 1, err));
     if (to->own.storage != NULL && strcmp(to->own.storage, "external") == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the data of an added array cannot be in another file");
-    if (has_own_state(e) || e->added == NULL)
-        CIP_TRY(new_addition(e, a->path, &to->own, &to->x, err));
-    if (!has_own_state(e))
-        CIP_TRY(cip_writer_keep_in(to->x->writer, &e->undo, err));
+    CIP_TRY(new_addition(e, a->path, &to->own, &to->x, err));
     to->own.replace = 0;
     to->as.opts = &to->own;
-    to->as.path = has_own_state(e) ? NAME : a->path;
+    to->as.path = NAME;
     CIP_TRY(cip_edit_note(e, a->path, CIP_EDIT_PUT, err));
     to->x->place = e->places->path;
     return CIP_OK;
 }
 
 /* What is stored of it becomes the file's. */
-static cip_status complete(cip_edit *e, struct cip_addition *x, cip_err *err)
+static cip_status complete(struct cip_addition *x, cip_err *err)
 {
-    if (!has_own_state(e))
-        return CIP_OK;
     x->done = true; /* or failed, which is not tried again */
     return cip_writer_settle(x->writer, err);
 }
@@ -137,24 +119,20 @@ static cip_status complete(cip_edit *e, struct cip_addition *x, cip_err *err)
 void cip_edit_added_drop(cip_edit *e, struct cip_addition *was)
 {
     while (e->added != was) {
-        cip_edit_chunks_drop(e, e->added->coming.array);
+        cip_edit_chunks_drop(e, e->added->coming.seen);
         cip_writer_abort(e->added->writer);
         e->added = e->added->next;
     }
 }
 
-/* An array that could not be added leaves nothing of its writer; and nothing among the others,
- * where they share one: what the update's state had of it is put back. Nor does it in the tree,
- * unless memory was too little to go back. */
+/* An array that could not be added leaves nothing of its writer; nor does it in the tree of a
+ * format that has one, unless memory was too little to go back. */
 static cip_status ended(cip_edit *e, const adding *a, cip_status st)
 {
     if (st == CIP_OK)
         return CIP_OK;
-    e->halfway = st == CIP_ERR_NOMEM && has_own_state(e);
-    if (has_own_state(e))
-        cip_edit_added_drop(e, a->was);
-    else if (e->added != NULL)
-        e->halfway = cip_writer_forget(e->added->writer, NULL) != CIP_OK;
+    e->halfway = st == CIP_ERR_NOMEM && (e->ops->caps & CIP_STORE_TREE) != 0;
+    cip_edit_added_drop(e, a->was);
     return cip_edit_did(e, a->before, st);
 }
 
@@ -176,7 +154,7 @@ static cip_status put(cip_edit *e, const cip_new_array *a, cip_err *err)
         to.x->coming.replace = false; /* it comes at the end, when something else may be there */
         st = cip_edit_slab_add(e, *a->slab, to.x->place, err);
     } else if (st == CIP_OK) {
-        st = complete(e, to.x, err);
+        st = complete(to.x, err);
     }
     return ended(e, &to, st);
 }
@@ -211,17 +189,17 @@ cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err)
             first = !x->done ? x : first;
         if (first == NULL)
             return CIP_OK;
-        if (!has_own_state(e))
-            return cip_writer_settle(first->writer, err);
-        CIP_TRY(name_it(complete(e, first, err), first->coming.path, err));
+        CIP_TRY(name_it(complete(first, err), first->coming.path, err));
     }
 }
 
-const cip_array *cip_edit_added_array(const cip_edit *e, const cip_edit_place *at)
+const cip_array *cip_edit_added_array(const cip_edit *e, const cip_edit_place *at, bool *within)
 {
     const struct cip_addition *x = e->added;
-    while (x != NULL && (x->coming.array == NULL || x->place != at->path))
+    while (x != NULL && (x->coming.seen == NULL || x->place != at->path))
         x = x->next;
+    if (within != NULL)
+        *within = x != NULL && x->coming.array == NULL;
     return x != NULL ? x->coming.array : cip_edit_slab_array(e, at->path);
 }
 

@@ -69,6 +69,7 @@ static const cip_array *as_it_was(const cip_edit *e, const cip_array *a)
         if (l->array[i] == a || l->array[i]->path == a->path)
             return l->array[i];
     const cip_array *came = cip_edit_added_of(e, a);
+    came = came != NULL ? came : cip_edit_records_of(e, a);
     return came != NULL ? came : a;
 }
 
@@ -486,16 +487,16 @@ cip_status cip_edit_settle(cip_edit *e, cip_err *err)
     return CIP_OK;
 }
 
-void cip_edit_chunks_drop(cip_edit *e, const cip_array *a)
+void cip_edit_chunks_drop(cip_edit *e, const cip_layout *l)
 {
-    for (cip_edit_placed **x = &e->placed; a != NULL && *x != NULL;) {
-        if ((*x)->of == a)
+    for (cip_edit_placed **x = &e->placed; l != NULL && *x != NULL;) {
+        if ((*x)->of->layout == l)
             *x = (*x)->next;
         else
             x = &(*x)->next;
     }
-    for (cip_edit_chunks **x = &e->chunks; a != NULL && *x != NULL;) {
-        if (cip_chunk_changes_array((*x)->c) == a) {
+    for (cip_edit_chunks **x = &e->chunks; l != NULL && *x != NULL;) {
+        if (cip_chunk_changes_array((*x)->c)->layout == l) {
             cip_chunk_changes_free((*x)->c);
             *x = (*x)->next;
         } else {

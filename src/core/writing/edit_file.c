@@ -61,7 +61,7 @@ static size_t deeds_before(const deeds *d, const cip_array *a)
     size_t n = d->n;
     if (cip_edit_added_of(d->e, a) == NULL)
         return 0;
-    while (n != 0 && cip_edit_added_array(d->e, d->at[n - 1]) != a)
+    while (n != 0 && cip_edit_added_array(d->e, d->at[n - 1], NULL) != a)
         n--;
     return n;
 }
@@ -124,7 +124,8 @@ static cip_status list(cip_edit *e, const cip_node *root, const char *path, cons
     const cip_node *node = path[0] != '\0' ? cip_tree_get(root, path, NULL) : root;
     const bool is = is_array(e, node) || (st == CIP_OK && is_slab(e, now));
     const bool refused = st == CIP_ERR_UNSUPPORTED;
-    if (st == CIP_ERR_NOT_FOUND || (st == CIP_OK && now->was != was) ||
+    const bool is_field = st == CIP_ERR_ARG && was == NULL; /* of records, which are listed */
+    if (st == CIP_ERR_NOT_FOUND || is_field || (st == CIP_OK && now->was != was) ||
         (e->ops->is_array != NULL && (st == CIP_OK ? !is : refused && (is || was != NULL))))
         return CIP_OK;
     if (st != CIP_OK && (!refused || was == NULL))
@@ -160,8 +161,10 @@ static cip_status list_all(deeds *d, const cip_node *root, cip_err *err)
     for (size_t i = 0; i < d->n; i++) {
         if (d->at[i]->deed != CIP_EDIT_PUT)
             continue;
+        bool within;
+        const cip_array *a = cip_edit_added_array(d->e, d->at[i], &within);
         CIP_TRY(path_by_now(d, i + 1, d->at[i]->path, &path, &lost, err));
-        if (path != NULL && (!lost || cip_edit_added_array(d->e, d->at[i]) == NULL))
+        if (path != NULL && !within && (!lost || a == NULL))
             CIP_TRY(list(d->e, root, path, NULL, err));
     }
     return CIP_OK;

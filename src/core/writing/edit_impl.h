@@ -243,8 +243,8 @@ cip_status cip_edit_take_chunks(cip_edit *e, const cip_array *a, const cip_nd *a
 cip_status cip_edit_settle(cip_edit *e, cip_err *err);
 /* Frees those that were added after `from`; NULL: all. */
 void cip_edit_chunks_end(cip_edit *e, cip_edit_chunks *from);
-/* The array's chunks, in which no other lies, are as if nobody had wanted to change them. */
-void cip_edit_chunks_drop(cip_edit *e, const cip_array *a);
+/* Chunks of arrays of the layout (NULL: nothing) are as if nobody had wanted to change them. */
+void cip_edit_chunks_drop(cip_edit *e, const cip_layout *l);
 
 /* --- edit_stage.c: elements that are all had before anything changes */
 
@@ -267,6 +267,8 @@ void cip_edit_stage_end(cip_edit_stage *s);
 /* Whether it is one. */
 bool cip_edit_in_columns(const cip_array *a);
 const cip_array *cip_edit_records_now(cip_edit *e, const cip_array *a);
+/* What cip_edit_records_now gave, or a copy of it, is made of; NULL: it is another array. */
+const cip_array *cip_edit_records_of(const cip_edit *e, const cip_array *a);
 cip_status cip_edit_records_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
                                      const cip_feed *feed, cip_err *err);
 cip_status cip_edit_records_splice(cip_edit *e, const cip_array *a, const cip_splice *s,
@@ -288,8 +290,9 @@ cip_status cip_edit_complete_slabs(cip_edit *e, cip_err *err);
 /* Frees what brought them, behind the format's own end. */
 void cip_edit_added_end(cip_edit *e);
 
-/* The array that came to the place, where it can be read; NULL: it cannot. */
-const cip_array *cip_edit_added_array(const cip_edit *e, const cip_edit_place *at);
+/* The array that came to the place, where it can be read; NULL: it cannot. *within (may be NULL):
+ * what came is a part of records, and no array by itself. */
+const cip_array *cip_edit_added_array(const cip_edit *e, const cip_edit_place *at, bool *within);
 /* The array that came, of one that cip_edit_now gave; NULL: it did not come. */
 const cip_array *cip_edit_added_of(const cip_edit *e, const cip_array *a);
 

@@ -114,7 +114,7 @@ static bool fields_changed(const cip_edit *e, const cip_array *a, const char *pa
 static bool is_put(const cip_edit *e, const cip_edit_place *x, const char *path)
 {
     const char *rest = path + strlen(x->path);
-    const cip_array *a = cip_edit_added_array(e, x);
+    const cip_array *a = cip_edit_added_array(e, x, NULL);
     return *rest == '\0' ||
            (a != NULL && cip_dtype_find_field(a->dtype, rest + 1, strcspn(rest + 1, "/")) != NULL);
 }
@@ -249,7 +249,7 @@ static cip_status find_moved(cip_edit *e, const char *path, const char **field,
     CIP_GO(find_origin(e, &mem, asked, &origin, &x, err));
     if (x != NULL && x->deed == CIP_EDIT_PUT) {
         rest = origin + strlen(x->path);
-        *out = *rest == '\0' || field != NULL ? cip_edit_added_array(e, x) : NULL;
+        *out = *rest == '\0' || field != NULL ? cip_edit_added_array(e, x, NULL) : NULL;
         rest += *rest == '/';
     } else if (origin != asked) {
         const cip_array *was = field != NULL ? cip_find_field(e->file, origin, &rest, NULL)
@@ -265,11 +265,40 @@ done:
     return st;
 }
 
+/* The records, if the path names them or, where they are the file's only array, a field. */
+static cip_status find_records(cip_edit *e, const char *path, const char **field,
+                               const cip_array **out, cip_err *err)
+{
+    const bool root = path == NULL || cip_path_is_root(path) || strcmp(path, "/") == 0;
+    const cip_array *was = cip_file_array_at(e->file, "", 0), *now;
+    cip_err why = CIP_ERR_INIT;
+    *out = NULL;
+    if (e->ops->records_now == NULL || e->places == NULL || was == NULL ||
+        (!root && (e->file->layout->narray != 1 || was->dtype->nfield == 0)))
+        return CIP_OK;
+    CIP_TRY(e->ops->records_now(e->state, was, &now, err));
+    const char *rest = root ? "" : path + (path[0] == '/');
+    if (!root && cip_field_of_step(now->dtype, rest, strcspn(rest, "/")) == NULL) {
+        cip_fail(&why, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array or field is named '%.120s'",
+                 path);
+        return not_found(e, path, &why, err);
+    }
+    if (!root && field == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "'%.120s' is a field of an array, not an array of its own", path);
+    if (field != NULL)
+        *field = rest;
+    *out = now;
+    return CIP_OK;
+}
+
 cip_status cip_edit_base(cip_edit *e, const char *path, const char **field, const cip_array **out,
                          cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    CIP_TRY(find_moved(e, path, field, out, err));
+    CIP_TRY(find_records(e, path, field, out, err));
+    if (*out == NULL)
+        CIP_TRY(find_moved(e, path, field, out, err));
     if (*out != NULL)
         return CIP_OK;
     *out =
@@ -308,7 +337,8 @@ static cip_status find(cip_edit *e, const char *path, const char **field, const 
                         a->path);
     CIP_TRY(place_for(e, a, &x, err));
     x->seen = *cip_edit_now(e, a);
-    x->seen.was = cip_edit_added_of(e, a) == NULL ? a : a->was;
+    if (a->was == NULL)
+        x->seen.was = cip_edit_added_of(e, a) == NULL ? a : NULL;
     *out = &x->seen;
     return CIP_OK;
 }

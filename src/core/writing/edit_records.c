@@ -123,6 +123,14 @@ const cip_array *cip_edit_records_now(cip_edit *e, const cip_array *a)
     return out;
 }
 
+const cip_array *cip_edit_records_of(const cip_edit *e, const cip_array *a)
+{
+    const cip_edit_records *r = e->records;
+    while (r != NULL && r->of->path != a->path)
+        r = r->next;
+    return r != NULL ? r->of : NULL;
+}
+
 /* --- changes ---------------------------------------------------------------------------------- */
 
 static cip_status column_of(const cip_space *s, size_t i, const cip_array **out, cip_err *err)

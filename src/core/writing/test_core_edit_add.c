@@ -148,7 +148,7 @@ static void what_cannot_come_is_refused(void **state)
     } bad[] = {
         { "image", NULL, "does not exist yet", CIP_ERR_ARG },
         { "meta", NULL, "does not exist yet", CIP_ERR_ARG },
-        { "", NULL, "does not exist yet", CIP_ERR_ARG },
+        { "", NULL, "a path for the array", CIP_ERR_ARG },
         { "image/data", NULL, "description", CIP_ERR_ARG },
         { "image/mask", NULL, "description", CIP_ERR_ARG }, /* which it might not fit */
         { "meta/name/x", NULL, "scalar", CIP_ERR_TYPE },

@@ -30,15 +30,6 @@ static void take_slab_failure(cip_writer *w)
     }
 }
 
-static cip_writer_mark mark_of(const cip_writer *w)
-{
-    return (cip_writer_mark){ .last = w->last,
-                              .nentry = w->nentry,
-                              .narray = w->narray,
-                              .ngiven = w->spec.narray,
-                              .total = w->engine.total };
-}
-
 static cip_status none_failed(cip_writer *w, cip_err *err)
 {
     take_slab_failure(w);
@@ -63,15 +54,18 @@ cip_status cip_writer_enter(cip_writer *w, cip_err *err)
     CIP_TRY(cip_owned(w->owner, err));
     if (w->complete && w->st == CIP_OK)
         w->st = cip_fail_complete(&w->why);
-    w->mark = mark_of(w);
+    w->mark = (cip_writer_mark){
+        .last = w->last, .nentry = w->nentry, .narray = w->narray, .total = w->engine.total
+    };
     return none_failed(w, err);
 }
 
-/* Without what was added since. What came into a file, its update puts back. */
-static void go_back(cip_writer *w, const cip_writer_mark *m)
+/* Without what the call added. */
+static void go_back(cip_writer *w)
 {
+    const cip_writer_mark *m = &w->mark;
     for (cip_entry *e = *m->last; e != NULL; e = e->next) {
-        w->torn = w->torn || (e->given && w->coming == NULL);
+        w->torn = w->torn || e->given;
         w->nslab -= e->slab != NULL;
         cip_writer_drop_entry(e);
     }
@@ -79,38 +73,16 @@ static void go_back(cip_writer *w, const cip_writer_mark *m)
     w->last = m->last;
     w->nentry = m->nentry;
     w->narray = m->narray;
-    w->spec.narray = m->ngiven;
     w->engine.total = m->total;
     if (m->placed)
         cip_build_undo(&w->tree);
-}
-
-typedef struct kept {
-    cip_writer_mark mark;
-    cip_node *root;
-} kept;
-
-static void put_back(void *self, const void *from, size_t n)
-{
-    cip_writer *w = self;
-    kept was;
-    memcpy(&was, from, n);
-    go_back(w, &was.mark);
-    cip_build_return(&w->tree, was.root);
-}
-
-cip_status cip_writer_keep_in(cip_writer *w, cip_undo *undo, cip_err *err)
-{
-    const kept is = { mark_of(w), cip_build_mark(&w->tree) };
-    return cip_undo_add(undo, put_back, w, (cip_bytes){ (const uint8_t *)&is, sizeof is },
-                        (cip_bytes){ NULL, 0 }, err);
 }
 
 cip_status cip_writer_leave(cip_writer *w, cip_status st, const cip_err *found, cip_err *err)
 {
     if (st == CIP_OK)
         return CIP_OK;
-    go_back(w, &w->mark);
+    go_back(w);
     w->st = st;
     w->why = *found;
     cip_err_pass(cip_err_enter(err), found);
@@ -336,11 +308,7 @@ static cip_status start(cip_writer *w, const destination *to, cip_err *err)
                               .lock = &w->store_lock };
     CIP_TRY(fill_spec(w, err));
     w->coming = to->coming;
-    if (to->coming != NULL && (w->format->store->caps & CIP_STORE_TREE) == 0) {
-        w->engine.state = to->coming->update;
-        w->spec.late = true;
-        return CIP_OK;
-    }
+    w->early = to->coming != NULL;
     const cip_status st = to->coming == NULL ? begin_output(w, to, err) : CIP_OK;
     if (st != CIP_OK)
         return cip_fail_in(err, st, "output");

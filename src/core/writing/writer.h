@@ -4,7 +4,6 @@
 #ifndef CIP_CORE_WRITER_H
 #define CIP_CORE_WRITER_H
 
-#include "base/undo.h"
 #include "core/writing/change.h"
 #include "core/writing/engine.h"
 #include "core/writing/given.h"
@@ -32,7 +31,7 @@ struct cip_entry {
 /* What a call that adds an array began with. */
 typedef struct cip_writer_mark {
     cip_entry **last;
-    size_t nentry, narray, ngiven;
+    size_t nentry, narray;
     uint64_t total;
     bool placed; /* the array has its place in the tree since */
 } cip_writer_mark;
@@ -78,18 +77,15 @@ static inline bool cip_writer_has_names(const cip_writer *w)
     return (w->format->store->caps & (CIP_STORE_TREE | CIP_STORE_NAMES)) != 0;
 }
 
-/* A writer of what comes into a file by an update (CIP_STORE_ADDS): of one array, with a state of
- * its own, where the format has trees; else of all, by the state of the update, which goes on
- * without it. What it gave lives as long as it does. The options are whole and tell the format. */
+/* A writer of an array that comes into a file by an update (CIP_STORE_ADDS), with a state of its
+ * own. What it gave lives as long as it does. The options are whole and tell the format. */
 cip_status cip_writer_into(cip_coming *coming, const cip_change_options *o, cip_writer **writer,
                            cip_err *err);
 /* All that was put so far is written, and becomes the draft, in which arrays that are filled by
  * boxes go on; a format of one array must have it. `changes`: the call would have changed
  * something, so the commit fails where this does. */
 cip_status cip_writer_draft(cip_writer *w, bool changes, cip_edit **draft, cip_err *err);
-/* For a writer of all that comes: what `undo` puts back is without what comes from here on. */
-cip_status cip_writer_keep_in(cip_writer *w, cip_undo *undo, cip_err *err);
-/* What waits goes to that state; one of its own ends. */
+/* What waits goes to that state, which ends. */
 cip_status cip_writer_settle(cip_writer *w, cip_err *err);
 /* The calls of cip_change. */
 cip_status cip_writer_set(cip_writer *w, const char *path, const cip_given *value, cip_err *err);

@@ -10,6 +10,7 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "format/bloscpack/bloscpack.h"
+#include "io/revision_out.h"
 
 /* --- a file that is there --------------------------------------------------------------------- */
 
@@ -174,6 +175,8 @@ static cip_status put(const cip_bp_container *c, const void *ptr, uint64_t n, ci
 
 static cip_status put_segment(const cip_bp_container *c, const cip_segment *s, cip_err *err)
 {
+    if (c->out != NULL)
+        return cip_out_segment(c->out, s, err);
     return s->ptr != NULL || s->len == 0 ? put(c, s->ptr, s->len, err)
                                          : cip_revision_range(c->r, s->io, s->off, s->len, err);
 }

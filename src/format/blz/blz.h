@@ -292,6 +292,13 @@ cip_status cip_blz_attributes(cip_layout *l, const char *path, const cip_array *
 
 /* blz_table.c: the columns that __rootdirs__ lists, and all of them as records. */
 cip_status cip_blz_open_table(cip_blz *b, cip_err *err);
+typedef struct cip_blz_part {
+    const char *name;
+    const cip_array *array;
+} cip_blz_part;
+/* The records that these columns make, in `records`, as a part of the layout. */
+cip_status cip_blz_make_records(cip_layout *l, const cip_blz_part *column, size_t n,
+                                cip_array *records, cip_err *err);
 
 cip_status cip_blz_list_blocks(cip_layout *l, cip_err *err);
 

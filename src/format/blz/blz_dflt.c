@@ -222,11 +222,11 @@ static cip_status add_values(const coming *c, const cip_node *n, int32_t axes, c
     return CIP_OK;
 }
 
-cip_status cip_blz_dflt_with(cip_arena *a, const cip_blz_meta *m, const cip_dtype *records,
-                             const cip_node *more, const cip_node **out, cip_err *err)
+cip_status cip_blz_dflt_with(cip_arena *a, const cip_blz_meta *m, const cip_node *more,
+                             const cip_node **out, cip_err *err)
 {
     const cip_node *n = cip_map_get(m->storage, "dflt");
     *out = n;
-    const coming c = { a, records, more };
+    const coming c = { a, m->dtype, more };
     return n == NULL ? CIP_OK : add_values(&c, n, m->ndim - 1, out, err);
 }

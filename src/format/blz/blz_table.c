@@ -83,66 +83,66 @@ static cip_status check_names(cip_layout *l, const cip_node *names, cip_err *err
 /* --- records ---------------------------------------------------------------------------------- */
 
 /* Rows that all columns have. */
-static int64_t common_rows(cip_blz *b, const cip_array *records)
+static int64_t common_rows(cip_layout *l, const cip_blz_part *p, size_t n, const cip_array *records)
 {
     int64_t rows = INT64_MAX;
     bool equal = true;
-    for (size_t i = 0; i < b->ncolumn; i++) {
-        int64_t n = b->column[i]->array->view.shape[0];
-        equal = equal && (i == 0 || n == rows);
-        rows = n < rows ? n : rows;
+    for (size_t i = 0; i < n; i++) {
+        int64_t own = p[i].array->view.shape[0];
+        equal = equal && (i == 0 || own == rows);
+        rows = own < rows ? own : rows;
     }
-    if (!equal)
-        cip_warn_lack(b->layout->env, CIP_LACKS_ARRAY, records, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                      "__rootdirs__",
-                      "columns of different lengths: the table has the %" PRId64
-                      " rows of the shortest",
-                      rows);
+    if (!equal && records->was == NULL)
+        cip_warn_lack(
+            l->env, CIP_LACKS_ARRAY, records, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "__rootdirs__",
+            "columns of different lengths: the table has the %" PRId64 " rows of the shortest",
+            rows);
     return rows;
 }
 
-static cip_status make_fields(cip_blz *b, const cip_node *names, cip_array *records, cip_field *f,
-                              cip_record_column *part, cip_err *err)
+static cip_status make_fields(cip_layout *l, const cip_blz_part *p, size_t n, cip_array *records,
+                              cip_field *f, cip_record_column *part, cip_err *err)
 {
     uint64_t off = 0;
-    for (size_t i = 0; i < b->ncolumn; i++) {
-        const cip_blz_column *c = b->column[i];
-        cip_record_part *p;
-        if (c->array->st != CIP_OK) {
-            const char *text = c->array->why != NULL ? c->array->why->text : "it cannot be read";
-            return cip_fail_in(err, cip_fail(err, c->array->st, CIP_NO_OFFSET, "%s", text), "%s",
-                               c->array->path);
+    for (size_t i = 0; i < n; i++) {
+        const cip_array *c = p[i].array;
+        uint64_t row = c->dtype->itemsize; /* fits: that was checked when it was read */
+        cip_record_part *run;
+        if (c->st != CIP_OK) {
+            const char *text = c->why != NULL ? c->why->text : "it cannot be read";
+            return cip_fail_in(err, cip_fail(err, c->st, CIP_NO_OFFSET, "%s", text), "%s", c->path);
         }
+        for (int32_t k = 1; k < c->view.ndim; k++)
+            row *= (uint64_t)c->view.shape[k];
         if (records->unwritten == NULL) /* whole records cannot say of which column */
-            records->unwritten = c->array->unwritten;
-        f[i] = (cip_field){ .name = names->item[i]->text,
-                            .dtype = c->meta.dtype,
-                            .ndim = c->meta.ndim - 1,
-                            .shape = c->meta.shape + 1 };
-        CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &p, 1, err));
-        *p = (cip_record_part){ off, 0, c->meta.row };
-        part[i] = (cip_record_column){ c->array->space, c->meta.row, p, 1, c->array };
-        if (cip_add_overflow(off, c->meta.row, &off))
+            records->unwritten = c->unwritten;
+        f[i] = (cip_field){ .name = p[i].name,
+                            .dtype = c->dtype,
+                            .ndim = c->view.ndim - 1,
+                            .shape = c->view.shape + 1 };
+        CIP_TRY(CIP_ARENA_NEW(&l->arena, &run, 1, err));
+        *run = (cip_record_part){ off, 0, row };
+        part[i] = (cip_record_column){ c->space, row, run, 1, c };
+        if (cip_add_overflow(off, row, &off))
             return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "records of over 2^64 bytes");
     }
     return CIP_OK;
 }
 
-static cip_status make_records(cip_blz *b, const cip_node *names, cip_array *a, cip_err *err)
+cip_status cip_blz_make_records(cip_layout *l, const cip_blz_part *p, size_t n, cip_array *a,
+                                cip_err *err)
 {
-    cip_layout *l = b->layout;
     cip_field *f;
     cip_record_column *part;
-    const int64_t rows[1] = { common_rows(b, a) };
-    CIP_TRY(CIP_ARENA_NEW(&l->arena, &f, b->ncolumn, err));
-    CIP_TRY(CIP_ARENA_NEW(&l->arena, &part, b->ncolumn, err));
-    CIP_TRY(make_fields(b, names, a, f, part, err));
-    CIP_TRY(cip_dtype_record(&l->arena, b->ncolumn, f, true, 0, &a->dtype, err));
+    const int64_t rows[1] = { common_rows(l, p, n, a) };
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &f, n, err));
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &part, n, err));
+    CIP_TRY(make_fields(l, p, n, a, f, part, err));
+    CIP_TRY(cip_dtype_record(&l->arena, n, f, true, 0, &a->dtype, err));
     CIP_TRY(cip_view_c_order(1, rows, a->dtype->itemsize, &a->view, err));
     if (a->dtype->itemsize == 0)
         return cip_space_new_mem(l, (cip_bytes){ NULL, 0 }, &a->space, err);
-    return cip_space_new_records(l, (uint64_t)rows[0], a->dtype->itemsize, part, b->ncolumn,
-                                 &a->space, err);
+    return cip_space_new_records(l, (uint64_t)rows[0], a->dtype->itemsize, part, n, &a->space, err);
 }
 
 cip_status cip_blz_open_table(cip_blz *b, cip_err *err)
@@ -166,7 +166,11 @@ cip_status cip_blz_open_table(cip_blz *b, cip_err *err)
     records->path = "";
     records->storage =
         (cip_storage){ .kind = CIP_STORAGE_OWN, .own = "columns", .codec = "none", .block = -1 };
-    cip_status st = b->ncolumn != 0 ? make_records(b, names, records, &why)
+    cip_blz_part *part;
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &part, b->ncolumn, err));
+    for (size_t i = 0; i < b->ncolumn; i++)
+        part[i] = (cip_blz_part){ names->item[i]->text, b->column[i]->array };
+    cip_status st = b->ncolumn != 0 ? cip_blz_make_records(l, part, b->ncolumn, records, &why)
                                     : cip_fail(&why, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                                                "expected columns, found none");
     if (st == CIP_OK || st == CIP_ERR_NOMEM)

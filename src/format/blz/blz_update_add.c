@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Columns that come to a table, fields that come to the records of superchunks. Each is written as
- * one of a new folder, in the form of those that are there; that it is there is said at the end. */
+ * Columns that come to a table, fields that come to the records of superchunks. Each is made as one
+ * of a new folder, in the form of those that are there, by a state of its own. Its chunks wait in
+ * the update's temporary file, where they are read and changed as those of the folder are. At the
+ * end it is written as a column of a new folder is, from its chunks as they are by then. */
 #include <string.h>
 
 #include "base/num.h"
 #include "format/blz/blz_update.h"
 #include "format/one_array.h"
-#include "tree/json_read.h"
+#include "io/temporary.h"
 
 /* --- what may come ---------------------------------------------------------------------------- */
 
@@ -56,67 +58,69 @@ static cip_status check_shape(const cip_blz_state *u, const cip_spec_array *a, c
     return CIP_OK;
 }
 
-cip_status cip_blz_check_coming(const cip_blz_state *u, cip_err *err)
+cip_status cip_blz_check_came(const cip_blz_state *u, cip_err *err)
 {
-    for (size_t k = 0; k < u->ncoming; k++) {
-        const cip_blz_coming *x = u->coming[k];
-        CIP_TRY(cip_blz_check_ended(&x->w, err));
-        for (size_t i = 0; i < u->b->ncolumn; i++) {
-            int64_t rows;
-            if (cip_blz_rows_now(u, i, &rows) && rows != x->rows)
+    const size_t n = u->b->ncolumn;
+    for (size_t k = n; k < n + u->ncame; k++)
+        for (size_t i = 0; i < k; i++) {
+            int64_t rows, others;
+            if (cip_blz_rows_now(u, k, &rows) && cip_blz_rows_now(u, i, &others) && others != rows)
                 return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                                 "expected columns of one length, '%.80s' would have %" PRId64
                                 " rows and '%.80s' %" PRId64,
-                                x->name, x->rows, u->b->column[i]->array->path, rows);
+                                cip_blz_name_now(u, k), rows,
+                                u->b->document ? "the records" : cip_blz_name_now(u, i), others);
         }
-    }
     return CIP_OK;
 }
 
-/* --- names ------------------------------------------------------------------------------------ */
-
-/* A field's folder may be that of one who left it. */
-static cip_status expect_no_folder(const cip_blz_state *u, const char *name, cip_err *err)
+static size_t count_came(const cip_blz_state *u)
 {
-    cip_blz *b = u->b;
-    cip_buf found = { .mem = &u->env->mem };
-    cip_status st = CIP_OK;
-    for (uint32_t s = 0; s < b->nshard && st == CIP_OK; s++) {
-        char *dir;
-        found.len = 0;
-        st = cip_arena_printf(u->arena, &dir, err, "%sdata", b->shard[s].dir);
-        if (st == CIP_OK)
-            st = cip_blz_list_folder(b, s, dir, &found, err);
-        const cip_blz_entry *e = (const cip_blz_entry *)(const void *)found.ptr;
-        for (size_t i = 0; st == CIP_OK && i < found.len / sizeof *e; i++)
-            if (cip_blz_stands_for(e[i].name, name))
-                st = cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.80s/%.80s' exists", dir,
-                              e[i].name);
-    }
-    cip_buf_clear(&found);
-    return st;
+    size_t n = 0;
+    for (size_t i = 0; i < u->ncame; i++)
+        n += u->came[i].gone ? 0 : u->came[i].x->w.ncolumn;
+    return n;
 }
 
-/* A field behind the others; *records are then as they become. */
-static cip_status add_field(const cip_blz_state *u, const cip_spec_array *a, char *name,
-                            const cip_dtype **records, cip_err *err)
+static uint64_t parts_of(const cip_blz_writer *w)
 {
-    const cip_dtype *was = u->records != NULL ? u->records : u->b->column[0]->array->dtype;
-    const int32_t ndim = u->b->column[0]->meta.ndim;
-    cip_field *f;
-    if (cip_dtype_find_field(was, name, strlen(name)) != NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the field '%.80s' exists", name);
-    if (cip_blz_changes_fields(u))
+    uint64_t n = 0;
+    for (size_t k = 0; k < w->ncolumn; k++)
+        n += w->column[k].from != NULL ? w->column[k].from->npart : 1;
+    return n;
+}
+
+/* Whether the records can be read again: blz_meta.c, blz_document.c. */
+static cip_status check_records(cip_blz_state *u, const cip_blz_coming *x, cip_err *err)
+{
+    const cip_blz_meta *m = &u->b->column[0]->meta;
+    const cip_node *dtype;
+    cip_blz_meta now;
+    uint64_t row = 0, more = x->w.dtype->itemsize, all, chunk, parts = parts_of(&x->w);
+    CIP_TRY(cip_blz_fields_now(u, &dtype, &now, err));
+    for (size_t i = 0; i < x->w.ncolumn; i++)
+        if (x->w.column[i].chunklen != m->chunklen)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected %" PRId64 " rows to make a chunk, found rows of %" PRIu64
+                            " bytes",
+                            m->chunklen, x->w.column[i].row);
+    for (int32_t k = m->ndim; k < x->array.ndim; k++)
+        more *= (uint64_t)x->array.shape[k]; /* fits: the array does */
+    row = now.dtype->itemsize + more;
+    for (int32_t k = 1; k < m->ndim; k++)
+        if (cip_mul_overflow(row, (uint64_t)m->shape[k], &row))
+            row = UINT64_MAX;
+    if (cip_mul_overflow(row, (uint64_t)x->array.shape[0], &all) || all > INT64_MAX ||
+        cip_mul_overflow(row, (uint64_t)m->chunklen, &chunk) || chunk > INT32_MAX)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "fields were moved or removed in this update; commit it first");
-    CIP_TRY(expect_no_folder(u, name, err));
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &f, was->nfield + 1, err));
-    memcpy(f, was->field, was->nfield * sizeof *f);
-    f[was->nfield].name = name;
-    f[was->nfield].ndim = a->ndim - ndim;
-    f[was->nfield].shape = a->shape + ndim;
-    CIP_TRY(cip_numpy_stored(u->arena, &u->spec, a->dtype, &f[was->nfield].dtype, err));
-    return cip_dtype_record(u->arena, was->nfield + 1, f, true, 0, records, err);
+                        "expected %" PRId64 " records below 2^31 bytes, found records of %" PRIu64,
+                        m->chunklen, now.dtype->itemsize + more);
+    for (size_t i = 0; i < u->b->ncolumn; i++)
+        parts += u->b->column[i]->in_records.npart;
+    for (size_t i = 0; i < u->ncame; i++)
+        parts += parts_of(&u->came[i].x->w);
+    return parts <= CIP_BLZ_MAX_PARTS ? CIP_OK
+                                      : too_many(CIP_BLZ_MAX_PARTS, "parts of records", err);
 }
 
 /* --- as the others are ------------------------------------------------------------------------ */
@@ -169,162 +173,277 @@ static cip_status like_document(cip_blz_state *u, const cip_spec_array *a, cip_b
     return CIP_OK;
 }
 
-static uint64_t count_parts(const cip_blz_state *u)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < u->b->ncolumn; i++)
-        n += u->b->column[i]->in_records.npart;
-    for (size_t i = 0; i < u->ncoming; i++)
-        for (size_t k = 0; k < u->coming[i]->w.ncolumn; k++) {
-            const cip_record_column *from = u->coming[i]->w.column[k].from;
-            n += from != NULL ? from->npart : 1;
-        }
-    return n;
-}
-
-/* Whether the records can be read again: blz_meta.c, blz_document.c. */
-static cip_status check_records(const cip_blz_state *u, const cip_blz_coming *x, cip_err *err)
-{
-    const cip_blz_meta *m = &u->b->column[0]->meta;
-    uint64_t row = u->records->itemsize, all, chunk;
-    for (size_t i = 0; i < x->w.ncolumn; i++)
-        if (x->w.column[i].chunklen != m->chunklen)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected %" PRId64 " rows to make a chunk, found rows of %" PRIu64
-                            " bytes",
-                            m->chunklen, x->w.column[i].row);
-    for (int32_t k = 1; k < m->ndim; k++)
-        if (cip_mul_overflow(row, (uint64_t)m->shape[k], &row))
-            row = UINT64_MAX;
-    if (cip_mul_overflow(row, (uint64_t)m->shape[0], &all) || all > INT64_MAX ||
-        cip_mul_overflow(row, (uint64_t)m->chunklen, &chunk) || chunk > INT32_MAX)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected %" PRId64 " records below 2^31 bytes, found records of %" PRIu64,
-                        m->chunklen, u->records->itemsize);
-    return count_parts(u) <= CIP_BLZ_MAX_PARTS
-               ? CIP_OK
-               : too_many(CIP_BLZ_MAX_PARTS, "parts of records", err);
-}
-
 /* --- one that comes --------------------------------------------------------------------------- */
 
-cip_status cip_blz_new_coming(cip_blz_state *u, cip_blz_coming **out, cip_err *err)
-{
-    cip_blz_coming *x;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &x, 1, err));
-    CIP_TRY(CIP_ARENA_ROOM(u->arena, &u->coming, u->ncoming, &u->coming_cap, err));
-    x->spec = u->spec;
-    x->w = (cip_blz_writer){ .env = u->env,
-                             .arena = u->arena,
-                             .spec = &x->spec,
-                             .out = u->out,
-                             .number = (u->ncoming + 1) * CIP_BLZ_MAX_COLUMNS };
-    u->coming[u->ncoming] = *out = x;
-    return CIP_OK;
-}
-
-static cip_status begin_coming(cip_blz_state *u, const cip_spec_array *a, cip_blz_coming **out,
+/* x->array, in columns as those of a new folder; x->w has env, arena and out. */
+static cip_status make_columns(cip_blz_state *u, cip_blz_coming *x, cip_array_form *form,
                                cip_err *err)
 {
-    cip_blz_coming *x;
     cip_blz_kind kind = CIP_BLZ_DOCUMENT;
     if (!u->b->document)
         kind = strcmp(u->b->layout->version, "BLZ") == 0 ? CIP_BLZ_DIR : CIP_BLZ_BCOLZ;
-    CIP_TRY(cip_blz_new_coming(u, &x, err));
-    x->rows = a->shape[0];
-    x->spec.array = a;
+    x->spec = u->spec;
+    x->spec.array = &x->array;
     x->spec.narray = 1;
     x->spec.kind = kind != CIP_BLZ_DOCUMENT ? cip_blz_kinds[kind - 1].name : NULL;
+    x->w.spec = &x->spec;
     x->w.kind = kind;
     x->w.named = true;
     x->w.like = &x->like;
-    CIP_TRY(cip_blz_column_name(u->arena, a->path, kind, &x->name, err));
-    *out = x;
-    return cip_blz_choose_kind(&x->spec, &kind, err);
-}
-
-/* The column did not come. */
-static void drop_coming(void *self, const void *kept, size_t n)
-{
-    cip_blz_coming *x = self;
-    (void)kept;
-    (void)n;
-    for (size_t k = 0; k < x->w.ncolumn; k++)
-        cip_buf_clear(&x->w.column[k].file.places);
-}
-
-cip_status cip_blz_update_add(void *state, const cip_spec_array *a, cip_array_form *form,
-                              cip_err *err)
-{
-    cip_blz_state *u = state;
-    const bool document = u->b->document;
-    const cip_dtype *records = NULL;
-    cip_blz_coming *x;
-    CIP_TRY(expect_columns(u->b, err));
-    CIP_TRY(cip_blz_keep_form(&u->spec, a, err));
-    /* The folder has no more columns than it is opened with. */
-    size_t n = u->b->ncolumn + (u->b->document ? cip_blz_count_columns(a->dtype) : 1);
-    for (size_t i = 0; i < u->ncoming; i++)
-        n += u->coming[i]->w.ncolumn;
-    if (n > CIP_BLZ_MAX_COLUMNS)
-        CIP_TRY(too_many(CIP_BLZ_MAX_COLUMNS, "columns", err));
-    CIP_TRY(check_shape(u, a, err));
-    CIP_TRY(cip_undo_keep(u->undo, u, sizeof *u, err));
-    CIP_TRY(begin_coming(u, a, &x, err));
-    const cip_bytes none = { NULL, 0 };
-    CIP_TRY(cip_undo_add(u->undo, drop_coming, x, none, none, err));
-    CIP_TRY(document ? add_field(u, a, x->name, &records, err)
-                     : cip_blz_expect_free(u, x->name, err));
-    if (document)
-        CIP_TRY(like_document(u, a, &x->like, err));
+    CIP_TRY(cip_blz_choose_kind(&x->spec, &kind, err));
+    if (u->b->document)
+        CIP_TRY(like_document(u, &x->array, &x->like, err));
     else
-        like_table(u, x->w.kind, &x->like);
-    CIP_TRY(cip_blz_make_columns(&x->w, form, err));
-    u->ncoming++;
-    u->records = records;
-    return document ? check_records(u, x, err) : CIP_OK;
+        like_table(u, kind, &x->like);
+    return cip_blz_make_columns(&x->w, form, err);
 }
 
-/* --- meta/storage of records ------------------------------------------------------------------ */
-
-/* What JSON says of the records: their types, their zeros. */
-static cip_status as_json(cip_blz_state *u, const cip_dtype *d, bool zero, const cip_node **out,
-                          cip_err *err)
+static cip_status expect_free(cip_blz_state *u, const cip_blz_coming *x, cip_err *err)
 {
-    const cip_json_source from = { .env = u->env, .arena = u->arena };
-    cip_buf text = { .mem = &u->env->mem };
-    cip_node *n = NULL;
-    cip_status st = zero ? cip_blz_zero_json(&text, d, CIP_BLZ_DOCUMENT, err)
-                         : cip_blz_descr_json(&text, d, err);
-    if (st == CIP_OK)
-        st = cip_json_read(&from, (cip_bytes){ text.ptr, text.len }, &n, err);
-    cip_buf_clear(&text);
-    *out = n;
+    return u->b->document ? cip_blz_expect_no_field(u, x->name, true, err)
+                          : cip_blz_expect_free(u, x->name, true, err);
+}
+
+cip_status cip_blz_coming_begin(cip_blz_state *s, cip_array_form *form, cip_err *err)
+{
+    cip_blz_state *u = s->coming->update;
+    cip_blz_coming *x = &s->own;
+    cip_blz_found f;
+    x->array = s->spec.array[0];
+    x->array.path = s->coming->path;
+    x->w.env = s->env;
+    x->w.arena = s->arena;
+    CIP_TRY(expect_columns(u->b, err));
+    CIP_TRY(cip_blz_keep_form(&u->spec, &x->array, err));
+    /* The folder has no more columns than it is opened with. */
+    const size_t n = u->b->document ? cip_blz_count_columns(x->array.dtype) : 1;
+    if (u->b->ncolumn + count_came(u) + n > CIP_BLZ_MAX_COLUMNS)
+        CIP_TRY(too_many(CIP_BLZ_MAX_COLUMNS, "columns", err));
+    CIP_TRY(check_shape(u, &x->array, err));
+    CIP_TRY(cip_blz_column_name(s->arena, x->array.path,
+                                u->b->document ? CIP_BLZ_DOCUMENT : CIP_BLZ_DIR, &x->name, err));
+    const bool there = u->b->document
+                           ? cip_blz_find_field(u, x->array.path, &f)
+                           : cip_blz_find_column(u, x->array.path) < u->b->ncolumn + u->ncame;
+    if (!s->coming->replace || !there)
+        CIP_TRY(expect_free(u, x, err));
+    CIP_TRY(make_columns(u, x, form, err));
+    return u->b->document ? check_records(u, x, err) : CIP_OK;
+}
+
+cip_status cip_blz_coming_store(cip_blz_state *s, cip_blz_new *c, const cip_bp_piece *p,
+                                cip_err *err)
+{
+    cip_io *to = ((cip_blz_state *)s->coming->update)->temporary;
+    cip_bp_piece waits = *p;
+    waits.bytes = (cip_segment){ .io = to, .off = to->size, .len = p->bytes.len };
+    CIP_TRY(cip_temporary_write(to, to->size, p->bytes.ptr, (size_t)p->bytes.len, err));
+    c->left -= p->raw_len;
+    c->cbytes += p->bytes.len;
+    c->waiting.mem = &s->env->mem;
+    return cip_buf_add(&c->waiting, &waits, sizeof waits, err);
+}
+
+/* --- as an array ------------------------------------------------------------------------------ */
+
+static const cip_bp_piece *waiting(const cip_blz_new *c, uint64_t i)
+{
+    return (const cip_bp_piece *)(const void *)c->waiting.ptr + i;
+}
+
+static cip_status waiting_count(void *self, uint64_t *n, cip_err *err)
+{
+    (void)err;
+    *n = ((const cip_blz_new *)self)->waiting.len / sizeof(cip_bp_piece);
+    return CIP_OK;
+}
+
+static cip_status waiting_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
+{
+    const cip_blz_new *c = self;
+    (void)err;
+    for (size_t k = 0; k < n; k++, i++) {
+        const cip_bp_piece *p = waiting(c, i);
+        out[k] = (cip_chunk){ .raw_off = i * c->form.chunk_nbytes,
+                              .raw_len = p->raw_len,
+                              .run = 1,
+                              .state = CIP_CHUNK_DATA,
+                              .at = { c->in, p->bytes.off, p->bytes.len } };
+    }
+    return CIP_OK;
+}
+
+/* Of the document's: as many bytes as each record has of the column. */
+static cip_status describe_rows(const cip_blz_state *u, const cip_blz_coming *x, cip_blz_new *c,
+                                cip_err *err)
+{
+    const cip_blz_meta *m = &u->b->column[0]->meta;
+    cip_array *a = c->rows;
+    int64_t shape[CIP_MAX_NDIM];
+    uint64_t row = c->from != NULL ? c->from->row : c->dtype->itemsize;
+    memcpy(shape, m->shape, sizeof shape);
+    shape[0] = x->array.shape[0];
+    for (int32_t k = m->ndim; k < x->array.ndim; k++)
+        row *= (uint64_t)x->array.shape[k]; /* fits: the array does */
+    a->path = c->dir;
+    CIP_TRY(cip_dtype_opaque(&x->seen->arena, row, "row", &a->dtype, err));
+    c->form.dtype = a->dtype;
+    return cip_view_c_order(m->ndim, shape, row, &a->view, err);
+}
+
+static cip_status describe_column(const cip_blz_coming *x, cip_blz_new *c, cip_err *err)
+{
+    cip_array *a = c->rows;
+    int64_t *chunk;
+    CIP_TRY(CIP_ARENA_NEW(&x->seen->arena, &chunk, (size_t)c->ndim, err));
+    memcpy(chunk, c->shape, (size_t)c->ndim * sizeof *chunk);
+    chunk[0] = c->chunklen;
+    a->path = x->array.path;
+    a->dtype = c->dtype;
+    a->storage =
+        (cip_storage){ .kind = CIP_STORAGE_OWN,
+                       .own = "chunk files",
+                       .codec = x->w.kind == CIP_BLZ_BCOLZ ? cip_blosc_codec_name(c->blosc.compcode)
+                                                           : "blosc",
+                       .nbytes = c->cbytes,
+                       .chunk = chunk,
+                       .block = -1 };
+    return cip_view_c_order(c->ndim, c->shape, a->dtype->itemsize, &a->view, err);
+}
+
+static cip_status see(cip_blz_state *s, cip_err *err)
+{
+    const cip_blz_state *u = s->coming->update;
+    const cip_step step = { .codec = &cip_codec_blosc };
+    cip_blz_coming *x = &s->own;
+    cip_space *in;
+    CIP_TRY(cip_layout_new_child(u->b->layout, u->temporary, &x->seen, err));
+    CIP_TRY(cip_space_new_file(x->seen, u->temporary, &in, err));
+    for (size_t k = 0; k < x->w.ncolumn; k++) {
+        cip_blz_new *c = &x->w.column[k];
+        const cip_table t = { .at = waiting_at,
+                              .count = waiting_count,
+                              .place = cip_blz_place,
+                              .raw_each =
+                                  cip_max_u64(1, cip_min_u64(c->form.chunk_nbytes, c->nbytes)),
+                              .self = c };
+        if (u->b->document)
+            CIP_TRY(CIP_ARENA_NEW(&x->seen->arena, &c->rows, 1, err));
+        else
+            CIP_TRY(cip_layout_add_array(x->seen, true, &c->rows, err));
+        c->in = in;
+        c->rows->layout = x->seen;
+        CIP_TRY(u->b->document ? describe_rows(u, x, c, err) : describe_column(x, c, err));
+        CIP_TRY(cip_space_new_chunked(x->seen, &t, c->nbytes, &step, 1, &c->rows->space, err));
+    }
+    return CIP_OK;
+}
+
+/* What it takes the place of goes. */
+static cip_status replace(cip_blz_state *u, const char *path, size_t *place, cip_err *err)
+{
+    const size_t i = u->b->document ? SIZE_MAX : cip_blz_find_column(u, path);
+    cip_blz_found f;
+    if (i < u->b->ncolumn + u->ncame) {
+        *place = i;
+        return cip_blz_remove_column(u, i, true, err);
+    }
+    return u->b->document && cip_blz_find_field(u, path, &f)
+               ? cip_blz_remove_field(u, &f, true, err)
+               : CIP_OK;
+}
+
+/* Something else may have come since it was asked for. */
+cip_status cip_blz_coming_finish(cip_blz_state *s, cip_err *err)
+{
+    cip_blz_state *u = s->coming->update;
+    cip_blz_coming *x = &s->own;
+    cip_blz_came came = { .x = x, .name = x->name, .place = SIZE_MAX };
+    CIP_TRY(see(s, err));
+    if (u->b->table)
+        CIP_TRY(cip_blz_attributes_of(u, x->array.path, &came.attributes, err));
+    CIP_TRY(cip_blz_keep(u, err));
+    CIP_TRY(CIP_ARENA_ROOM(u->arena, &u->came, u->ncame, &u->came_cap, err));
+    came.gone = true; /* not to be found itself */
+    u->came[u->ncame] = came;
+    CIP_TRY(s->coming->replace ? replace(u, x->array.path, &u->came[u->ncame].place, err)
+                               : expect_free(u, x, err));
+    u->came[u->ncame++].gone = false;
+    u->records = NULL;
+    s->coming->seen = x->seen;
+    s->coming->array = u->b->document ? NULL : x->w.column[0].rows;
+    return CIP_OK;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+cip_blz_new *cip_blz_find_came(const cip_blz_state *u, const cip_array *rows)
+{
+    for (size_t i = 0; i < u->ncame; i++)
+        for (size_t k = 0; k < u->came[i].x->w.ncolumn; k++)
+            if (u->came[i].x->w.column[k].rows == rows)
+                return &u->came[i].x->w.column[k];
+    return NULL;
+}
+
+static cip_status put_chunks(cip_blz_writer *w, cip_blz_new *to, const cip_blz_new *from,
+                             cip_err *err)
+{
+    const cip_chunk_changes *x = from->changes;
+    const uint64_t n =
+        x != NULL ? cip_chunk_changes_count(x) : from->waiting.len / sizeof(cip_bp_piece);
+    for (uint64_t i = 0; i < n; i++) {
+        cip_chunk_now now = { .from = i };
+        cip_bp_piece p;
+        if (x != NULL)
+            cip_chunk_changes_at(x, i, &now);
+        if (now.from != UINT64_MAX) {
+            p = *waiting(from, now.from);
+        } else {
+            const cip_extent *at = &now.chunk.at;
+            p = (cip_bp_piece){ .bytes = { .io = at->in->io, .off = at->off, .len = at->len },
+                                .raw_len = now.chunk.raw_len,
+                                .sum = (cip_sum_id)now.chunk.sum_id };
+            memcpy(p.own, now.chunk.sum, sizeof p.own);
+        }
+        CIP_TRY(cip_blz_store_chunk(w, to, &p, err));
+    }
+    return CIP_OK;
+}
+
+/* Under the name and with the rows that it has by now. */
+static cip_status put_one(cip_blz_state *u, size_t i, int64_t *cbytes, cip_err *err)
+{
+    const cip_blz_came *came = &u->came[i];
+    const cip_blz_writer *was = &came->x->w;
+    const cip_node *root = u->tree.root;
+    const cip_node *attributes =
+        u->b->table && root != NULL ? cip_tree_get(root, u->b->key[1], NULL) : NULL;
+    cip_blz_coming x = { .w = { .env = u->env, .arena = u->arena, .out = u->out } };
+    cip_array_form form = { .dtype = NULL };
+    int64_t shape[CIP_MAX_NDIM];
+    x.array = came->x->array;
+    memcpy(shape, x.array.shape, (size_t)x.array.ndim * sizeof *shape);
+    cip_blz_rows_now(u, u->b->ncolumn + i, &shape[0]);
+    x.array.shape = shape;
+    x.array.path = came->name == came->x->name ? x.array.path : came->name;
+    CIP_TRY(make_columns(u, &x, &form, err));
+    cip_status st = CIP_OK;
+    for (size_t k = 0; k < x.w.ncolumn && st == CIP_OK; k++) {
+        st = put_chunks(&x.w, &x.w.column[k], &was->column[k], err);
+        *cbytes += (int64_t)x.w.column[k].cbytes;
+    }
+    if (st == CIP_OK && u->b->table)
+        st = cip_blz_put_columns_meta(&x.w, attributes, err);
+    for (size_t k = 0; k < x.w.ncolumn; k++)
+        cip_buf_clear(&x.w.column[k].file.places);
     return st;
 }
 
-cip_status cip_blz_put_fields(cip_blz_state *u, cip_revision *r, cip_err *err)
+cip_status cip_blz_put_came(cip_blz_state *u, int64_t *cbytes, cip_err *err)
 {
-    const cip_blz_meta *m = &u->b->column[0]->meta;
-    const cip_dtype *was = u->b->column[0]->array->dtype, *fields;
-    const cip_node *dtype, *dflt;
-    cip_build b = { .arena = u->arena };
-    CIP_TRY(cip_dtype_record(u->arena, u->ncoming, u->records->field + was->nfield, true, 0,
-                             &fields, err));
-    CIP_TRY(as_json(u, fields, false, &dtype, err));
-    /* Items of a list behind those of another. */
-    const cip_node *list = cip_map_get(m->storage, "dtype");
-    cip_node *seq;
-    CIP_TRY(cip_node_new_seq(u->arena, list->len + dtype->len, &seq, err));
-    for (uint32_t i = 0; i < list->len + dtype->len; i++)
-        cip_node_set_item(seq, i, i < list->len ? list->item[i] : dtype->item[i - list->len]);
-    dtype = seq;
-    CIP_TRY(as_json(u, fields, true, &dflt, err));
-    CIP_TRY(cip_blz_dflt_with(u->arena, m, was, dflt, &dflt, err));
-    CIP_TRY(cip_build_set(&b, "", m->storage, err));
-    CIP_TRY(cip_build_set(&b, "dtype", dtype, err));
-    if (dflt != NULL)
-        CIP_TRY(cip_build_set(&b, "dflt", dflt, err));
-    CIP_TRY(cip_blz_put_json(u, r, "meta/storage", b.root, err));
-    return cip_revision_switch(r, "meta/storage", err);
+    for (size_t i = 0; i < u->ncame; i++)
+        if (!u->came[i].gone)
+            CIP_TRY(cip_fail_in(err, put_one(u, i, cbytes, err), "%s", u->came[i].name));
+    return CIP_OK;
 }

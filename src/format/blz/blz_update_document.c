@@ -174,37 +174,62 @@ cip_status cip_blz_document_form(cip_blz_state *u, size_t column, cip_change_kin
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* What meta/sizes says of the bytes of all chunks goes on from there, right or wrong. */
-static cip_status put_sizes(cip_blz_state *u, size_t column, int64_t delta, cip_revision *r,
-                            cip_err *err)
+/* Rows of all columns that are left or come. */
+static cip_status rows_now(const cip_blz_state *u, int64_t *rows, cip_err *err)
 {
-    const cip_node *was = cip_map_get(u->b->column[column]->meta.sizes, "cbytes");
-    int64_t cbytes;
-    if (was == NULL || !cip_node_as_int(was, &cbytes))
-        return cip_blz_put_sizes(u, column, NULL, r, err);
-    cbytes = cbytes + delta > 0 ? cbytes + delta : 0;
-    return cip_blz_put_sizes(u, column, &cbytes, r, err);
+    const size_t n = u->b->ncolumn + u->ncame;
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        int64_t own;
+        if (!cip_blz_rows_now(u, i, &own))
+            continue;
+        if (any && own != *rows)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected fields of %" PRId64 " rows, found one with %" PRId64, *rows,
+                            own);
+        *rows = own;
+        any = true;
+    }
+    return CIP_OK;
 }
 
+/* What meta/sizes says of the bytes of all chunks goes on from there, right or wrong. */
+static cip_status put_sizes(cip_blz_state *u, int64_t rows, uint64_t itemsize, int64_t delta,
+                            cip_revision *r, cip_err *err)
+{
+    const cip_node *was = cip_map_get(u->b->column[0]->meta.sizes, "cbytes");
+    int64_t cbytes;
+    if (was == NULL || !cip_node_as_int(was, &cbytes))
+        return cip_blz_put_sizes(u, 0, rows, itemsize, NULL, r, err);
+    cbytes = cbytes + delta > 0 ? cbytes + delta : 0;
+    return cip_blz_put_sizes(u, 0, rows, itemsize, &cbytes, r, err);
+}
+
+/* Folders that go or move come first: what comes may take their files' names. */
 cip_status cip_blz_document_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
 {
     const cip_blz *b = u->b;
-    size_t changed = u->ncoming != 0 ? 0 : b->ncolumn;
-    int64_t delta = 0;
-    for (size_t i = 0; i < b->ncolumn; i++) {
-        if (u->column[i].chunks == NULL)
-            continue;
-        changed = i;
-        CIP_TRY(
-            cip_fail_in(err, cip_blz_supers_finish(u, i, r, &delta, err), "%s", b->column[i]->dir));
-    }
-    for (size_t i = 0; i < u->ncoming; i++)
-        for (size_t k = 0; k < u->coming[i]->w.ncolumn; k++)
-            delta += (int64_t)u->coming[i]->w.column[k].cbytes;
-    if (changed == b->ncolumn || (u->ncoming == 0 && delta == 0 &&
-                                  cip_chunk_changes_shape(u->column[changed].chunks)[0] ==
-                                      b->column[changed]->meta.shape[0]))
+    const cip_node *dtype;
+    cip_blz_meta now;
+    int64_t delta = 0, gone = 0, rows = 0;
+    const bool fields = cip_blz_changes_fields(u);
+    if (b->ncolumn == 0)
         return CIP_OK;
-    CIP_TRY(put_sizes(u, changed, delta, r, err));
-    return u->ncoming != 0 ? cip_blz_put_fields(u, r, err) : CIP_OK;
+    now = b->column[0]->meta;
+    now.dtype = b->column[0]->array->dtype;
+    CIP_TRY(rows_now(u, &rows, err));
+    if (fields) {
+        CIP_TRY(cip_blz_fields_now(u, &dtype, &now, err));
+        CIP_TRY(cip_blz_move_fields(u, r, &gone, err));
+    }
+    for (size_t i = 0; i < b->ncolumn; i++)
+        if (u->column[i].chunks != NULL && !u->column[i].gone)
+            CIP_TRY(cip_fail_in(err, cip_blz_supers_finish(u, i, r, &delta, err), "%s",
+                                b->column[i]->dir));
+    CIP_TRY(cip_blz_put_came(u, &delta, err));
+    delta -= gone;
+    if (delta != 0 || rows != b->column[0]->meta.shape[0] ||
+        now.dtype->itemsize != b->column[0]->array->dtype->itemsize)
+        CIP_TRY(put_sizes(u, rows, now.dtype->itemsize, delta, r, err));
+    return fields ? cip_blz_put_storage(u, r, err) : CIP_OK;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Fields of the document's records that go or get another name: out of the dtype and dflt of
- * meta/storage, nbytes and cbytes of meta/sizes, and with them the folders that they lie in. Other
- * columns stay as they are: none of them knows of the others. */
+ * Fields of the document's records that come, go or get another name: in the dtype and dflt of
+ * meta/storage; and of those that go or move the folders that they lie in. Other columns stay as
+ * they are: none of them knows of the others. */
 #include <string.h>
 
 #include "base/num.h"
 #include "format/blz/blz_update.h"
+#include "tree/json_read.h"
 
 /* A field is known by its columns, those of its fields that are no records, one behind the other.
  */
@@ -27,17 +28,34 @@ static bool has_all(const cip_blz_state *u)
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
+static const char *name_of(const cip_blz_state *u, const cip_field *f)
+{
+    return u->moved.depth != 0 && u->moved.way[u->moved.depth - 1] == f ? u->name : f->name;
+}
+
+static bool is_step(const char *path, size_t n, const char *name)
+{
+    return cip_path_step_is((cip_bytes){ (const uint8_t *)path, n },
+                            (cip_bytes){ (const uint8_t *)name, strlen(name) });
+}
+
+/* One that came is `came`, without a way. */
 bool cip_blz_find_field(const cip_blz_state *u, const char *path, cip_blz_found *out)
 {
     const cip_dtype *d = u->b->ncolumn != 0 ? u->b->column[0]->array->dtype : NULL;
     *out = (cip_blz_found){ .in = d };
+    for (size_t i = 0; u->b->document && i < u->ncame; i++)
+        if (!u->came[i].gone && is_step(path, strlen(path), u->came[i].name))
+            out->came = &u->came[i];
+    if (out->came != NULL)
+        return true;
     while (d != NULL && d->kind == CIP_RECORD) { /* records nest at most 32 deep */
-        const cip_bytes step = { (const uint8_t *)path, strcspn(path, "/") };
+        const size_t n = strcspn(path, "/");
         size_t i = 0;
         for (; i < d->nfield; i++) {
-            const char *name = d->field[i].name;
             out->n = cip_blz_count_columns(d->field[i].dtype);
-            if (cip_path_step_is(step, (cip_bytes){ (const uint8_t *)name, strlen(name) }))
+            if (is_step(path, n, name_of(u, &d->field[i])) &&
+                cip_blz_has_left(u, out->first, out->n))
                 break;
             out->first += out->n;
         }
@@ -45,38 +63,111 @@ bool cip_blz_find_field(const cip_blz_state *u, const char *path, cip_blz_found 
             return false;
         out->in = d;
         out->way[out->depth++] = &d->field[i];
-        if (path[step.len] == '\0')
-            return cip_blz_has_left(u, out->first, out->n);
+        if (path[n] == '\0')
+            return true;
         d = d->field[i].dtype;
-        path += step.len + 1;
+        path += n + 1;
     }
     return false;
 }
 
-/* Fields change in an update of their own, and one alone gets another name. */
-static cip_status expect_unchanged(const cip_blz_state *u, bool moves, cip_err *err)
+/* As in cip_blz_name_now. */
+static size_t number_of(const cip_blz_state *u, const cip_blz_came *came)
 {
-    bool changed = u->moved.depth != 0 || u->ncoming != 0 || (moves && !has_all(u));
-    for (size_t i = 0; i < u->b->ncolumn; i++)
-        changed = changed || u->column[i].in_superchunks != NULL;
-    return !changed ? CIP_OK
-                    : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                               "the array changed in this update; commit it first");
+    return u->b->ncolumn + (size_t)(came - u->came);
 }
 
-cip_status cip_blz_remove_field(cip_blz_state *u, const cip_blz_found *f, cip_err *err)
+cip_status cip_blz_remove_field(cip_blz_state *u, const cip_blz_found *f, bool replaced,
+                                cip_err *err)
 {
     const size_t behind = f->first + f->n;
-    CIP_TRY(expect_unchanged(u, false, err));
-    if (!cip_blz_has_left(u, 0, f->first) && !cip_blz_has_left(u, behind, u->b->ncolumn - behind))
+    const cip_blz_found *m = &u->moved;
+    bool others = f->came == NULL ? cip_blz_has_left(u, 0, f->first) ||
+                                        cip_blz_has_left(u, behind, u->b->ncolumn - behind)
+                                  : cip_blz_has_left(u, 0, u->b->ncolumn);
+    for (size_t i = 0; i < u->ncame; i++)
+        others = others || (!u->came[i].gone && &u->came[i] != f->came);
+    if (!others && !replaced)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the last field of the records, '%.80s', cannot be removed",
-                        f->way[f->depth - 1]->name);
+                        f->came != NULL ? f->came->name : name_of(u, f->way[f->depth - 1]));
+    CIP_TRY(cip_blz_keep(u, err));
+    u->records = NULL;
+    if (f->came != NULL) {
+        CIP_TRY(cip_blz_keep_column(u, number_of(u, f->came), err));
+        f->came->gone = true;
+        return CIP_OK;
+    }
+    if (m->depth != 0 && f->first < m->first + m->n && m->first < behind) {
+        if (m->way[m->depth - 1] != f->way[f->depth - 1])
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "the field '%.80s' was moved in this update; commit it first", u->name);
+        u->moved.depth = 0;
+    }
     for (size_t i = f->first; i < behind; i++)
         CIP_TRY(cip_blz_keep_column(u, i, err));
     for (size_t i = f->first; i < behind; i++)
         u->column[i].gone = true;
     return CIP_OK;
+}
+
+/* Whether a field outside of other records has the name by now. */
+static bool has_name(const cip_blz_state *u, const char *name)
+{
+    const cip_dtype *d = u->b->column[0]->array->dtype;
+    size_t first = 0, n;
+    for (size_t i = 0; i < u->ncame; i++)
+        if (!u->came[i].gone && strcmp(u->came[i].name, name) == 0)
+            return true;
+    for (size_t i = 0; i < d->nfield; i++, first += n) {
+        n = cip_blz_count_columns(d->field[i].dtype);
+        if (cip_blz_has_left(u, first, n) && strcmp(name_of(u, &d->field[i]), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A field's folder may be that of one who left it. */
+cip_status cip_blz_expect_no_field(cip_blz_state *u, const char *name, bool comes, cip_err *err)
+{
+    cip_blz *b = u->b;
+    const cip_dtype *was = b->column[0]->array->dtype;
+    cip_buf found = { .mem = &u->env->mem };
+    cip_status st = CIP_OK;
+    if (has_name(u, name))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the field '%.80s' exists", name);
+    const bool leaves = cip_dtype_find_field(was, name, strlen(name)) != NULL;
+    if (leaves && !comes)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the field '%.80s' was moved or removed in this update; commit it first",
+                        name);
+    for (uint32_t s = 0; s < b->nshard && st == CIP_OK && !leaves; s++) {
+        char *dir;
+        found.len = 0;
+        st = cip_arena_printf(u->arena, &dir, err, "%sdata", b->shard[s].dir);
+        if (st == CIP_OK)
+            st = cip_blz_list_folder(b, s, dir, &found, err);
+        const cip_blz_entry *e = (const cip_blz_entry *)(const void *)found.ptr;
+        for (size_t i = 0; st == CIP_OK && i < found.len / sizeof *e; i++)
+            if (cip_blz_stands_for(e[i].name, name))
+                st = cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.80s/%.80s' exists", dir,
+                              e[i].name);
+    }
+    cip_buf_clear(&found);
+    return st;
+}
+
+/* Of the folder's fields one alone gets another name, and no elements then: its files would change
+ * and move at once. */
+static cip_status expect_unchanged(const cip_blz_state *u, const cip_blz_found *f, cip_err *err)
+{
+    bool changed = u->moved.depth != 0 && u->moved.way[u->moved.depth - 1] != f->way[f->depth - 1];
+    for (size_t i = 0; i < u->b->ncolumn; i++)
+        changed = changed || (!u->column[i].gone && u->column[i].in_superchunks != NULL) ||
+                  (u->column[i].gone && i >= f->first && i < f->first + f->n);
+    return !changed ? CIP_OK
+                    : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                               "the array changed in this update; commit it first");
 }
 
 cip_status cip_blz_move_field(cip_blz_state *u, const cip_blz_found *f, const char *from,
@@ -85,22 +176,36 @@ cip_status cip_blz_move_field(cip_blz_state *u, const cip_blz_found *f, const ch
     const char *slash = strrchr(from, '/');
     const size_t within = slash != NULL ? (size_t)(slash + 1 - from) : 0;
     cip_buf folder = { .mem = &u->env->mem };
-    char *name;
-    CIP_TRY(expect_unchanged(u, true, err));
+    char *name, *dir = NULL;
+    if (f->came == NULL)
+        CIP_TRY(expect_unchanged(u, f, err));
     if (strncmp(from, to, within) != 0 || strpbrk(to + within, "/~") != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a name in the same record, '%.*sNAME', found '%.80s'",
                         (int)within, from, to);
     CIP_TRY(cip_arena_printf(u->arena, &name, err, "%s", to + within));
-    if (cip_dtype_find_field(f->in, name, strlen(name)) != NULL)
+    const bool back = f->came == NULL && strcmp(name, f->way[f->depth - 1]->name) == 0;
+    if (within != 0 ? !back && cip_dtype_find_field(f->in, name, strlen(name)) != NULL
+                    : back && has_name(u, name))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.80s' exists", to);
+    if (within == 0 && !back)
+        CIP_TRY(cip_blz_expect_no_field(u, name, f->came != NULL, err));
     cip_status st = cip_blz_folder_name(name, &folder, err);
     if (st == CIP_OK)
-        st = cip_arena_copy(u->arena, folder.ptr, folder.len, &u->folder, err);
+        st = cip_arena_copy(u->arena, folder.ptr, folder.len, &dir, err);
     cip_buf_clear(&folder);
     CIP_TRY(st);
+    CIP_TRY(cip_blz_keep(u, err));
+    u->records = NULL;
+    if (f->came != NULL) {
+        CIP_TRY(cip_blz_keep_column(u, number_of(u, f->came), err));
+        f->came->name = name;
+        return CIP_OK;
+    }
     u->moved = *f;
+    u->moved.depth = back ? 0 : f->depth;
     u->name = name;
+    u->folder = dir;
     return CIP_OK;
 }
 
@@ -135,7 +240,7 @@ static cip_status keep_fields(const cip_blz_state *u, const cip_dtype *d, size_t
             CIP_TRY(copy_item(u->arena, item, 1, inner, &own, err));
             item = own;
         }
-        if (u->moved.depth != 0 && u->moved.way[u->moved.depth - 1] == &d->field[i]) {
+        if (name_of(u, &d->field[i]) != d->field[i].name) {
             cip_node *name;
             CIP_TRY(cip_node_new_string(u->arena, u->name, strlen(u->name), &name, err));
             CIP_TRY(copy_item(u->arena, item, 0, name, &own, err));
@@ -191,70 +296,151 @@ static cip_status check_dflt(cip_blz_state *u, const cip_blz_meta *was, const ci
     return CIP_OK;
 }
 
-/* *now: as meta/storage is read then. */
-static cip_status put_storage(cip_blz_state *u, cip_revision *r, cip_blz_meta *now, cip_err *err)
+/* What JSON says of fields that come: their types, their zeros. */
+static cip_status as_json(cip_blz_state *u, const cip_dtype *d, bool zero, const cip_node **out,
+                          cip_err *err)
 {
-    const cip_blz_meta *own = &u->b->column[0]->meta;
-    const cip_dtype *d = u->b->column[0]->array->dtype;
-    cip_blz_meta was = *own;
-    cip_build b = { .arena = u->arena };
-    const cip_node *n;
-    uint64_t records = 1; /* of a row; fits: that was checked when they were read */
-    for (int32_t k = 1; k < was.ndim; k++)
-        records *= (uint64_t)was.shape[k];
-    was.dtype = d;
-    was.row = records * d->itemsize;
-    *now = was;
-    CIP_TRY(cip_build_set(&b, "", own->storage, err));
-    CIP_TRY(keep_fields(u, d, 0, cip_map_get(own->storage, "dtype"), &n, err));
-    CIP_TRY(cip_blz_dtype(u->b->layout, n, now, err));
-    CIP_TRY(cip_build_set(&b, "dtype", n, err));
-    if (cip_map_get(own->storage, "dflt") != NULL) {
-        CIP_TRY(cip_blz_keep_dflt(u, &was, &n, err));
-        CIP_TRY(cip_build_set(&b, "dflt", n, err));
-    }
-    now->storage = b.root;
-    now->row = records * now->dtype->itemsize;
-    CIP_TRY(check_dflt(u, &was, now, err));
-    return cip_blz_put_json(u, r, "meta/storage", b.root, err);
+    const cip_json_source from = { .env = u->env, .arena = u->arena };
+    cip_buf text = { .mem = &u->env->mem };
+    cip_node *n = NULL;
+    cip_status st = zero ? cip_blz_zero_json(&text, d, CIP_BLZ_DOCUMENT, err)
+                         : cip_blz_descr_json(&text, d, err);
+    if (st == CIP_OK)
+        st = cip_json_read(&from, (cip_bytes){ text.ptr, text.len }, &n, err);
+    cip_buf_clear(&text);
+    *out = n;
+    return st;
 }
 
-/* --- meta/sizes ------------------------------------------------------------------------------- */
-
-static cip_status put_sizes(cip_blz_state *u, cip_revision *r, const cip_blz_meta *now,
-                            cip_err *err)
+/* NULL: none comes. */
+static cip_status came_type(const cip_blz_state *u, const cip_dtype **out, cip_err *err)
 {
-    const cip_node *was = cip_map_get(now->sizes, "cbytes");
-    cip_build b = { .arena = u->arena };
-    cip_node *n;
-    int64_t cbytes;
-    uint64_t gone = 0;
-    for (size_t i = 0; i < u->b->ncolumn; i++)
-        if (u->column[i].gone) {
-            /* Bytes of the column's chunks, as far as anybody can tell. */
-            for (size_t j = 0; j < u->b->column[i]->nsuper; j++) {
-                cip_bp_file *f;
-                cip_space *s;
-                cip_err why = CIP_ERR_INIT;
-                bool all = true;
-                cip_status st = cip_blz_super_open(u->b->column[i], j, &f, &why);
-                if (st == CIP_OK)
-                    st = cip_space_resolve(f->data, &s, &why);
-                if (st == CIP_OK)
-                    st = cip_bp_count_bytes(f, &gone, &all, &why);
-                if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
-                    return cip_fail(err, st, why.offset, "%s", why.text);
-            }
-        }
-    CIP_TRY(cip_build_set(&b, "", now->sizes, err));
-    CIP_TRY(cip_node_new_uint(u->arena, now->row * (uint64_t)now->shape[0], &n, err));
-    CIP_TRY(cip_build_set(&b, "nbytes", n, err));
-    if (was != NULL && cip_node_as_int(was, &cbytes)) {
-        CIP_TRY(cip_node_new_int(u->arena, cbytes > (int64_t)gone ? cbytes - (int64_t)gone : 0, &n,
-                                 err));
-        CIP_TRY(cip_build_set(&b, "cbytes", n, err));
+    const int32_t ndim = u->b->column[0]->meta.ndim;
+    cip_field *f;
+    size_t n = 0;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &f, u->ncame, err));
+    for (size_t i = 0; i < u->ncame; i++) {
+        const cip_spec_array *a = &u->came[i].x->array;
+        if (!u->came[i].gone)
+            f[n++] = (cip_field){ .name = u->came[i].name,
+                                  .dtype = u->came[i].x->w.dtype,
+                                  .ndim = a->ndim - ndim,
+                                  .shape = a->shape + ndim };
     }
-    return cip_blz_put_json(u, r, "meta/sizes", b.root, err);
+    *out = NULL;
+    return n == 0 ? CIP_OK : cip_dtype_record(u->arena, n, f, true, 0, out, err);
+}
+
+/* Records of this type, and bytes of a row of them. */
+static void set_dtype(cip_blz_meta *m, const cip_dtype *d)
+{
+    m->dtype = d;
+    m->row = d->itemsize;
+    for (int32_t k = 1; k < m->ndim; k++)
+        m->row *= (uint64_t)m->shape[k]; /* fits: that was checked of the records and what comes */
+}
+
+static cip_status read_dtype(cip_blz_state *u, const cip_node *dtype, cip_blz_meta *m, cip_err *err)
+{
+    CIP_TRY(cip_blz_dtype(u->b->layout, dtype, m, err));
+    set_dtype(m, m->dtype);
+    return CIP_OK;
+}
+
+/* Items of a list behind those of another. */
+static cip_status join(cip_arena *a, const cip_node *x, const cip_node *more, const cip_node **out,
+                       cip_err *err)
+{
+    cip_node *seq;
+    CIP_TRY(cip_node_new_seq(a, x->len + more->len, &seq, err));
+    for (uint32_t i = 0; i < x->len + more->len; i++)
+        cip_node_set_item(seq, i, i < x->len ? x->item[i] : more->item[i - x->len]);
+    *out = seq;
+    return CIP_OK;
+}
+
+static cip_status kept_dtype(cip_blz_state *u, const cip_node **out, cip_err *err)
+{
+    return keep_fields(u, u->b->column[0]->array->dtype, 0,
+                       cip_map_get(u->b->column[0]->meta.storage, "dtype"), out, err);
+}
+
+cip_status cip_blz_fields_now(cip_blz_state *u, const cip_node **dtype, cip_blz_meta *now,
+                              cip_err *err)
+{
+    const cip_dtype *came;
+    const cip_node *more;
+    *now = u->b->column[0]->meta;
+    CIP_TRY(kept_dtype(u, dtype, err));
+    CIP_TRY(came_type(u, &came, err));
+    if (came != NULL) {
+        CIP_TRY(as_json(u, came, false, &more, err));
+        CIP_TRY(join(u->arena, *dtype, more, dtype, err));
+    }
+    return read_dtype(u, *dtype, now, err);
+}
+
+/* Of the fields that are left, which must mean what it meant, then of those that come. */
+static cip_status dflt_now(cip_blz_state *u, const cip_node **out, cip_err *err)
+{
+    const cip_blz_meta *own = &u->b->column[0]->meta;
+    cip_blz_meta was = *own, kept = *own;
+    cip_build b = { .arena = u->arena };
+    const cip_node *dtype, *more = NULL;
+    const cip_dtype *came;
+    CIP_TRY(kept_dtype(u, &dtype, err));
+    set_dtype(&was, u->b->column[0]->array->dtype);
+    CIP_TRY(cip_blz_keep_dflt(u, &was, out, err));
+    CIP_TRY(came_type(u, &came, err));
+    if (came != NULL)
+        CIP_TRY(as_json(u, came, true, &more, err));
+    if (dtype->len == 0) { /* all is new */
+        *out = (*out)->type == CIP_NODE_SEQ ? more : *out;
+        return CIP_OK;
+    }
+    CIP_TRY(read_dtype(u, dtype, &kept, err));
+    CIP_TRY(cip_build_set(&b, "", own->storage, err));
+    CIP_TRY(cip_build_set(&b, "dflt", *out, err));
+    kept.storage = b.root;
+    if (!has_all(u))
+        CIP_TRY(check_dflt(u, &was, &kept, err));
+    return came != NULL ? cip_blz_dflt_with(u->arena, &kept, more, out, err) : CIP_OK;
+}
+
+cip_status cip_blz_put_storage(cip_blz_state *u, cip_revision *r, cip_err *err)
+{
+    const cip_node *was = u->b->column[0]->meta.storage, *n;
+    cip_blz_meta now;
+    cip_build b = { .arena = u->arena };
+    CIP_TRY(cip_blz_fields_now(u, &n, &now, err));
+    CIP_TRY(cip_build_set(&b, "", was, err));
+    CIP_TRY(cip_build_set(&b, "dtype", n, err));
+    if (cip_map_get(was, "dflt") != NULL) {
+        CIP_TRY(dflt_now(u, &n, err));
+        CIP_TRY(cip_build_set(&b, "dflt", n, err));
+    }
+    CIP_TRY(cip_blz_put_json(u, r, "meta/storage", b.root, err));
+    return cip_revision_switch(r, "meta/storage", err);
+}
+
+/* Bytes of chunks of the columns that go, as far as anybody can tell. */
+static cip_status count_gone(const cip_blz_state *u, uint64_t *gone, cip_err *err)
+{
+    for (size_t i = 0; i < u->b->ncolumn; i++)
+        for (size_t j = 0; u->column[i].gone && j < u->b->column[i]->nsuper; j++) {
+            cip_bp_file *f;
+            cip_space *s;
+            cip_err why = CIP_ERR_INIT;
+            bool all = true;
+            cip_status st = cip_blz_super_open(u->b->column[i], j, &f, &why);
+            if (st == CIP_OK)
+                st = cip_space_resolve(f->data, &s, &why);
+            if (st == CIP_OK)
+                st = cip_bp_count_bytes(f, gone, &all, &why);
+            if (st == CIP_ERR_NOMEM || st == CIP_ERR_IO)
+                return cip_fail(err, st, why.offset, "%s", why.text);
+        }
+    return CIP_OK;
 }
 
 /* --- folders ---------------------------------------------------------------------------------- */
@@ -365,17 +551,19 @@ static cip_status rename_in_shard(cip_blz_state *u, const cip_blz_shard *shard, 
 
 bool cip_blz_changes_fields(const cip_blz_state *u)
 {
-    return u->b->document && (u->moved.depth != 0 || !has_all(u));
+    bool came = false;
+    for (size_t i = 0; i < u->ncame; i++)
+        came = came || !u->came[i].gone;
+    return came || (u->b->document && (u->moved.depth != 0 || !has_all(u)));
 }
 
-cip_status cip_blz_fields_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
+cip_status cip_blz_move_fields(cip_blz_state *u, cip_revision *r, int64_t *gone, cip_err *err)
 {
-    cip_blz_meta now;
-    CIP_TRY(put_storage(u, r, &now, err));
-    if (!has_all(u))
-        CIP_TRY(put_sizes(u, r, &now, err));
+    uint64_t nbytes = 0;
+    CIP_TRY(count_gone(u, &nbytes, err));
+    *gone += (int64_t)nbytes;
     CIP_TRY(drop_fields(u, u->b->column[0]->array->dtype, 0, 1, r, err));
     for (size_t s = 0; s < u->b->nshard && u->moved.depth != 0; s++)
         CIP_TRY(rename_in_shard(u, &u->b->shard[s], r, err));
-    return cip_revision_switch(r, "meta/storage", err);
+    return CIP_OK;
 }

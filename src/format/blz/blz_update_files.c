@@ -183,6 +183,7 @@ typedef struct rewrite {
     cip_blz_state *u;
     cip_blz_column *c;
     const cip_blz_changed *x;
+    const char *dir; /* where they lie by then */
     cip_revision *r;
     cip_buf files;  /* numbers of those that are there */
     uint64_t n;     /* chunks, as it becomes */
@@ -190,9 +191,9 @@ typedef struct rewrite {
     int64_t cbytes; /* as the old programs count: those of full chunks, and room for one */
 } rewrite;
 
-static cip_status path_of(const rewrite *w, uint64_t i, char **path, cip_err *err)
+static cip_status path_in(const rewrite *w, const char *dir, uint64_t i, char **path, cip_err *err)
 {
-    return cip_arena_printf(w->u->arena, path, err, "%sdata/__%" PRIu64 ".blp", w->c->dir, i);
+    return cip_arena_printf(w->u->arena, path, err, "%sdata/__%" PRIu64 ".blp", dir, i);
 }
 
 static int64_t footprint(const cip_blz_column *c)
@@ -241,8 +242,8 @@ static cip_status put_chunks(rewrite *w, cip_err *err)
             w->cbytes += (int64_t)at.len + footprint(w->c);
         cip_revision *as;
         char *path;
-        CIP_TRY(path_of(w, i, &path, err));
-        if (cip_blz_numbers_have(&w->files, i))
+        CIP_TRY(path_in(w, w->dir, i, &path, err));
+        if (cip_blz_numbers_have(&w->files, i) && w->x->name == NULL)
             CIP_TRY(cip_revision_replace(w->r, path, NULL, &as, err));
         else
             CIP_TRY(cip_revision_make(w->r, path, &as, err));
@@ -259,7 +260,7 @@ static cip_status remove_behind(rewrite *w, cip_err *err)
     for (size_t k = cip_blz_numbers_from(&w->files, w->n); k < cip_blz_numbers_count(&w->files);
          k++) {
         const uint64_t i = cip_blz_numbers_at(&w->files, k);
-        CIP_TRY(path_of(w, i, &path, err));
+        CIP_TRY(path_in(w, w->c->dir, i, &path, err));
         if (!w->anew && i < w->c->nchunk)
             w->cbytes -= old_cbytes(w, i);
         CIP_TRY(cip_revision_unlink(w->r, path, NULL, err));
@@ -270,6 +271,7 @@ static cip_status remove_behind(rewrite *w, cip_err *err)
 cip_status cip_blz_files_finish(cip_blz_state *u, size_t column, cip_revision *r, cip_err *err)
 {
     rewrite w = { .u = u, .c = u->b->column[column], .x = &u->column[column], .r = r };
+    CIP_TRY(cip_blz_dir_now(u, column, &w.dir, err));
     w.n = cip_chunk_changes_count(w.x->chunks);
     /* Counted anew where what meta/sizes says is no number to go on from. */
     const cip_node *n = cip_map_get(w.c->meta.sizes, "cbytes");
@@ -284,7 +286,8 @@ cip_status cip_blz_files_finish(cip_blz_state *u, size_t column, cip_revision *r
         st = remove_behind(&w, err);
     if (st == CIP_OK) {
         w.cbytes = w.cbytes < (int64_t)w.c->each ? (int64_t)w.c->each : w.cbytes;
-        st = cip_blz_put_sizes(u, column, &w.cbytes, r, err);
+        st = cip_blz_put_sizes(u, column, cip_chunk_changes_shape(w.x->chunks)[0],
+                               w.c->array->dtype->itemsize, &w.cbytes, r, err);
     }
     cip_buf_clear(&w.files);
     return st;

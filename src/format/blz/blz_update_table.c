@@ -71,12 +71,15 @@ static cip_status move_all(listing *k, const char *dir, const char *to, cip_revi
     for (size_t i = 0; i < n; i++) {
         if (e[i].is_folder)
             continue;
-        if (to == NULL) {
-            CIP_TRY(cip_revision_unlink(r, e[i].path, NULL, err));
+        if (cip_revision_has(r, e[i].path))
             continue;
-        }
-        CIP_TRY(cip_arena_printf(k->u->arena, &path, err, "%s%s", to, e[i].path + strlen(dir)));
-        CIP_TRY(cip_revision_rename(r, e[i].path, path, NULL, err));
+        path = NULL;
+        if (to != NULL)
+            CIP_TRY(cip_arena_printf(k->u->arena, &path, err, "%s%s", to, e[i].path + strlen(dir)));
+        if (path == NULL || cip_revision_has(r, path)) /* one that changed is there anew */
+            CIP_TRY(cip_revision_unlink(r, e[i].path, NULL, err));
+        else
+            CIP_TRY(cip_revision_rename(r, e[i].path, path, NULL, err));
     }
     for (size_t i = n; i-- > 0;)
         if (e[i].is_folder)
@@ -101,40 +104,36 @@ static cip_status put_names(cip_blz_state *u, const cip_node *root, cip_build *t
 {
     const cip_node *dirs = cip_map_get(root, "dirs"), *was = cip_map_get(root, "names");
     cip_node *names, *map, *node;
-    size_t n = u->ncoming, at = 0;
-    for (size_t i = 0; i < u->b->ncolumn; i++)
-        n += !u->column[i].gone;
+    size_t n, *order;
+    CIP_TRY(cip_blz_order(u, &order, &n, err));
     CIP_TRY(cip_node_new_seq(u->arena, n, &names, err));
     CIP_TRY(cip_node_new_map(u->arena, n, &map, err));
-    for (size_t i = 0; i < u->b->ncolumn + u->ncoming; i++) {
-        const char *name, *dir;
-        /* The i-th of the old columns, then of those that come; name NULL: it is gone. */
+    for (size_t at = 0; at < n; at++) {
+        const size_t i = order[at];
+        const char *name = cip_blz_name_now(u, i), *dir = name;
         char *copy;
-        name = dir = i < u->b->ncolumn ? u->column[i].name : u->coming[i - u->b->ncolumn]->name;
-        if (name == NULL && !u->column[i].gone) {
-            const char *old = u->b->column[i]->dir;
-            CIP_TRY(cip_arena_copy(u->arena, old, strlen(old) - 1, &copy, err));
+        if (i < u->b->ncolumn && u->column[i].name == NULL) {
+            const char *own = u->b->column[i]->dir;
+            CIP_TRY(cip_arena_copy(u->arena, own, strlen(own) - 1, &copy, err));
             name = was->item[i]->text;
             dir = copy;
         }
-        if (name == NULL)
-            continue;
         CIP_TRY(cip_node_new_string(u->arena, name, strlen(name), &node, err));
         cip_node_set_item(names, at, node);
         CIP_TRY(cip_node_new_string(u->arena, dir, strlen(dir), &node, err));
-        CIP_TRY(cip_node_set_key(u->arena, map, at++, name, node, err));
+        CIP_TRY(cip_node_set_key(u->arena, map, at, name, node, err));
     }
     CIP_TRY(cip_build_set(to, "names", names, err));
     return dirs != NULL ? cip_build_set(to, "dirs", map, err) : CIP_OK;
 }
 
+/* Folders that go or move come first: what comes may take their files' names. */
 cip_status cip_blz_table_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
 {
     const cip_node *root;
     cip_build to = { .arena = u->arena };
-    bool any = u->ncoming != 0;
-    for (size_t i = 0; i < u->ncoming; i++)
-        CIP_TRY(cip_blz_put_columns_meta(&u->coming[i]->w, err));
+    int64_t cbytes = 0;
+    bool any = u->ncame != 0;
     for (size_t i = 0; i < u->b->ncolumn; i++) {
         if (!u->column[i].gone && u->column[i].name == NULL)
             continue;
@@ -142,8 +141,9 @@ cip_status cip_blz_table_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
         const cip_blz_column *c = u->b->column[i];
         char *dir;
         CIP_TRY(cip_arena_copy(u->arena, c->dir, strlen(c->dir) - 1, &dir, err));
-        CIP_TRY(cip_blz_move_folder(u, dir, u->column[i].name, r, err));
+        CIP_TRY(cip_blz_move_folder(u, dir, u->column[i].gone ? NULL : u->column[i].name, r, err));
     }
+    CIP_TRY(cip_blz_put_came(u, &cbytes, err));
     if (!any)
         return CIP_OK;
     CIP_TRY(cip_blz_json(u->b->layout, "__rootdirs__", &root, err));
@@ -158,33 +158,42 @@ cip_status cip_blz_table_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
 size_t cip_blz_find_column(const cip_blz_state *u, const char *path)
 {
     size_t i = 0;
-    while (i < u->b->ncolumn && strcmp(u->b->column[i]->array->path, path) != 0)
+    const char *name;
+    if (!u->b->table)
+        return u->b->ncolumn + u->ncame;
+    while (i < u->b->ncolumn + u->ncame &&
+           ((name = cip_blz_name_now(u, i)) == NULL || strcmp(name, path) != 0))
         i++;
     return i;
 }
 
-static cip_status expect_unchanged(const cip_blz_state *u, size_t i, cip_err *err)
+/* ... and what held nothing else. */
+static cip_status drop_attributes(cip_blz_state *u, const char *path, cip_err *err)
 {
-    const cip_blz_column *c = u->b->column[i];
-    const cip_blz_changed *x = &u->column[i];
-    if (c->array->space == c->space && !x->gone && x->name == NULL)
+    const char *key = u->b->key[1];
+    if (u->tree.root == NULL || cip_tree_get(u->tree.root, path, NULL) == NULL)
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "the column '%.80s' changed in this update; commit it first", c->array->path);
+    const cip_node *all = cip_tree_get(u->tree.root, key, NULL);
+    return cip_build_remove(&u->tree, all != NULL && all->len == 1 ? key : path, err);
 }
 
-cip_status cip_blz_remove_column(cip_blz_state *u, size_t i, cip_err *err)
+cip_status cip_blz_remove_column(cip_blz_state *u, size_t i, bool replaced, cip_err *err)
 {
+    const bool came = i >= u->b->ncolumn;
+    cip_blz_came *c = came ? &u->came[i - u->b->ncolumn] : NULL;
+    const char *attributes = came ? c->attributes : u->column[i].attributes;
     size_t left = 0;
-    CIP_TRY(expect_unchanged(u, i, err));
-    for (size_t k = 0; k < u->b->ncolumn; k++)
-        left += !u->column[k].gone;
-    if (left == 1)
+    for (size_t k = 0; k < u->b->ncolumn + u->ncame; k++)
+        left += cip_blz_name_now(u, k) != NULL;
+    if (left == 1 && !replaced)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the last column of the table, '%.80s', cannot be removed",
-                        u->b->column[i]->array->path);
+                        cip_blz_name_now(u, i));
+    CIP_TRY(cip_blz_keep(u, err));
     CIP_TRY(cip_blz_keep_column(u, i, err));
-    u->column[i].gone = true;
+    CIP_TRY(drop_attributes(u, attributes, err));
+    *(came ? &c->gone : &u->column[i].gone) = true;
+    u->records = NULL;
     return CIP_OK;
 }
 
@@ -208,10 +217,10 @@ static bool is_folder_of(const cip_blz_column *c, const char *name)
     return strncmp(c->dir, name, n) == 0 && strcmp(c->dir + n, "/") == 0;
 }
 
-/* Names that go in the same update count still: their files would be in the way. */
-cip_status cip_blz_expect_free(const cip_blz_state *u, const char *name, cip_err *err)
+cip_status cip_blz_expect_free(const cip_blz_state *u, const char *name, bool comes, cip_err *err)
 {
     taken t = { .name = name };
+    bool leaves = false, stays = cip_blz_find_column(u, name) != u->b->ncolumn + u->ncame;
     /* A column's name is its folder's; those of ours begin with an underscore. */
     const size_t n = strlen(name);
     bool fits = cip_blz_is_utf8(name) && n != 0 && n <= 200 && name[0] != '_' && name[0] != '.' &&
@@ -222,25 +231,43 @@ cip_status cip_blz_expect_free(const cip_blz_state *u, const char *name, cip_err
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a name that a column's folder can have, found '%.80s'", name);
     CIP_TRY(cip_io_list(u->b->layout->io, "", 0, is_taken, &t, err));
-    for (size_t k = 0; k < u->b->ncolumn; k++)
-        t.is = t.is || strcmp(u->b->column[k]->array->path, name) == 0 ||
-               is_folder_of(u->b->column[k], name) ||
-               (u->column[k].name != NULL && strcmp(u->column[k].name, name) == 0);
-    for (size_t k = 0; k < u->ncoming; k++)
-        t.is = t.is || strcmp(u->coming[k]->name, name) == 0;
-    if (t.is)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "'%.80s' exists; remove it first, in a separate update", name);
-    return CIP_OK;
+    for (size_t k = 0; k < u->b->ncolumn; k++) {
+        const bool its = is_folder_of(u->b->column[k], name);
+        const bool goes = u->column[k].gone || u->column[k].name != NULL;
+        leaves = leaves || (its && goes);
+        stays = stays || (its && !goes);
+    }
+    if (stays || (t.is && !leaves))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.80s' exists; remove it first", name);
+    return comes || !leaves ? CIP_OK
+                            : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                       "the column '%.80s' was moved or removed in this update; "
+                                       "commit it first",
+                                       name);
 }
 
 cip_status cip_blz_move_column(cip_blz_state *u, size_t i, const char *to, cip_err *err)
 {
+    const bool came = i >= u->b->ncolumn;
+    cip_blz_came *c = came ? &u->came[i - u->b->ncolumn] : NULL;
+    const char **attributes = came ? &c->attributes : &u->column[i].attributes, *path;
+    const cip_node *node = NULL;
     char *name;
-    CIP_TRY(expect_unchanged(u, i, err));
-    CIP_TRY(cip_blz_expect_free(u, to, err));
+    const bool back =
+        !came && u->column[i].name != NULL && strcmp(to, u->b->column[i]->array->path) == 0;
+    if (!back || cip_blz_find_column(u, to) != u->b->ncolumn + u->ncame)
+        CIP_TRY(cip_blz_expect_free(u, to, came, err));
     CIP_TRY(cip_arena_printf(u->arena, &name, err, "%s", to));
+    CIP_TRY(cip_blz_attributes_of(u, to, &path, err));
+    CIP_TRY(cip_blz_keep(u, err));
     CIP_TRY(cip_blz_keep_column(u, i, err));
-    u->column[i].name = name;
+    if (u->tree.root != NULL)
+        node = cip_tree_get(u->tree.root, *attributes, NULL);
+    CIP_TRY(drop_attributes(u, *attributes, err));
+    if (node != NULL)
+        CIP_TRY(cip_build_set(&u->tree, path, node, err));
+    *attributes = path;
+    *(came ? &c->name : &u->column[i].name) = back ? NULL : name;
+    u->records = NULL;
     return CIP_OK;
 }

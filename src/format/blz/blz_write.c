@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * New folders: the chunks as they come, then the files that say what they are. */
+#include <string.h>
+
 #include "base/num.h"
 #include "format/blz/blz_update.h"
 #include "format/blz/blz_write.h"
 #include "format/one_array.h"
+#include "io/revision_out.h"
 
 /* --- what cannot be held ---------------------------------------------------------------------- */
 
@@ -77,16 +80,15 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 
 static cip_status begin_new(cip_blz_state *s, const cip_store_begin *b, cip_err *err)
 {
-    cip_blz_coming *x;
+    cip_blz_writer *w = &s->own.w;
     if (b->out->member == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "a folder of files cannot be written to a pipe");
-    CIP_TRY(cip_blz_new_coming(s, &x, err));
-    s->ncoming++;
-    CIP_TRY(cip_blz_choose_kind(&s->spec, &x->w.kind, err));
-    CIP_TRY(cip_blz_choose_table(&s->spec, x->w.kind, &x->w.table, err));
-    x->w.named = cip_blz_are_columns(&s->spec);
-    return cip_blz_make_columns(&x->w, b->form, err);
+    *w = (cip_blz_writer){ .env = s->env, .arena = s->arena, .spec = &s->spec, .out = s->out };
+    CIP_TRY(cip_blz_choose_kind(&s->spec, &w->kind, err));
+    CIP_TRY(cip_blz_choose_table(&s->spec, w->kind, &w->table, err));
+    w->named = cip_blz_are_columns(&s->spec);
+    return cip_blz_make_columns(w, b->form, err);
 }
 
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
@@ -99,16 +101,19 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
                           .b = b->old != NULL ? b->old->own : NULL,
                           .tree = { .arena = b->arena },
                           .undo = b->undo,
-                          .out = b->out };
-    CIP_TRY(s->b != NULL ? cip_blz_update_begin(s, err) : begin_new(s, b, err));
+                          .temporary = b->temporary,
+                          .out = b->out,
+                          .coming = b->coming };
+    CIP_TRY(s->b != NULL        ? cip_blz_update_begin(s, err)
+            : s->coming != NULL ? cip_blz_coming_begin(s, b->form, err)
+                                : begin_new(s, b, err));
     *state = s;
     return CIP_OK;
 }
 
 /* --- chunks ----------------------------------------------------------------------------------- */
 
-static cip_status store_file(cip_blz_writer *w, cip_blz_new *c, const cip_chunk_in *chunk,
-                             cip_err *err)
+static cip_status store_file(cip_blz_writer *w, cip_blz_new *c, const cip_bp_piece *p, cip_err *err)
 {
     cip_out *file;
     char *name;
@@ -116,35 +121,40 @@ static cip_status store_file(cip_blz_writer *w, cip_blz_new *c, const cip_chunk_
         cip_arena_printf(w->arena, &name, err, "%sdata/__%" PRIu64 ".blp", c->dir, c->nchunk++));
     CIP_TRY(cip_blz_new_file(w, name, &file, err));
     CIP_TRY(cip_out_write(file, cip_blz_header_of_one, CIP_BLZ_HEADER_1, err));
-    return cip_out_write(file, chunk->bytes.ptr, chunk->bytes.len, err);
+    return cip_out_segment(file, &p->bytes, err);
 }
 
-static cip_status store_chunk(cip_blz_writer *w, cip_blz_new *c, const cip_chunk_in *chunk,
-                              cip_err *err)
+cip_status cip_blz_store_chunk(cip_blz_writer *w, cip_blz_new *c, const cip_bp_piece *p,
+                               cip_err *err)
 {
-    if (chunk->state != CIP_CHUNK_DATA || chunk->raw_len > c->left)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected at most %" PRIu64 " bytes of data, found %" PRIu64, c->left,
-                        chunk->raw_len);
-    c->left -= chunk->raw_len;
-    c->cbytes += chunk->bytes.len;
-    return (w->kind == CIP_BLZ_DOCUMENT ? cip_blz_store_super : store_file)(w, c, chunk, err);
+    c->left -= p->raw_len;
+    c->cbytes += p->bytes.len;
+    return (w->kind == CIP_BLZ_DOCUMENT ? cip_blz_store_super : store_file)(w, c, p, err);
 }
 
-/* Arrays of a new folder come together, those that come to one each by itself. From
- * CIP_BLZ_MAX_COLUMNS on are the numbers of the columns of records. */
+/* From CIP_BLZ_MAX_COLUMNS on are the numbers of the columns of records. */
 static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
                         cip_err *err)
 {
     cip_blz_state *s = state;
-    const bool whole = array < CIP_BLZ_MAX_COLUMNS, together = s->b == NULL;
-    const size_t x = !whole ? array / CIP_BLZ_MAX_COLUMNS - 1 : together ? 0 : array;
-    cip_blz_writer *w = &s->coming[x]->w;
-    const size_t c = whole ? w->first[together ? array : 0] : array % CIP_BLZ_MAX_COLUMNS;
+    cip_blz_writer *w = &s->own.w;
+    const bool whole = array < CIP_BLZ_MAX_COLUMNS;
+    cip_blz_new *c = &w->column[whole ? w->first[array] : array - CIP_BLZ_MAX_COLUMNS];
     (void)i;
-    for (size_t k = 0; k < n; k++)
-        if (chunk[k].raw_len != 0)
-            CIP_TRY(store_chunk(w, &w->column[c], &chunk[k], err));
+    for (size_t k = 0; k < n; k++) {
+        cip_bp_piece p = { .bytes = { .ptr = chunk[k].bytes.ptr, .len = chunk[k].bytes.len },
+                           .raw_len = chunk[k].raw_len,
+                           .sum = w->super.sum };
+        if (p.raw_len == 0)
+            continue;
+        if (chunk[k].state != CIP_CHUNK_DATA || p.raw_len > c->left)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected at most %" PRIu64 " bytes of data, found %" PRIu64, c->left,
+                            p.raw_len);
+        memcpy(p.own, chunk[k].sum, sizeof p.own);
+        CIP_TRY(s->coming != NULL ? cip_blz_coming_store(s, c, &p, err)
+                                  : cip_blz_store_chunk(w, c, &p, err));
+    }
     return CIP_OK;
 }
 
@@ -165,16 +175,17 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
     cip_blz_state *s = state;
     if (s->b != NULL)
         return cip_blz_update_finish(s, r, err);
-    CIP_TRY(cip_blz_check_ended(&s->coming[0]->w, err));
-    return cip_blz_put_meta(&s->coming[0]->w, err);
+    CIP_TRY(cip_blz_check_ended(&s->own.w, err));
+    return s->coming != NULL ? cip_blz_coming_finish(s, err) : cip_blz_put_meta(&s->own.w, err);
 }
 
 static void clear(void *state)
 {
     cip_blz_state *s = state;
-    for (size_t i = 0; i < s->ncoming; i++)
-        for (size_t k = 0; k < s->coming[i]->w.ncolumn; k++)
-            cip_buf_clear(&s->coming[i]->w.column[k].file.places);
+    for (size_t k = 0; k < s->own.w.ncolumn; k++) {
+        cip_buf_clear(&s->own.w.column[k].file.places);
+        cip_buf_clear(&s->own.w.column[k].waiting);
+    }
 }
 
 const cip_array_store cip_blz_store = {
@@ -183,12 +194,12 @@ const cip_array_store cip_blz_store = {
     .check = check,
     .begin = begin,
     .store = store,
-    .add = cip_blz_update_add,
     .set = cip_blz_update_set,
     .remove = cip_blz_update_remove,
     .move = cip_blz_update_move,
     .mark = cip_blz_update_mark,
     .tree_now = cip_blz_update_tree_now,
+    .records_now = cip_blz_update_records,
     .form = cip_blz_update_form,
     .chunks = cip_blz_update_chunks,
     .finish = finish,

@@ -24,6 +24,12 @@ typedef struct cip_blz_new {
     uint64_t nchunk;       /* stored so far */
     uint64_t cbytes;       /* of these */
     cip_bp_container file; /* the superchunk that is being written */
+    cip_array_form form;   /* of the chunks */
+    /* Of one that comes into a folder: */
+    cip_buf waiting;                  /* its chunks, as they lie until the commit (cip_bp_piece) */
+    cip_space *in;                    /* the temporary file that they lie in */
+    cip_array *rows;                  /* the same to be read */
+    const cip_chunk_changes *changes; /* once they are known; NULL: none */
 } cip_blz_new;
 
 /* What a column has in common with those that are there. */
@@ -46,7 +52,6 @@ typedef struct cip_blz_writer {
     cip_blz_new *column;
     size_t ncolumn;
     size_t *first; /* of each array of the spec: its first column */
-    size_t number; /* the store's for the first column of records */
     /* The document's: */
     const cip_dtype *dtype; /* of the whole */
     int32_t ndim;
@@ -64,6 +69,9 @@ static inline cip_status cip_blz_new_file(cip_blz_writer *w, const char *name, c
     return w->out->member(w->out->member_user, name, out, err);
 }
 
+/* The column's next chunk. */
+cip_status cip_blz_store_chunk(cip_blz_writer *w, cip_blz_new *c, const cip_bp_piece *p,
+                               cip_err *err);
 /* ARG where data are still to come. */
 cip_status cip_blz_check_ended(const cip_blz_writer *w, cip_err *err);
 
@@ -78,7 +86,7 @@ cip_status cip_blz_make_columns(cip_blz_writer *w, cip_array_form *form, cip_err
 
 /* --- blz_write_super.c: superchunks ----------------------------------------------------------- */
 
-cip_status cip_blz_store_super(cip_blz_writer *w, cip_blz_new *c, const cip_chunk_in *chunk,
+cip_status cip_blz_store_super(cip_blz_writer *w, cip_blz_new *c, const cip_bp_piece *p,
                                cip_err *err);
 
 /* --- blz_write_meta.c: what the folder says of itself ----------------------------------------- */
@@ -86,8 +94,8 @@ cip_status cip_blz_store_super(cip_blz_writer *w, cip_blz_new *c, const cip_chun
 /* Names what of the tree the folder cannot hold. */
 cip_status cip_blz_check_tree(const cip_spec *spec, cip_blz_kind kind, cip_report *loss,
                               cip_err *err);
-/* Those of the columns of a table alone, without attributes. */
-cip_status cip_blz_put_columns_meta(cip_blz_writer *w, cip_err *err);
+/* Those of the columns of a table alone; `attributes` of them by their paths, or NULL. */
+cip_status cip_blz_put_columns_meta(cip_blz_writer *w, const cip_node *attributes, cip_err *err);
 /* All files but those in data/. */
 cip_status cip_blz_put_meta(cip_blz_writer *w, cip_err *err);
 

@@ -243,16 +243,14 @@ static cip_status form_of_columns(cip_blz_writer *w, size_t first, size_t n, cip
                                   cip_err *err)
 {
     cip_form_column *column;
-    cip_array_form *own;
     CIP_TRY(CIP_ARENA_NEW(w->arena, &column, n, err));
-    CIP_TRY(CIP_ARENA_NEW(w->arena, &own, n, err));
     for (size_t i = 0; i < n; i++) {
-        const cip_blz_new *c = &w->column[first + i];
+        cip_blz_new *c = &w->column[first + i];
         const cip_dtype *rows;
         CIP_TRY(cip_dtype_opaque(w->arena, c->from->row, NULL, &rows, err));
-        form_of(w, c, rows, &own[i]);
-        column[i] =
-            (cip_form_column){ w->number + first + i, &own[i], c->from->part, c->from->npart };
+        form_of(w, c, rows, &c->form);
+        column[i] = (cip_form_column){ CIP_BLZ_MAX_COLUMNS + first + i, &c->form, c->from->part,
+                                       c->from->npart };
     }
     form->column = column;
     form->ncolumn = n;
@@ -327,10 +325,12 @@ cip_status cip_blz_make_columns(cip_blz_writer *w, cip_array_form *form, cip_err
     for (size_t i = 0; i < n; i++) {
         const size_t first = w->first[i];
         form[i].dtype = stored[i];
-        if (w->column[first].from == NULL)
+        if (w->column[first].from == NULL) {
             form_of(w, &w->column[first], stored[i], &form[i]);
-        else
+            w->column[first].form = form[i];
+        } else {
             CIP_TRY(form_of_columns(w, first, w->first[i + 1] - first, &form[i], err));
+        }
     }
     return CIP_OK;
 }

@@ -219,11 +219,11 @@ static cip_status put_columns(cip_blz_writer *w, const kept *k, cip_buf *text, c
     return CIP_OK;
 }
 
-cip_status cip_blz_put_columns_meta(cip_blz_writer *w, cip_err *err)
+cip_status cip_blz_put_columns_meta(cip_blz_writer *w, const cip_node *attributes, cip_err *err)
 {
-    const kept none = { .attributes = NULL };
+    const kept k = { .columns = attributes };
     cip_buf text = { .mem = &w->env->mem };
-    cip_status st = put_columns(w, &none, &text, err);
+    cip_status st = put_columns(w, &k, &text, err);
     cip_buf_clear(&text);
     return st;
 }

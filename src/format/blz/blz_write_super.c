@@ -74,19 +74,16 @@ static cip_status begin_super(cip_blz_writer *w, cip_blz_new *c, cip_err *err)
     return st;
 }
 
-cip_status cip_blz_store_super(cip_blz_writer *w, cip_blz_new *c, const cip_chunk_in *chunk,
+cip_status cip_blz_store_super(cip_blz_writer *w, cip_blz_new *c, const cip_bp_piece *p,
                                cip_err *err)
 {
-    cip_bp_piece p = { .bytes = { .ptr = chunk->bytes.ptr, .len = chunk->bytes.len },
-                       .sum = w->super.sum };
     cip_buf *places = &c->file.places;
     if (c->nchunk % w->super.per == 0)
         CIP_TRY(begin_super(w, c, err));
     c->nchunk++;
     const bool last = c->nchunk % w->super.per == 0 || c->left == 0;
-    CIP_TRY(check_size(c, p.bytes.len + cip_sum_size(p.sum) + w->super.spare, err));
-    memcpy(p.own, chunk->sum, sizeof p.own);
-    CIP_TRY(cip_bp_put_chunk(&c->file, &p, err));
+    CIP_TRY(check_size(c, p->bytes.len + cip_sum_size(w->super.sum) + w->super.spare, err));
+    CIP_TRY(cip_bp_put_chunk(&c->file, p, err));
     if (places->len == 0 || (!last && places->len < 8 * OFFSETS))
         return CIP_OK;
     CIP_TRY(cip_out_rewrite(c->file.out, c->file.offsets_at, places->ptr, places->len, err));

@@ -19,6 +19,8 @@ typedef struct update {
     cip_io *temporary;
     cip_out out;
     cip_spec_array array; /* that comes */
+    cip_coming coming;
+    void *came;
     cip_chunk_changes *c;
     cip_revision r;
     void *u;
@@ -182,6 +184,8 @@ static void close_update(update *x)
 {
     if (x->u != NULL && cip_blz_store.clear != NULL)
         cip_blz_store.clear(x->u);
+    if (x->came != NULL)
+        cip_blz_store.clear(x->came);
     cip_chunk_changes_free(x->c);
     cip_revision_clear(&x->r);
     cip_layout_free(x->layout);
@@ -224,7 +228,7 @@ static bool change_names(update *x, cip_status *st)
 static cip_status store_column(void *user, size_t array, uint64_t i, size_t n,
                                const cip_chunk_in *chunk, cip_err *err)
 {
-    return cip_blz_store.store(((update *)user)->u, array, i, n, chunk, err);
+    return cip_blz_store.store(((update *)user)->came, array, i, n, chunk, err);
 }
 
 static cip_status store_array(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,
@@ -272,9 +276,15 @@ static cip_status add_column(update *x)
     x->array = (cip_spec_array){
         .path = "new", .dtype = d, .ndim = like->ndim, .shape = like->shape, .of = -1, .mask = -1
     };
-    CIP_TRY(cip_blz_store.add(x->u, &x->array, &form, &x->err));
+    const cip_spec spec = { .big = -1, .array = &x->array, .narray = 1 };
+    const cip_store_begin b = {
+        .env = x->env, .arena = &x->arena, .spec = &spec, .coming = &x->coming, .form = &form
+    };
+    x->coming = (cip_coming){ .update = x->u, .path = "new" };
+    CIP_TRY(cip_blz_store.begin(&b, &x->came, &x->err));
     CIP_TRY(cip_arena_zeroed(&x->arena, (size_t)n, 8, &data, &x->err));
-    return put_elements(x, &form, data, n);
+    CIP_TRY(put_elements(x, &form, data, n));
+    return cip_blz_store.finish(x->came, NULL, &x->err);
 }
 
 static void run(cip_env *env, cip_io *io, unsigned how)

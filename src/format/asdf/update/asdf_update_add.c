@@ -12,7 +12,7 @@ static cip_status check_free(asdf_state *u, const char *path, bool replace, cip_
     cip_yaml_edit *e;
     CIP_TRY(cip_asdf_update_check_path(u, path, &described, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    if (path[0] != '\0' && (replace || cip_yaml_edit_get(e, path, NULL) == NULL))
+    if (replace || cip_yaml_edit_get(e, path, NULL) == NULL)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                     "expected a path that does not exist yet, found a node at \"%.80s\"", path);
@@ -57,6 +57,7 @@ static cip_status see(const asdf_state *u, asdf_state *w, const asdf_target *t, 
     CIP_TRY(cip_layout_add_array(w->seen, true, &a, err));
     a->path = w->coming->path;
     w->coming->array = a;
+    w->coming->seen = w->seen;
     return cip_asdf_ndarray(f, node, true, a, err);
 }
 

@@ -112,4 +112,24 @@ static inline void edit_verify(const char *path)
     OK(cip_verify(path, CIP_VERIFY_OPTIONS(.deep = true, .on_finding = edit_no_finding), err));
 }
 
+/* Files or folders in memory, member by member. */
+static inline void edit_expect_same(const cip_memory *x, const cip_memory *y)
+{
+    size_t n = 0, m = 0;
+    const void *p = cip_memory_bytes(x, &n), *q = cip_memory_bytes(y, &m);
+    assert_int_equal(n, m);
+    if (n != 0)
+        assert_memory_equal(p, q, n);
+    for (size_t i = 0;; i++) {
+        const char *a = cip_memory_member(x, i, &p, &n), *b = cip_memory_member(y, i, &q, &m);
+        assert_true((a == NULL) == (b == NULL));
+        if (a == NULL)
+            return;
+        assert_string_equal(a, b);
+        assert_int_equal(n, m);
+        if (n != 0)
+            assert_memory_equal(p, q, n);
+    }
+}
+
 #endif

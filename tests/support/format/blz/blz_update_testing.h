@@ -7,7 +7,7 @@
 #include "format/blz/blz_update.h"
 #include "io/revision_out.h"
 
-enum { CHUNKS = 3 };
+enum { CHUNKS = 3, CAME = 16 };
 
 /* An update of a folder, and the folder as it will be. */
 typedef struct job {
@@ -16,6 +16,8 @@ typedef struct job {
     cip_io *temporary, *after;
     cip_chunk_changes *c[CHUNKS]; /* of the layout's arrays */
     void *u;
+    void *came[CAME]; /* states of columns that came */
+    size_t ncame;
     cip_revision r;
     cip_out out;
     cip_layout *layout;
@@ -33,6 +35,8 @@ static inline void job_close(job *j)
         cip_chunk_changes_free(j->c[i]);
     if (j->u != NULL && store->clear != NULL)
         store->clear(j->u);
+    for (size_t i = 0; i < j->ncame; i++)
+        store->clear(j->came[i]);
     cip_io_close(j->temporary);
     cip_arena_clear(&j->arena);
     blz_close(j->f);
