@@ -10,12 +10,12 @@
 const char *const fault_bcolz[] = { "__attrs__",    "meta/storage", "meta/sizes",   "data/__0.blp",
                                     "data/__1.blp", "data/__2.blp", "data/__3.blp", "data/__4.blp",
                                     "data/__5.blp", "data/__6.blp", "data/__7.blp", NULL };
-const char *const fault_bcolz_table[] = { "__rootdirs__",   "a/__attrs__",    "a/meta/storage",
-                                          "a/meta/sizes",   "a/data/__0.blp", "b/__attrs__",
-                                          "b/meta/storage", "b/meta/sizes",   "b/data/__0.blp",
-                                          "c/__attrs__",    "c/meta/storage", "c/meta/sizes",
-                                          "c/data/__0.blp", "n/__attrs__",    "n/meta/storage",
-                                          "n/meta/sizes",   "n/data/__0.blp", NULL };
+const char *const fault_bcolz_table[] = {
+    "__rootdirs__",   "a/__attrs__",    "a/meta/storage", "a/meta/sizes",   "a/data/__0.blp",
+    "a/data/__1.blp", "a/data/__2.blp", "b/__attrs__",    "b/meta/storage", "b/meta/sizes",
+    "b/data/__0.blp", "c/__attrs__",    "c/meta/storage", "c/meta/sizes",   "c/data/__0.blp",
+    "n/__attrs__",    "n/meta/storage", "n/meta/sizes",   "n/data/__0.blp", NULL
+};
 
 static void must(cip_status st, const cip_err *err)
 {
@@ -195,6 +195,32 @@ static cip_status move_column(cip_change *e, cip_err *err)
     return cip_change_move(e, "b", "c", false, err);
 }
 
+/* Another one, of more files, comes under its name; and one moves and changes. */
+static cip_status replace_column(cip_change *e, cip_err *err)
+{
+    static const int64_t rows[] = { 500 };
+    static uint8_t v[500];
+    const uint32_t one = 7;
+    for (size_t i = 0; i < sizeof v; i++)
+        v[i] = (uint8_t)(i * i / 7);
+    CIP_TRY(cip_change_remove(e, "a", err));
+    CIP_TRY(cip_change_put(e, "a", cip_dtype_of(CIP_U8), 1, rows, v,
+                           CIP_ARRAY_OPTIONS(.format_options = CIP_TEXTS("chunklen=200")), err));
+    CIP_TRY(cip_change_write(e, "a", "[5]", cip_dtype_of(CIP_U8), v + 9, 1, err));
+    CIP_TRY(cip_change_write(e, "b", "[100]", cip_dtype_as_stored(), &one, sizeof one, err));
+    return cip_change_move(e, "b", "c", false, err);
+}
+
+static cip_status replace_field(cip_change *e, cip_err *err)
+{
+    static const int64_t rows[] = { 60 };
+    static const double v[60] = { 1, 2, 3 };
+    CIP_TRY(cip_change_remove(e, "depth", err));
+    CIP_TRY(cip_change_put(e, "depth", cip_dtype_of(CIP_F64), 1, rows, v, NULL, err));
+    CIP_TRY(cip_change_write(e, "depth", "[5]", cip_dtype_of(CIP_F64), v + 1, 8, err));
+    return cip_change_move(e, "site", "place", false, err);
+}
+
 static cip_status remove_column(cip_change *e, cip_err *err)
 {
     return cip_change_remove(e, "a", err);
@@ -245,6 +271,8 @@ CHANGE(insert_whole_wells)
 CHANGE(set_unit)
 CHANGE(append_records)
 CHANGE(move_column)
+CHANGE(replace_column)
+CHANGE(replace_field)
 CHANGE(remove_column)
 CHANGE(remove_field)
 CHANGE(move_field)

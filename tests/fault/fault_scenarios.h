@@ -73,7 +73,8 @@ cip_status fault_edit(const char *path, cip_level level,
 
 /* Arrays and tables of bcolz, in the folder `d`. */
 fault_change fault_folder_set_unit, fault_folder_append_records, fault_folder_move_column,
-    fault_folder_remove_column, fault_folder_add_column;
+    fault_folder_remove_column, fault_folder_add_column, fault_folder_replace_column,
+    fault_folder_replace_field;
 /* Records as the document has them, in the folder `d`. */
 fault_change fault_folder_delete_whole_wells, fault_folder_insert_whole_wells,
     fault_folder_put_wells, fault_folder_add_wells, fault_folder_more_wells,
