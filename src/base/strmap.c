@@ -136,13 +136,6 @@ size_t cip_strmap_get(const cip_strmap *m, cip_bytes key)
     return s->used ? s->value : SIZE_MAX;
 }
 
-void cip_strmap_drop(cip_strmap *m, cip_bytes key)
-{
-    cip_strmap_slot *s = m->nslot != 0 ? find(m, key, cip_siphash(m->key, key)) : NULL;
-    if (s != NULL && s->used)
-        s->value = SIZE_MAX;
-}
-
 void cip_strmap_clear(cip_strmap *m)
 {
     cip_mem_put(m->mem, m->slots);

@@ -20,8 +20,6 @@ typedef struct cip_strmap {
 cip_status cip_strmap_put(cip_strmap *m, cip_bytes key, size_t value, size_t *was, cip_err *err);
 /* The value, or SIZE_MAX when there is none. */
 size_t cip_strmap_get(const cip_strmap *m, cip_bytes key);
-/* There is no value for the key any more; its place is kept for another. */
-void cip_strmap_drop(cip_strmap *m, cip_bytes key);
 void cip_strmap_clear(cip_strmap *m);
 
 /* SipHash-2-4 of the bytes. */

@@ -147,8 +147,6 @@ cip_status cip_revision_make(cip_revision *r, const char *name, cip_revision **a
 /* The same of one piece; its bytes are copied, its io is borrowed. */
 cip_status cip_revision_create(cip_revision *r, const char *name, const cip_segment *data,
                                cip_err *err);
-/* The members from number n on, all of them made so, are none any more. */
-void cip_revision_unmake(cip_revision *r, size_t n);
 /* A new one in place of the old. */
 cip_status cip_revision_replace(cip_revision *r, const char *name, cip_io *known, cip_revision **as,
                                 cip_err *err);

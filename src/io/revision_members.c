@@ -89,15 +89,6 @@ cip_status cip_revision_make(cip_revision *r, const char *name, cip_revision **a
     return add_as(r, CIP_MEMBER_MADE, name, NULL, as, err);
 }
 
-void cip_revision_unmake(cip_revision *r, size_t n)
-{
-    while (r->nmember > n) {
-        const cip_revision_member *m = &r->member[--r->nmember];
-        cip_strmap_drop(&r->name, (cip_bytes){ (const uint8_t *)m->name, strlen(m->name) });
-        cip_revision_clear(m->as);
-    }
-}
-
 cip_status cip_revision_create(cip_revision *r, const char *name, const cip_segment *data,
                                cip_err *err)
 {
