@@ -574,6 +574,62 @@ static void both_kinds_of_columns_move(void **state)
         }
 }
 
+static void expect_unit(cip_change *e, const char *column, const char *unit)
+{
+    const cip_node *root;
+    char path[80];
+    snprintf(path, sizeof path, "column_attributes/%s/unit", column);
+    OK(cip_change_tree(e, &root, err));
+    const cip_node *node = cip_tree_get(root, path, NULL);
+    assert_int_equal(node != NULL, unit != NULL);
+    if (unit != NULL)
+        assert_string_equal(cip_node_text(node, NULL), unit);
+}
+
+/* They move and go with their column. */
+static void attributes_of_columns_go_back(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        place p, q;
+        cip_change *e, *same;
+        uint64_t first, second;
+        place_make(&p, MEMORY, kinds[k]);
+        place_make(&q, MEMORY, kinds[k]);
+        OK(cip_change_open_memory(p.memory, NULL, &e, err));
+        OK(cip_change_open_memory(q.memory, NULL, &same, err));
+        OK(cip_change_set_string(e, "column_attributes/a/unit", "mm", err));
+        OK(cip_change_mark(e, &first, err));
+        OK(cip_change_move(e, "a", "x", false, err));
+        OK(cip_change_set_string(e, "column_attributes/x/unit", "cm", err));
+        OK(cip_change_put(e, "c", cip_dtype_of(CIP_I32), 1, rows, numbers, NULL, err));
+        OK(cip_change_set_string(e, "column_attributes/c/unit", "km", err));
+        OK(cip_change_mark(e, &second, err));
+        OK(cip_change_remove(e, "x", err));
+        OK(cip_change_move(e, "c", "d", false, err));
+        expect_unit(e, "d", "km");
+        expect_unit(e, "x", NULL);
+        OK(cip_change_undo(e, second, err));
+        expect_unit(e, "c", "km");
+        expect_unit(e, "d", NULL);
+        expect_unit(e, "x", "cm");
+        expect_unit(e, "a", NULL);
+        OK(cip_change_undo(e, first, err));
+        expect_unit(e, "a", "mm");
+        expect_unit(e, "x", NULL);
+        expect_unit(e, "c", NULL);
+        OK(cip_change_set_string(same, "column_attributes/a/unit", "mm", err));
+        for (int i = 0; i < 2; i++)
+            OK(cip_change_move(i == 0 ? e : same, "a", "z", false, err));
+        expect_unit(e, "z", "mm");
+        OK(cip_change_commit(&e, err));
+        OK(cip_change_commit(&same, err));
+        edit_expect_same(p.memory, q.memory);
+        place_close(&p);
+        place_close(&q);
+    }
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -587,6 +643,7 @@ int main(void)
         TEST(columns_go_back_to_any_mark),
         TEST(where_memory_is_too_little_columns_go_back),
         TEST(both_kinds_of_columns_move),
+        TEST(attributes_of_columns_go_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
