@@ -188,7 +188,11 @@ static cip_status not_found(cip_edit *e, const char *path, const cip_err *why, c
     char *asked;
     cip_status st = cip_path_plain(&e->file->env, &mem, path != NULL ? path : "", &asked, err);
     const cip_edit_place *x = st == CIP_OK && asked[0] != '\0' ? reached(e, asked) : NULL;
-    if (x != NULL && x->deed != CIP_EDIT_SET && x->deed != CIP_EDIT_GONE)
+    /* Columns are known by the names that they have by now, but for those that boxes fill. */
+    const bool tells = x != NULL && (e->ops->records_now != NULL
+                                         ? x->deed == CIP_EDIT_PUT
+                                         : x->deed != CIP_EDIT_SET && x->deed != CIP_EDIT_GONE);
+    if (tells)
         st = not_the_files(e, x, asked, err);
     else if (st == CIP_OK)
         st = cip_err_give(err, why, (cip_status)why->code);
