@@ -233,7 +233,10 @@ static cip_status put(cip_change *c, cip_err *err)
     if (any(5) == 0)
         return cip_change_put_array(c, pick_name(), cip_find(source, "rows", err), NULL,
                                     CIP_ARRAY_OPTIONS(.replace = any(3) == 0), err);
-    if (now->table && cip_change_array(c, "b", &a, NULL) == CIP_OK && any(4) != 0)
+    const cip_status st = now->table ? cip_change_array(c, "b", &a, NULL) : CIP_ERR_NOT_FOUND;
+    if (st == CIP_ERR_NOMEM) /* it would be another call */
+        return st;
+    if (st == CIP_OK && any(4) != 0)
         shape[0] = cip_array_shape(a)[0];
     const char *name = pick_name();
     return cip_change_put(
@@ -265,6 +268,8 @@ static cip_status put_boxes(cip_change *c, cip_err *err)
     const cip_array *a;
     cip_slab *slab;
     cip_status st = cip_change_array(c, "b", &a, NULL);
+    if (st == CIP_ERR_NOMEM)
+        return st;
     const int64_t n = now->table && st == CIP_OK ? cip_array_shape(a)[0] : shape[0];
     st = cip_change_declare(c, pick_name(), cip_dtype_of(CIP_I32), now->table ? 1 : 2,
                             (int64_t[]){ n, 2 }, NULL, &slab, err);
