@@ -184,14 +184,16 @@ static PyObject *look_up_array(cippy_file *f, const char *path)
     return cippy_file_fail(f, (cip_status)err.code, &err);
 }
 
-/* The path of an array that was found at `path`, which leads to a field of it, in bytes. Where no
- * tree describes arrays none has moved. */
+/* The path of an array that was found at `path`, which leads to a field of it, in bytes. The
+ * array's own is the one that it had before it was moved; one without a name is not moved. */
 static PyObject *path_without(const char *path, const char *field, const cip_array *a)
 {
+    path += cip_array_node(a) == NULL && *path == '/';
     const size_t n = strlen(path), m = strlen(field) + (*field != '\0');
+    const bool named = cip_array_node(a) != NULL || *cip_array_path(a) != '\0';
     const bool ends = m < n && strcmp(path + n - strlen(field), field) == 0;
-    return cip_array_node(a) != NULL && ends ? PyBytes_FromStringAndSize(path, (Py_ssize_t)(n - m))
-                                             : PyBytes_FromString(cip_array_path(a));
+    return named && ends ? PyBytes_FromStringAndSize(path, (Py_ssize_t)(n - m))
+                         : PyBytes_FromString(cip_array_path(a));
 }
 
 /* The same in a file whose update changed the tree, or brought or took arrays. */
