@@ -95,7 +95,7 @@ static void print_failure(uint64_t i, const cip_err *err, bool json)
         putchar('}');
         return;
     }
-    printf("%5" PRIu64 " (%s: ", i, cip_status_name((cip_status)err->code));
+    printf("%5" PRIu64 " (", i);
     print_words(stdout, err->text);
     fputs(")\n", stdout);
 }
@@ -144,7 +144,7 @@ static void print_array(const cip_array *a, bool named, bool json)
         putchar(':');
     }
     if (!fine) {
-        printf(" (%s: ", cip_status_name((cip_status)err.code));
+        fputs(" (", stdout);
         print_words(stdout, err.text);
         putchar(')');
     }

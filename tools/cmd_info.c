@@ -48,8 +48,11 @@ static void print_arrays(const cip_file *f)
         }
         if (listed_ratio(&l) != 0)
             printf(", ratio %.*f", listed_ratio(&l) < 100 ? 2 : 0, listed_ratio(&l));
-        if (l.err.code != CIP_OK)
-            printf(" (%s)", cip_status_name((cip_status)l.err.code));
+        if (l.err.code != CIP_OK) {
+            fputs(" (", stdout);
+            print_words(stdout, l.err.text);
+            putchar(')');
+        }
         if (l.missing != 0)
             printf(" (%" PRIu64 " chunk%s missing)", l.missing, l.missing == 1 ? "" : "s");
         putchar('\n');

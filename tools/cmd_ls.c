@@ -69,7 +69,7 @@ static void cell_notes(FILE *f, const listed *l)
     const char *between = l->s.masked ? "; " : "";
     fputs(l->s.masked ? "masked" : "", f);
     if (l->err.code != CIP_OK) {
-        fprintf(f, "%s%s: ", between, cip_status_name((cip_status)l->err.code));
+        fputs(between, f);
         print_words(f, l->err.text);
     }
     if (l->missing != 0)
@@ -82,7 +82,7 @@ static void cell_rest(FILE *f, const listed *l)
 {
     fprintf(f, "%" PRIu64 "%s", l->s.stored_nbytes, l->s.masked ? " masked" : "");
     if (l->err.code != CIP_OK) {
-        fprintf(f, " (%s: ", cip_status_name((cip_status)l->err.code));
+        fputs(" (", f);
         print_words(f, l->err.text);
         putc(')', f);
     }
