@@ -117,12 +117,16 @@ _cippus_values() {
         esac
         ;;
     --codec) _cippus_codecs "$(_cippus_format "$1")" ;;
+    --filter) echo shuffle bitshuffle delta bytedelta trunc_prec int_trunc ndcell ndmean ;;
+    --checksum) echo none crc32 adler32 md5 sha1 sha224 sha256 sha384 sha512 ;;
+    --standard) echo 1.6.0 1.5.0 1.4.0 1.3.0 1.2.0 1.1.0 1.0.0 0.1.0 ;;
     --byteorder) echo little big ;;
     --durability) echo power process ;;
     --md5) echo current legacy none ;;
     --type) echo null bool int float string timestamp binary seq map array ;;
     --dtype | --as) echo bool8 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 float double int bool ;;
     --path) _cippus_fields "$(_cippus_file "$1")" ;;
+    --ignore) _cippus_nodes "$(_cippus_file "$1")" ;;
     --option) _cippus_keys "$1" ;;
     *) return 1 ;;
     esac
@@ -143,7 +147,11 @@ _cippus_paths() {
 
 _cippus() {
     local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} before=${COMP_WORDS[COMP_CWORD - 1]} file values
-    if [ "$COMP_CWORD" -eq 1 ] || { [ "$COMP_CWORD" -eq 2 ] && [ "$command" = help ]; }; then
+    if [ "$COMP_CWORD" -eq 2 ] && [ "$command" = help ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(_cippus_commands) errors" -- "$word")
+        return
+    fi
+    if [ "$COMP_CWORD" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_cippus_commands) help --help --version" -- "$word")
         [ -n "${COMPREPLY[*]}" ] || mapfile -t COMPREPLY < <(compgen -f -- "$word") # `cippus FILE`
         return

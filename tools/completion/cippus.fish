@@ -8,7 +8,7 @@ end
 
 function __cippus_commands
     cippus --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  *\(.*\)/\1\t\2/p'
-    printf 'help\tShow a command\'s options and examples\n'
+    printf 'help\tShow the options of a command, or what messages mean\n'
 end
 
 function __cippus_options
@@ -25,10 +25,11 @@ function __cippus_file
     end
 end
 
+# Paths in the file, for the command that is named.
 function __cippus_paths
     set -l file (__cippus_file)
     test -n "$file"; or return
-    switch (__cippus_command)
+    switch $argv[1]
         case set rm mv tree
             cippus tree --find . $file 2>/dev/null | sed 's/: .*//'
         case cat stat put append resize convert diff info zarr-refs explode
@@ -49,16 +50,51 @@ function __cippus_codecs
     end
 end
 
+# Values of the option before the cursor; false where they are files, or anything.
+function __cippus_values
+    switch (commandline -opc)[-1]
+        case --to
+            printf '%s\n' text csv tsv json npy raw
+        case --from
+            printf '%s\n' raw csv
+        case --format
+            if test (__cippus_command) = zarr-refs
+                printf '%s\n' json parquet
+            else
+                __cippus_names formats
+                printf '%s\n' csv tsv json
+            end
+        case --codec
+            __cippus_codecs
+        case --filter
+            printf '%s\n' shuffle bitshuffle delta bytedelta trunc_prec int_trunc ndcell ndmean
+        case --checksum
+            printf '%s\n' none crc32 adler32 md5 sha1 sha224 sha256 sha384 sha512
+        case --standard
+            printf '%s\n' 1.6.0 1.5.0 1.4.0 1.3.0 1.2.0 1.1.0 1.0.0 0.1.0
+        case --type
+            printf '%s\n' null bool int float string timestamp binary seq map array
+        case --option
+            cippus (__cippus_command) --help --all 2>/dev/null | sed -n 's/^ *[a-z0-9]*: \([a-z_]*=\)\.\.\..*/\1/p'
+        case --byteorder
+            printf '%s\n' little big
+        case --durability
+            printf '%s\n' power process
+        case --md5
+            printf '%s\n' current legacy none
+        case --dtype --as
+            printf '%s\n' bool8 {,u}int{8,16,32,64} float{16,32,64} complex{64,128} float double int bool
+        case --path
+            __cippus_paths convert
+        case --ignore
+            __cippus_paths tree
+        case '*'
+            return 1
+    end
+end
+
 complete -c cippus -n 'test (count (commandline -opc)) -eq 1' -a '(__cippus_commands)'
-complete -c cippus -n 'test (count (commandline -opc)) -eq 2; and test (__cippus_command) = help' -f -a '(__cippus_commands)'
+complete -c cippus -n 'test (count (commandline -opc)) -eq 2; and test (__cippus_command) = help' -f -a '(__cippus_commands) errors\t"Explain the messages"'
 complete -c cippus -n 'test (count (commandline -opc)) -gt 1; and string match -q -- "-*" (commandline -ct)' -f -a '(__cippus_options)'
-complete -c cippus -n 'test (count (commandline -opc)) -gt 2' -a '(__cippus_paths)'
-complete -c cippus -l to -x -a 'text csv tsv json npy raw'
-complete -c cippus -l from -x -a 'raw csv'
-complete -c cippus -l format -x -a '(__cippus_names formats) csv tsv json'
-complete -c cippus -l codec -x -a '(__cippus_codecs)'
-complete -c cippus -l byteorder -x -a 'little big'
-complete -c cippus -l durability -x -a 'power process'
-complete -c cippus -l md5 -x -a 'current legacy none'
-complete -c cippus -l dtype -x -a 'bool8 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 float double int bool'
-complete -c cippus -l path -x -a '(__cippus_paths)'
+complete -c cippus -n '__cippus_values >/dev/null' -f -a '(__cippus_values)'
+complete -c cippus -n 'test (count (commandline -opc)) -gt 2; and not __cippus_values >/dev/null' -a '(__cippus_paths (__cippus_command))'

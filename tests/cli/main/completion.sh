@@ -51,6 +51,11 @@ offer put night.asdf sp
 offer verify night.asdf ni
 offer cat night.asdf stars/
 offer help con
+offer help er
+offer convert a.npy b.b2nd --filter b
+offer convert a.npy b.blp --checksum sha2
+offer convert a.npy b.asdf --standard 0
+offer diff night.asdf b.asdf --ignore instrument/na
 offer ni
 offer ls -r ni
 EOF

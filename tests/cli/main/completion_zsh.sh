@@ -15,5 +15,14 @@ echo "# values"; offer convert night.asdf x --codec ''
 offer cat --to ''
 offer set night.asdf exposure/time 5 --durability ''
 echo "# options"; offer convert --over | grep -e '--overwrite'
-offer help '' | grep finish
+offer help '' | grep -e finish -e errors
+echo "# values of more options"
+offer convert a b --filter '' | grep bit
+offer convert a b --checksum '' | grep crc
+offer convert a b --standard '' | tail -2
+offer zarr-refs --format ''
+offer tree --type '' | tail -2
+offer convert a b --option '' | grep ch
+offer diff night.asdf b --ignore '' | grep name
+offer convert night.asdf b --path '' | grep stars
 END
