@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the texts that users read: sentences of at most 30 words, plain words, links that lead somewhere, help within 80 columns.
+"""Checks the texts that users read: sentences of at most 30 words, plain words, links that lead somewhere, messages quoted as
+they are printed today, help within 80 columns.
 
 usage: scripts/words.py [--command CIPPUS] [FILE...]     FILE: these alone
 
@@ -10,6 +11,7 @@ a full stop, a question or an exclamation mark, or with its paragraph, list item
 """
 import argparse
 import ast
+import functools
 import json
 import pathlib
 import re
@@ -184,6 +186,27 @@ def dead_links(path):
                 yield f"{i}: the link leads nowhere: {target}"
 
 
+MESSAGE = r"\b(expected|found|cannot|lost|missing|does not|do not|is left out|no node|did you mean)\b"
+
+
+@functools.cache
+def printed(root):
+    """The strings of the library and the command, adjacent ones joined; between them a line's end."""
+    files = [f for folder in ("src", "tools") for f in sorted((root / folder).rglob("*.[ch]")) if not f.name.startswith("test_")]
+    texts = [re.sub(r'(?<!\\)"\s+"', "", f.read_text(encoding="utf-8")) for f in files]
+    return "\n".join(found for text in texts for found in re.findall(r'"((?:[^"\\\n]|\\.)*)"', text))
+
+
+def stale_quotes(root, path):
+    """Messages in `code` of which three words or more, between what differs from case to case, are printed nowhere."""
+    for i, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for quote in re.findall(r"`([^`]+)`", line):
+            parts = re.split(r"[^A-Za-z' -]+", re.sub(r"'[^']*'", "0", quote)) if re.search(MESSAGE, quote) else []
+            for part in parts:
+                if len(part.split()) >= 3 and part.strip() not in printed(root):
+                    yield f"{i}: a message that is printed nowhere: {part.strip()}"
+
+
 def of_file(path):
     reader = of_changelog if path.name == "CHANGELOG.md" else READERS[path.suffix]
     for line, text in reader(path):
@@ -223,6 +246,8 @@ def problems(root, names, command=None):
     """(file or "tools", fault) of each."""
     for name in names:
         yield from ((name, fault) for fault in of_file(root / name))
+        if name.endswith(".md"):
+            yield from ((name, fault) for fault in stale_quotes(root, root / name))
     if command:
         yield from (("tools", fault) for fault in of_help(command))
 

@@ -290,6 +290,13 @@ def test_words_accept_plain_texts(tree, text):
     assert list(load("scripts/words.py").problems(tree.root, ["README.md"])) == []
 
 
+def test_words_find_messages_that_are_printed_nowhere(tree):
+    tree("src/a.c", 'cip_fail(err, 1, "expected a trailer of "\n    "version 0, found %u", n);\n')
+    tree("README.md", "It says `bad: expected a trailer of version 0, found 3`.\nOr `expected an old trailer, found 3`, with `expected=3`.\n")
+    faults = [fault for _, fault in load("scripts/words.py").problems(tree.root, ["README.md"])]
+    assert faults == ["2: a message that is printed nowhere: expected an old trailer"]
+
+
 def test_words_read_the_docstrings_that_help_shows(tree):
     text = f'''"""{LONG}"""\nclass A:\n    """Good."""\n    def f(self):\n        """{LONG}"""\n    def _g(self):\n        """{LONG}"""\ndef h():\n    """{LONG}"""\n'''
     tree("bindings/python/cippus/__init__.py", "from ._a import A\n")
