@@ -69,9 +69,10 @@ typedef struct cip_stop {
 } cip_stop;
 
 /** Sets the question that this thread's calls ask while they read, encode or commit. They ask in
- * this thread, before each chunk or piece that it decodes or encodes itself. That is often, so look
- * at a clock first. A chunk that has begun is finished, however long that takes. Returns the
- * question before it, to be set again. A call that ends this way leaves the same as any that fails.
+ * this thread, before each chunk, piece or Blosc block that it decodes or encodes itself, and while
+ * it waits for other threads. That is often, so look at a clock first. Other threads end their
+ * chunks at the same places; what a codec's library has begun is finished. Returns the question
+ * before it, to be set again. A call that ends this way leaves the same as any that fails.
  * A commit asks until the file is about to be changed, and is then finished. Calls with `err` NULL
  * may not ask. */
 CIP_API cip_stop cip_stop_set(cip_stop stop);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The pool: a list of batches, each a counter that callers and workers draw indices from.
  * Indices are drawn in rising order, so when one fails all lower ones have been drawn and will
- * finish: the error of the lowest failing index is the same with any number of threads. */
+ * finish: the error of the lowest failing index is the same with any number of threads. Where the
+ * caller cancels, the jobs that run hear of it and may end, whatever their index. */
 #include "base/pool.h"
 
 #include "base/stop.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct batch {
@@ -20,6 +23,7 @@ typedef struct batch {
     bool may_fail;         /* somebody hears of it, so its caller may stop it */
     _Atomic size_t drawn;  /* next index to run */
     _Atomic size_t failed; /* lowest failing index, or n */
+    atomic_bool cancelled; /* by the caller: jobs that run may end, too */
     unsigned busy;         /* threads inside; guarded by the pool's lock */
     pthread_mutex_t lock;  /* guards st and err */
     cip_status st;
@@ -43,6 +47,8 @@ static _Thread_local bool inside_job; /* nested calls run inline */
 
 static void note_failure(batch *b, size_t i, cip_status st, const cip_err *err)
 {
+    if (st == CIP_ERR_CANCELLED)
+        atomic_store_explicit(&b->cancelled, true, memory_order_relaxed);
     pthread_mutex_lock(&b->lock);
     if (i < atomic_load_explicit(&b->failed, memory_order_relaxed)) {
         atomic_store_explicit(&b->failed, i, memory_order_relaxed);
@@ -67,6 +73,19 @@ static void run_batch(batch *b)
     }
 }
 
+static int is_cancelled(void *user)
+{
+    return atomic_load_explicit(&((batch *)user)->cancelled, memory_order_relaxed);
+}
+
+/* In a thread of the pool, which asks what the caller was told. */
+static void help(batch *b)
+{
+    const cip_stop before = cip_stop_set((cip_stop){ is_cancelled, b });
+    run_batch(b);
+    cip_stop_set(before);
+}
+
 static batch *find_work(cip_pool *p)
 {
     for (batch *b = p->batches; b != NULL; b = b->next)
@@ -88,7 +107,7 @@ static void *worker_main(void *arg)
         }
         b->busy++;
         pthread_mutex_unlock(&p->lock);
-        run_batch(b);
+        help(b);
         pthread_mutex_lock(&p->lock);
         if (--b->busy == 0)
             pthread_cond_broadcast(&p->idle);
@@ -175,6 +194,30 @@ static void enter(cip_pool *p, batch *b)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* The caller waits for the last jobs, and goes on asking whether they should end. */
+static void wait_idle(cip_pool *p, batch *b)
+{
+    enum { EACH = 20000000 }; /* nanoseconds */
+    cip_err err = CIP_ERR_INIT;
+    struct timespec until;
+    if (!b->may_fail || !cip_stop_is_set()) {
+        pthread_cond_wait(&p->idle, &p->lock);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += EACH;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    if (pthread_cond_timedwait(&p->idle, &p->lock, &until) != ETIMEDOUT)
+        return;
+    pthread_mutex_unlock(&p->lock); /* whoever answers may use the pool */
+    if (cip_stop_ask(&err) != CIP_OK)
+        note_failure(b, b->n - 1, CIP_ERR_CANCELLED, &err);
+    pthread_mutex_lock(&p->lock);
+}
+
 static void leave(cip_pool *p, batch *b)
 {
     pthread_mutex_lock(&p->lock);
@@ -183,7 +226,7 @@ static void leave(cip_pool *p, batch *b)
         at = &(*at)->next;
     *at = b->next; /* no further worker can find it */
     while (b->busy != 0)
-        pthread_cond_wait(&p->idle, &p->lock);
+        wait_idle(p, b);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -199,6 +242,7 @@ cip_status cip_pool_run(cip_pool *p, size_t n, cip_job_fn *fn, void *arg, cip_er
     batch b = { .fn = fn, .arg = arg, .n = n, .may_fail = err != NULL, .st = CIP_OK };
     atomic_init(&b.drawn, 0);
     atomic_init(&b.failed, n);
+    atomic_init(&b.cancelled, false);
     pthread_mutex_init(&b.lock, NULL);
     enter(p, &b);
     inside_job = true;

@@ -16,6 +16,11 @@ cip_stop cip_stop_pause(void)
     return cip_stop_set((cip_stop){ NULL, NULL });
 }
 
+bool cip_stop_is_set(void)
+{
+    return current.asked != NULL;
+}
+
 cip_status cip_stop_ask(cip_err *err)
 {
     if (err == NULL || current.asked == NULL || current.asked(current.user) == 0)

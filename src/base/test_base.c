@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -380,6 +381,43 @@ static void the_caller_may_stop_a_run_and_jobs_that_run_end_first(void **state)
     cip_stop_pause();
 }
 
+typedef struct waiting {
+    pthread_t caller;
+    bool caller_waits; /* in a job; else for the jobs of others */
+    atomic_int begun;
+} waiting;
+
+static int stop_once_begun(void *user)
+{
+    return atomic_load(&((waiting *)user)->begun) == 2;
+}
+
+static cip_status wait_for_stop(void *arg, size_t i, cip_err *err)
+{
+    waiting *w = arg;
+    for (atomic_fetch_add(&w->begun, 1); atomic_load(&w->begun) < 2;)
+        sched_yield();
+    if (!w->caller_waits && pthread_equal(pthread_self(), w->caller))
+        return CIP_OK;
+    for (;; (void)i)
+        CIP_TRY(cip_stop_ask(err));
+}
+
+static void jobs_in_other_threads_hear_that_the_caller_stops(void **state)
+{
+    (void)state;
+    cip_pool *p;
+    assert_int_equal(cip_pool_new(2, &p, NULL), CIP_OK);
+    for (int k = 0; k < 2; k++) {
+        cip_err err = CIP_ERR_INIT;
+        waiting w = { .caller = pthread_self(), .caller_waits = k == 0 };
+        cip_stop_set((cip_stop){ stop_once_begun, &w });
+        assert_int_equal(cip_pool_run(p, 2, wait_for_stop, &w, &err), CIP_ERR_CANCELLED);
+        cip_stop_pause();
+    }
+    cip_pool_free(p);
+}
+
 static cip_status nested(void *arg, size_t i, cip_err *err)
 {
     jobs *j = arg;
@@ -740,6 +778,7 @@ int main(void)
         cmocka_unit_test(maps_find_what_was_put),
         cmocka_unit_test(every_job_runs_once_and_the_lowest_error_wins),
         cmocka_unit_test(the_caller_may_stop_a_run_and_jobs_that_run_end_first),
+        cmocka_unit_test(jobs_in_other_threads_hear_that_the_caller_stops),
         cmocka_unit_test(nested_runs_do_not_lock_up),
         cmocka_unit_test(a_pool_from_before_a_fork_works_and_ends_in_the_child),
         cmocka_unit_test(the_shared_pool_is_made_anew_after_fork),

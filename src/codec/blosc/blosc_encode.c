@@ -7,6 +7,7 @@
 
 #include "base/endian.h"
 #include "base/num.h"
+#include "base/stop.h"
 #include "codec/blosc/blosc_encoder.h"
 
 enum {
@@ -201,6 +202,7 @@ static cip_status put_blocks(job *j, cip_err *err)
     if (form->p.dict)
         CIP_TRY(put_dict(j, &filtered, err));
     for (uint32_t i = 0; i < form->nblock && !j->full; i++) {
+        CIP_TRY(cip_stop_ask(err));
         if (filtered.ptr != NULL)
             b = block_at(j, filtered, i);
         else
