@@ -271,7 +271,10 @@ static int convert_one(const opts *o, talk *t)
     if (kind < 0)
         return EXIT_USAGE;
     if (kind != INPUT_RAW && o->dtype != NULL) {
-        fputs("cippus: --dtype applies to raw input only; see 'cippus convert --help'\n", stderr);
+        fputs(
+            "cippus: --dtype applies to raw input only; 'cippus cat --dtype T -o OUT.npy' converts "
+            "values\n",
+            stderr);
         return EXIT_USAGE;
     }
     note_slow_codec(o, file_nbytes(o->pos[0]));

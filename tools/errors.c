@@ -129,7 +129,7 @@ static const message messages[] = {
     { CIP_ERR_RANGE, "the selection has shape ..., the input ...",
       "The data do not match the part that they should replace.",
       "Choose a part of the same shape.", "cippus put night.asdf counts '[0:2, 0:2]' complex.ra" },
-    { CIP_ERR_RANGE, "expected rows of the array's own shape",
+    { CIP_ERR_RANGE, "expected rows of shape ..., found an input of shape ...",
       "Rows to append must match the array in every dimension but the first.",
       "Reshape or slice the input first.", "cippus append cube.b2nd complex.ra" },
     { CIP_ERR_TYPE, "'...' is in the tree, but is not an array",

@@ -3,6 +3,7 @@
 #include "opts.h"
 
 #include <float.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,6 +275,11 @@ static int wrong_word(const command *c, const opt_row *row, const char *found)
                                 (int)n, word);
         word = next;
     }
+    if (strcmp(row->name, "durability") == 0 && isdigit((unsigned char)found[0]) &&
+        opts_takes(c, "codec")) {
+        fputs("cippus: a compression level is part of the codec: --codec NAME:LEVEL\n", stderr);
+        return EXIT_USAGE;
+    }
     return wrong_value(c, row, what, found);
 }
 
@@ -396,6 +402,24 @@ static int set_value(const command *c, const opt_row *row, const char *text, opt
     return 0;
 }
 
+/* Words that people know from other programs. */
+static const char *const synonyms[][2] = {
+    { "compression", "codec" },
+    { "compress", "codec" },
+    { "c", "codec" },
+    { "clevel", "codec" },
+    { "chunksize", "chunks" },
+    { "chunk-size", "chunks" },
+    { "chunkshape", "chunks" },
+    { "key", "path" },
+    { "array", "path" },
+    { "type", "dtype" },
+    { "output-format", "format" },
+    { "f", "format" },
+    { "clobber", "overwrite" },
+    { "n", "dry-run" },
+};
+
 /* `arg`: as it was given, with its dashes; its name has `len` letters. */
 static int unknown_option(const command *c, const char *arg, size_t len)
 {
@@ -408,6 +432,9 @@ static int unknown_option(const command *c, const char *arg, size_t len)
             snprintf(name, sizeof name, "%.*s", name_len(r), r->name);
             suggest_offer(&s, name);
         }
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcmp(wanted, synonyms[i][0]) == 0 && opts_takes(c, synonyms[i][1]))
+            s = (suggestion){ .wanted = synonyms[i][1] }, suggest_offer(&s, synonyms[i][1]);
     begin_wrong("unknown option ", arg);
     return suggest_print(&s, "--") ? EXIT_USAGE : end_wrong(c);
 }

@@ -223,15 +223,17 @@ static bool complain_name(const cip_err *err)
     snprintf(name, sizeof name, "%.*s", (int)(end - err->text), err->text);
     fputs("cippus: cannot tell the output format from ", stderr);
     print_escaped(stderr, name);
-    fputs("'; use --format NAME (asdf, b2nd, npy, ...)\n", stderr);
+    fputs("'; use --format NAME (asdf, b2nd, blp, blz, bcolz, ra, npy)\n", stderr);
     return true;
 }
 
-/* FILE/PATH for a command that takes files alone. */
+/* A value of the tree where an array is wanted; FILE/PATH for a command that takes files alone. */
 static void hint_inside(const char *file, const cip_err *err)
 {
     struct stat st;
     char name[1024];
+    if (err->code == CIP_ERR_TYPE && strstr(err->text, "is in the tree, but is not an array"))
+        fputs("; 'cippus tree' prints it", stderr);
     if (strcmp(err->part, "output") == 0 || strstr(err->text, strerror(ENOTDIR)) == NULL)
         return;
     for (size_t n = strlen(file); n > 0 && n < sizeof name; n--) {

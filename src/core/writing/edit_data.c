@@ -497,11 +497,16 @@ static cip_status count_rows(const cip_nd *now, int32_t axis, const cip_nd *from
     bool fits = one || now->ndim == from->ndim;
     for (int32_t i = 0; fits && i < now->ndim; i++)
         fits = i == axis || now->shape[i] == from->shape[i - (one && i > axis)];
-    if (!fits)
-        return cip_fail(
-            err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-            "expected rows of the array's own shape, found a different shape of %d axes",
-            (int)from->ndim);
+    if (!fits) {
+        char have[96], want[96];
+        cip_nd row = *now;
+        for (int32_t i = axis; i + 1 < now->ndim; i++)
+            row.shape[i] = now->shape[i + 1];
+        row.ndim--;
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected rows of shape %s, found an input of shape %s",
+                        shape_text(&row, want, sizeof want), shape_text(from, have, sizeof have));
+    }
     *nrow = one ? 1 : (uint64_t)from->shape[axis];
     return CIP_OK;
 }

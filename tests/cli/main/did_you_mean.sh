@@ -11,7 +11,16 @@ echo '# words of other programs'
 for name in view dump show head check export compress Get list delete write; do
     try "$name"
 done
+for name in add concat split du mean formats; do
+    try "$name"
+done
+try help codecs
 echo '# options'
+try convert --compression zlib x.asdf y.asdf
+try convert -c zlib x.asdf y.asdf
+try convert --level 9 x.asdf y.asdf
+try set --level 9 x.asdf title a
+try ls -c .
 try ls --jsn x.asdf
 try ls -json x.asdf
 try convert --over x.asdf y.asdf
