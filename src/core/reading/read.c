@@ -4,6 +4,7 @@
 
 #include "base/endian.h"
 #include "base/num.h"
+#include "base/stop.h"
 #include "core/reading/read_plan.h"
 
 /* How many bytes behind dst the caller's strides reach. Modulo 2^64 they would be another number.
@@ -239,6 +240,7 @@ static cip_status mask_of_points(const cip_read_plan *p, size_t n, const int64_t
     for (size_t i = 0; i < n; i++) {
         const int64_t *coord = coords + i * (size_t)p->from.ndim;
         cip_part part = { .from = p->from, .nelem = 1 };
+        CIP_TRY(cip_stop_ask(err));
         CIP_TRY(point_offset(&p->from, coord, i, &part.from.off, err));
         for (int32_t d = 0; d < p->from.ndim; d++) {
             part.start[d] = coord[d] < 0 ? coord[d] + p->from.shape[d] : coord[d];

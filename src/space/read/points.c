@@ -3,6 +3,7 @@
  * the caller's list says. */
 #include <stdlib.h>
 
+#include "base/stop.h"
 #include "space/read/reader.h"
 
 typedef struct point {
@@ -16,6 +17,45 @@ static int by_offset(const void *a, const void *b)
     if (x->off != y->off)
         return x->off < y->off ? -1 : 1;
     return x->i < y->i ? -1 : x->i > y->i;
+}
+
+/* One pass of a radix sort: by the byte of the offsets at `shift`, equal ones in their order. */
+static void sort_byte(const point *from, point *to, size_t n, int shift)
+{
+    size_t at[256] = { 0 }, start = 0;
+    for (size_t k = 0; k < n; k++)
+        at[from[k].off >> shift & 0xff]++;
+    for (int b = 0; b < 256; b++) {
+        const size_t count = at[b];
+        at[b] = start;
+        start += count;
+    }
+    for (size_t k = 0; k < n; k++)
+        to[at[from[k].off >> shift & 0xff]++] = from[k];
+}
+
+/* By offset, then by place in the list, in which they are. Very many are sorted in passes, between
+ * which the caller may stop; `highest` is the highest offset. */
+static cip_status sort_points(cip_mem *mem, point **points, size_t n, uint64_t highest,
+                              cip_err *err)
+{
+    enum { FEW = 1 << 12 };
+    point *p = *points, *other = NULL;
+    cip_status st = CIP_OK;
+    if (n <= FEW || CIP_NEW(mem, &other, n, NULL) != CIP_OK) {
+        qsort(p, n, sizeof *p, by_offset);
+        return CIP_OK;
+    }
+    for (int shift = 0; st == CIP_OK && shift < 64 && highest >> shift != 0; shift += 8) {
+        sort_byte(p, other, n, shift);
+        point *sorted = other;
+        other = p;
+        p = sorted;
+        st = cip_stop_ask(err);
+    }
+    *points = p;
+    cip_mem_put(mem, other);
+    return st;
 }
 
 typedef struct scatter {
@@ -77,8 +117,10 @@ static cip_status read_sorted(scatter *c, const point *p, size_t n, cip_err *err
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "elements of %" PRIu64 " bytes", size);
     CIP_GO(cip_mem_get(mem, most * sizeof *c->want, (void **)&c->want, err));
     CIP_GO(cip_mem_get(mem, bytes, (void **)&c->buffer, err));
-    for (size_t k = 0; k < n; k += most)
+    for (size_t k = 0; k < n; k += most) {
+        CIP_GO(cip_stop_ask(err));
         CIP_GO(read_batch(c, p + k, n - k < most ? n - k : most, err));
+    }
     st = CIP_OK;
 done:
     cip_mem_put(mem, c->want);
@@ -94,6 +136,7 @@ cip_status cip_space_gather_points(const cip_read_how *how, cip_space *s, const 
     const size_t n = at->n;
     cip_mem *mem = &c.rd.env->mem;
     point *p = NULL;
+    uint64_t highest = 0;
     cip_status st;
     if (n == 0)
         return CIP_OK;
@@ -101,13 +144,14 @@ cip_status cip_space_gather_points(const cip_read_how *how, cip_space *s, const 
     CIP_TRY(CIP_NEW(mem, &p, n, err));
     for (size_t k = 0; k < n; k++) {
         p[k] = (point){ off[k], k };
+        highest = cip_max_u64(highest, off[k]);
         uint64_t end;
         if (cip_add_overflow(off[k], cast->from->itemsize, &end) || end > c.s->len)
             CIP_GO(cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                             "expected point %zu within %" PRIu64 " bytes, found it at %" PRIu64, k,
                             c.s->len, off[k]));
     }
-    qsort(p, n, sizeof *p, by_offset);
+    CIP_GO(sort_points(mem, &p, n, highest, err));
     CIP_GO(read_sorted(&c, p, n, err));
     if (stats != NULL)
         cip_cast_merge(stats, &c.stats);

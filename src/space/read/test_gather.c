@@ -375,6 +375,33 @@ static void points_may_come_in_any_order_and_again(void **state)
         CIP_OK);
 }
 
+static int always(void *user)
+{
+    (void)user;
+    return 1;
+}
+
+static void very_many_points_may_be_stopped(void **state)
+{
+    (void)state;
+    enum { MANY = 10000 };
+    static uint64_t off[MANY];
+    cip_cast c;
+    cip_err err = CIP_ERR_INIT;
+    const cip_dtype *d = cip_dtype_of(CIP_U32);
+    const cip_points at = { off, MANY, out };
+    for (size_t i = 0; i < MANY; i++) /* one of them often, and out of order */
+        off[i] = i % 7 == 0 ? 12 : (i * UINT64_C(2654435761) >> 3) % (N - 4);
+    assert_int_equal(cip_cast_make(d, d, CIP_OVERFLOW_CLAMP, &c, NULL), CIP_OK);
+    assert_int_equal(cip_space_gather_points(&how, layout->file, &at, &c, NULL, NULL), CIP_OK);
+    for (size_t i = 0; i < MANY; i++)
+        assert_memory_equal(out + 4 * i, bytes + off[i], 4);
+    cip_stop before = cip_stop_set((cip_stop){ always, NULL });
+    assert_int_equal(cip_space_gather_points(&how, layout->file, &at, &c, NULL, &err),
+                     CIP_ERR_CANCELLED);
+    cip_stop_set(before);
+}
+
 static void a_point_beyond_the_space_is_named(void **state)
 {
     (void)state;
@@ -503,6 +530,7 @@ int main(void)
         TEST(overflows_do_not_depend_on_the_way),
         TEST(stats_are_added_to_those_before),
         TEST(points_may_come_in_any_order_and_again),
+        TEST(very_many_points_may_be_stopped),
         TEST(a_point_beyond_the_space_is_named),
         TEST(the_first_point_to_overflow_is_that_of_the_list),
         TEST(a_stream_gives_all_in_pieces),
