@@ -8,7 +8,7 @@ import datetime
 import re
 import sys
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
@@ -157,11 +157,18 @@ def _hashable(key: Any, i: int) -> Any:
     return f"?{i}" if isinstance(key, _cippus.Node) else key
 
 
+def _refuse_change(node: _cippus.Node, key: Any, value: Any = None) -> None:
+    raise TypeError(f"a {type(node).__name__} of the tree cannot be changed; in a file that is open as 'r+', use its path: f['a/b'] = value")
+
+
 class Map(_cippus.Node, Mapping[Any, Any]):
     """A mapping in the metadata tree, which reads a value when it is asked for. Keys are names or paths: `m["a/b/0"]`; where
     a key "a/b" exists, it is taken first."""
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:  # type checkers know that there is none
+        __setitem__ = __delitem__ = _refuse_change
 
     def __getitem__(self, key: Any) -> Any:
         found = self._get(key)
@@ -244,6 +251,9 @@ class Seq(_cippus.Node, Sequence[Any]):
     """A list in the metadata tree, which reads an item when it is asked for. An index may be a path: `s["0/name"]`."""
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:
+        __setitem__ = __delitem__ = _refuse_change
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):

@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _MOST = 2000  # names that one is compared with
+_SYNONYMS = {  # words that people know from other packages
+    "load": "open", "read": "open", "save": "create", "write": "create", "compression": "codec", "compressor": "codec", "compress": "codec",
+}  # fmt: skip
 
 
 def meant(name: str, known: Iterable[Any]) -> str:
@@ -16,7 +19,8 @@ def meant(name: str, known: Iterable[Any]) -> str:
     import difflib  # for errors alone: importing it takes a while
 
     names = {key.lower(): key for key in itertools.islice(known, _MOST) if isinstance(key, str)}
-    found = difflib.get_close_matches(name.lower(), names, 1)
+    synonym = _SYNONYMS.get(name.lower(), "")
+    found = [synonym] if synonym in names else difflib.get_close_matches(name.lower(), names, 1)
     return f"; did you mean {names[found[0]]!r}?" if found else ""
 
 

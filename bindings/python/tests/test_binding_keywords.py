@@ -132,6 +132,11 @@ def test_a_wrong_key_costs_no_look_at_the_others_until_it_is_shown(made, monkeyp
 def test_parts_of_the_package_come_when_they_are_asked_for():
     code = "import sys, cippus; print('cippus.ra' in sys.modules, 'ra' in dir(cippus), cippus.ra.read.__name__, 'cippus.ra' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["False", "True", "read", "True"]
+    for word, right in ("load", "open"), ("read", "open"), ("save", "create"), ("Write", "create"):
+        with pytest.raises(AttributeError, match=f"'{word}'; did you mean '{right}'"):
+            getattr(cippus, word)
+    with pytest.raises(TypeError, match="'compression'; did you mean 'codec'"):
+        cippus.create("never.npy", compression="zlib")
     with pytest.raises(AttributeError, match="has no attribute 'verfy'; did you mean 'verify'"):
         cippus.verfy
     assert set(cippus.__all__) < set(dir(cippus)) and not [n for n in dir(cippus) if n.startswith("_") and n != "__version__"]
@@ -173,3 +178,12 @@ def test_findings_and_errors_have_no_c_names(sample, tmp_path):
     with pytest.raises(cippus.ArgumentError, match=r"\(format=...\)"):
         cippus.convert(sample("night.asdf").path, tmp_path / "a")
     assert cippus.Finding.of(2, 6, None, 0, "x", "see cip_verify", False).text == "see cippus.verify()"
+
+
+def test_a_change_of_a_node_names_the_way_to_make_it(sample):
+    f = sample("night.asdf")
+    for node, key in (f["instrument"], "filter"), (f["exposure/frames"], 0):
+        with pytest.raises(TypeError, match=r"use its path: f\['a/b'\] = value"):
+            node[key] = "x"
+        with pytest.raises(TypeError, match="cannot be changed"):
+            del node[key]
