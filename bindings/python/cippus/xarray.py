@@ -42,6 +42,13 @@ _MAGIC = (b"#ASDF", b"blpk", b"\x9e\xa8b2frame", b"\x93NUMPY", b"rawarray", b"ya
 class LazyArray(BackendArray):
     """An array that is read when it is asked for, by any number of threads; pickled with the path of its file."""
 
+    source: Union[Lazy, Given]
+    path: str
+    masked: bool
+    shape: tuple[int, ...]
+    stored: Any
+    dtype: Any
+
     def __init__(self, source: Union[Lazy, Given], array: Array, path: str, masked: bool):
         self.source, self.path, self.masked = source, path, masked and array.is_masked
         self.shape = array.shape
