@@ -97,8 +97,23 @@ static int split_path(opts *o, int last)
     return rc;
 }
 
+/* FILE/PATH OUT is FILE OUT --path PATH. */
+static void split_input(opts *o)
+{
+    if (o->npos != 2 || o->path != NULL)
+        return;
+    split_file(o, false);
+    if (o->npos == 3) {
+        o->path = o->pos[1];
+        o->pos[1] = o->pos[2];
+        o->npos = 2;
+    }
+}
+
 int split_joined(const command *c, opts *o)
 {
+    if (c->run == cmd_convert)
+        split_input(o);
     const bool slices = strstr(c->args, "SLICE") != NULL;
     const int after = strstr(c->args, "INPUT") != NULL; /* words behind them */
     if (o->npos == 0 || (strstr(c->args, "PATH") == NULL && c->run != cmd_mv))

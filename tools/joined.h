@@ -5,7 +5,8 @@
 
 #include "opts.h"
 
-/* Takes apart what o->pos has in one word, for commands that take FILE PATH or FILE PATH SLICE: the
+/* Takes apart what o->pos has in one word, for commands that take FILE PATH, FILE PATH SLICE or, as
+ * convert, FILE --path PATH: the
  * file with the rest behind a "/" or "[", a path with a slice behind it, a slice without brackets
  * ("0:3"; an index alone is none). What there is of that name is never taken apart: first a file,
  * then a node of the file. EXIT_FINE, or the exit status after a complaint. */

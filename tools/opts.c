@@ -436,6 +436,10 @@ static int unknown_option(const command *c, const char *arg, size_t len)
         if (strcmp(wanted, synonyms[i][0]) == 0 && opts_takes(c, synonyms[i][1]))
             s = (suggestion){ .wanted = synonyms[i][1] }, suggest_offer(&s, synonyms[i][1]);
     begin_wrong("unknown option ", arg);
+    if (strcmp(wanted, "path") == 0 && strstr(c->args, "PATH") != NULL) {
+        fprintf(stderr, "; the path is a word of its own: cippus %s %s\n", c->name, c->args);
+        return EXIT_USAGE;
+    }
     return suggest_print(&s, "--") ? EXIT_USAGE : end_wrong(c);
 }
 

@@ -46,5 +46,9 @@ try cat nothing/image
 try cat - 0:2 <complex.ra
 try cat complex.ra 0:2 --header
 echo "# commands that take files alone"
-try convert night.asdf/image x.npy
 try diff complex.ra night.asdf/image
+echo "# convert"
+cippus convert night.asdf/stars/flux flux.npy && cippus cat flux.npy
+cippus convert night.asdf/imge x.npy 2>&1 || echo "exit $?"
+cippus convert night.asdf/image x.npy --path image 2>&1 || echo "exit $?"
+cippus cat --path image night.asdf 2>&1 || echo "exit $?"
