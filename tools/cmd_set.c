@@ -13,6 +13,7 @@ typedef struct old_node {
     bool known;    /* the file could be read */
     bool there;    /* and has such a node */
     bool array;    /* which is an array */
+    bool elements; /* of an array: "image[0, 0]", which is no node */
     size_t narray; /* arrays that it is or holds */
     char *text;    /* its value on one line */
     suggestion near;
@@ -54,6 +55,19 @@ static char *text_of(const cip_node *n)
     return text;
 }
 
+/* An array's path with a slice behind it. */
+static bool names_elements(const cip_file *f, const char *path)
+{
+    const char *open = strchr(path, '[');
+    char *array = open != NULL && path[strlen(path) - 1] == ']' ? strdup(path) : NULL;
+    if (array == NULL)
+        return false;
+    array[open - path] = '\0';
+    const cip_node *n = cip_tree_get(cip_file_tree(f), array, NULL);
+    free(array);
+    return open != path && n != NULL && cip_array_of_node(f, n) != NULL;
+}
+
 /* Of a file that cannot be read nothing is known: the update says why it cannot be changed. */
 static void look_at_old(const opts *o, old_node *old)
 {
@@ -71,6 +85,7 @@ static void look_at_old(const opts *o, old_node *old)
         cip_tree_visit(f, n, count_array, (void *[]){ f, &old->narray }, NULL);
         old->text = text_of(n);
     } else if (root != NULL) {
+        old->elements = names_elements(f, o->pos[1]);
         cip_tree_visit(f, root, offer, &old->near, NULL);
     }
     cip_file_close(f);
@@ -92,7 +107,10 @@ static int refuse_array(const opts *o, const old_node *old)
     print_escaped(stderr, o->pos[0]);
     fputs(": '", stderr);
     print_escaped(stderr, o->pos[1]);
-    if (old->array)
+    if (old->elements)
+        fputs("' are elements of an array, which 'cippus put' changes; --force adds a value\n",
+              stderr);
+    else if (old->array)
         fputs("' is an array; --force replaces it\n", stderr);
     else
         fprintf(stderr, "' holds %zu array%s; --force replaces it with all of them\n", old->narray,
@@ -150,7 +168,8 @@ int cmd_set(const opts *o)
 {
     old_node old;
     look_at_old(o, &old);
-    const int rc = old.narray != 0 && !o->force ? refuse_array(o, &old) : set_node(o, &old);
+    const int rc =
+        (old.narray != 0 || old.elements) && !o->force ? refuse_array(o, &old) : set_node(o, &old);
     free(old.text);
     return rc;
 }

@@ -19,3 +19,9 @@ cippus set x.asdf exposure/new 1 --dry-run 2>&1 | head -1
 cippus set x.asdf instrument/gain 2.5 --dry-run --json | python3 -c '
 import json, sys
 print(json.load(sys.stdin)["plan"][0])'
+echo "# elements of an array are no node"
+cp "$SAMPLES/night.asdf" e.asdf
+cippus set e.asdf 'image[0, 0]' 7 2>&1 || echo "exit $?"
+cippus set e.asdf 'instrument[0]' 7 2>&1
+cippus set e.asdf 'image[0, 0]' 7 --force 2>&1
+cippus cat e.asdf 'image[0, 0]' 2>&1 || echo "exit $?"
