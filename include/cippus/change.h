@@ -115,9 +115,9 @@ typedef struct cip_array_options {
  * A new file can be read and changed before its commit like an existing one (cip_change_array,
  * cip_change_write, cip_change_remove, ...). From the first such call on it takes what an existing
  * file of its format takes. UNSUPPORTED if the format writes to the caller's store as data come
- * (RawArray, npy), and while an array is filled by boxes that has a mask or a view, is external or
- * streamed, or comes into a folder (BLZ, bcolz). NOT_FOUND in a format without a tree of arrays
- * before one is put. */
+ * (RawArray, npy). The same while an array is filled by boxes that has a mask or a view, is
+ * external or streamed, or comes into a folder (BLZ, bcolz). NOT_FOUND in a format without a tree
+ * of arrays before one is put. */
 typedef struct cip_change cip_change;
 /** An array that is filled by boxes. Borrowed from its change. */
 typedef struct cip_slab cip_slab;
@@ -266,7 +266,7 @@ CIP_API cip_status cip_change_put_view(cip_change *c, const char *path, const ch
                                        const char *selection, cip_err *err);
 /** Declares an array that is filled by boxes before the commit; other elements are zeros then. The
  * slab belongs to the change. Until the commit, cip_change_array and cip_change_file show the array
- * with the elements written so far (not those of a folder): reading others is UNSUPPORTED and names
+ * with the elements written so far (not those of a folder). Reading others is UNSUPPORTED and names
  * the first one, and nothing but boxes changes it. In an existing file the array gets its place in
  * the tree at the plan or the commit. */
 CIP_API cip_status cip_change_declare(cip_change *c, const char *path, const cip_dtype *dtype,
