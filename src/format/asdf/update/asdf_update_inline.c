@@ -153,22 +153,27 @@ static bool has_earlier(const asdf_state *u, size_t i)
     return false;
 }
 
+static bool is_changed(asdf_state *u, const cip_array *a)
+{
+    return a->node != NULL && cip_asdf_is_inline(a) && cip_asdf_update_now(u, a) != a;
+}
+
 static cip_status put_changed(asdf_state *u, const cip_array *a, cip_err *err)
 {
     const cip_array *name = a;
     const char *path;
-    if (a->node == NULL || !cip_asdf_is_inline(a) || cip_asdf_update_now(u, a) == a)
-        return CIP_OK;
     CIP_TRY(still_there(u, &name, &path, err));
     return path != NULL ? put_one(u, name, path, cip_asdf_update_now(u, a), err) : CIP_OK;
 }
 
+/* Only for what has changed are the arrays before it looked at: a file may have very many. */
 cip_status cip_asdf_inline_finish(asdf_state *u, cip_err *err)
 {
     for (size_t i = 0; i < u->l->narray; i++)
-        if (!has_earlier(u, i))
+        if (is_changed(u, u->l->array[i]) && !has_earlier(u, i))
             CIP_TRY(put_changed(u, u->l->array[i], err));
     for (const asdf_came *x = u->came; x != NULL; x = x->next)
-        CIP_TRY(put_changed(u, x->array, err));
+        if (is_changed(u, x->array))
+            CIP_TRY(put_changed(u, x->array, err));
     return CIP_OK;
 }
