@@ -51,5 +51,8 @@ int bench_blosc(int argc, char **argv);
 int bench_b2nd(int argc, char **argv);
 int bench_b2nd_write(int argc, char **argv);
 int bench_b2nd_update(int argc, char **argv);
+/* "run" COMMAND ARG...: its output goes to stderr; "STATUS CPU WALL PEAK", microseconds and KiB, to
+ * stdout. */
+int bench_run(int argc, char **argv);
 
 #endif

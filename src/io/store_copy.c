@@ -12,7 +12,8 @@
 #include "base/num.h"
 #include "io/io_impl.h"
 
-enum { PIECE = 1 << 20, STEP = 1 << 30 };
+/* Less than SMALL is read and written sooner than the system sets up a copy. */
+enum { PIECE = 1 << 20, STEP = 1 << 30, SMALL = 16 << 10 };
 
 /* As much as the system copies by itself; *done bytes. It may give up anywhere. */
 static void copy_by_system(int fd, uint64_t at, int from, uint64_t off, uint64_t n, uint64_t *done)
@@ -57,7 +58,7 @@ cip_status cip_store_copy(int fd, uint64_t at, cip_io *io, uint64_t off, uint64_
         return cip_fail(err, CIP_ERR_RANGE, off,
                         "expected %" PRIu64 " bytes to copy, found %" PRIu64, n,
                         cip_bytes_left(io->size, off));
-    int from = cip_io_descriptor(io, &from_off);
+    int from = n < SMALL ? -1 : cip_io_descriptor(io, &from_off);
     if (from != -1)
         copy_by_system(fd, at, from, from_off, n, &done);
     CIP_TRY(copy_by_hand(fd, at + done, io, off + done, n - done, err));
