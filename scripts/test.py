@@ -7,7 +7,8 @@ usage: scripts/test.py [STEP...]        without STEP: all of them, in order
 Steps: dev (unit, property and command tests, fuzz corpora, with ASan and UBSan), tsan (the tests of
 threads), release (command tests on the optimised build), packaging, python (tests/compat and the
 scripts' own tests), binding (the Python package, from its wheel), oldest (the same built for the oldest
-Python that it supports, where that is installed), check. Counted are test cases:
+Python that it supports, where that is installed), counts (instructions of small jobs, against
+bench/counts.json), check. Counted are test cases:
 those that cmocka, or another runner in its words, names in its output; a program that names none
 counts as one.
 
@@ -303,6 +304,14 @@ def step_oldest():
             return tally
     tests = [f"bindings/python/tests/test_binding_{name}.py" for name in ON_OLDEST.split()]
     return pytest_tally("oldest", room / "bin/python", tests, {})
+
+
+def step_counts():
+    tally = build("release", "cippus")
+    if not tally.failures:
+        status, output = run("counts", [sys.executable, ROOT / "bench/counts.py", "--build", RELEASE])
+        tally.include(tally_program("counts", output, {0: "OK", 77: "SKIPPED"}.get(status, "FAILED")))
+    return tally
 
 
 def step_check():

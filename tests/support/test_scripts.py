@@ -388,6 +388,32 @@ def test_a_release_is_refused(repository, name, text, commit, words):
     assert status != 0 and words in output and not (repository.root / "build/release-files").exists()
 
 
+def test_counts_over_the_baseline_are_named():
+    over = load("bench/counts.py").over
+    assert over({"a": 1020, "b": 1021, "c": 900, "new": 5}, {"a": 1000, "b": 1000, "c": 1000}) == ["b", "new"]
+
+
+def test_counts_of_another_compiler_are_not_compared():
+    others = load("bench/counts.py").others
+    assert others({"compiler": "cc 13"}, {"compiler": "cc 13"}) == []
+    assert others({"compiler": "cc 13", "valgrind": "3"}, {"compiler": "cc 12", "valgrind": "3"}) == ["compiler: cc 12, here: cc 13"]
+
+
+@pytest.mark.parametrize(
+    ("n", "seconds", "mib", "marks"),
+    [
+        ((1000, 10_000), (0.1, 1.0), (10, 100), (False, False)),
+        ((1000, 10_000), (0.1, 1.4), (10, 150), (True, True)),
+        ((1000, 100_000), (0.1, 16.0), (10, 10), (False, False)),  # 1.6 over two tenfold steps
+        ((1000, 10_000), (0.001, 0.02), (10, 10), (False, False)),  # too little to be told from noise
+    ],
+)
+def test_growth_worse_than_linear_is_marked(n, seconds, mib, marks):
+    judge = load("bench/growth.py").judge
+    before, now = ((k, (s * 1e6, 0, m * 1024)) for k, s, m in zip(n, seconds, mib))
+    assert tuple(judge(before, now)[1::2]) == marks
+
+
 def test_the_charts_show_the_figures(tmp_path):
     chart = [ROOT / "bench/chart.py", "--check"]
     assert subprocess.run(chart).returncode == 0
