@@ -2,7 +2,8 @@
  * Keys of mappings: equality, duplicates and the index. Few keys are compared one by one; many are
  * hashed with the process's secret key, so that a file cannot choose collisions: by their value to
  * find duplicates, then by their text to be looked up. Slots are open addressing with linear
- * probing, at most half full, and hold the pair's place + 1. */
+ * probing, at most half full, and hold the pair's place. A byte of the hash beside each slot tells
+ * most other keys apart without a look at their nodes, which of a million keys are in no cache. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +15,14 @@ enum { MANY = 16 };
 
 typedef struct slots {
     uint64_t key[2];
-    size_t mask; /* number of slots - 1; a power of two */
-    uint32_t slot[];
+    size_t mask;     /* number of slots - 1; a power of two */
+    uint32_t slot[]; /* then for each of them a byte, its tag; 0: the slot is free */
 } slots;
+
+static uint8_t *tags_of(const slots *s)
+{
+    return (uint8_t *)(s->slot + s->mask + 1);
+}
 
 static bool is_scalar(const cip_node *n)
 {
@@ -87,19 +93,51 @@ static size_t slot_count(size_t n)
 
 static size_t slots_size(size_t n)
 {
-    return sizeof(slots) + slot_count(n) * sizeof(uint32_t);
+    return sizeof(slots) + slot_count(n) * (sizeof(uint32_t) + 1);
+}
+
+static void slots_empty(slots *s)
+{
+    memset(tags_of(s), 0, s->mask + 1);
 }
 
 static void slots_init(slots *s, size_t n)
 {
-    memset(s, 0, slots_size(n));
     cip_hash_seed(s->key);
     s->mask = slot_count(n) - 1;
+    slots_empty(s);
 }
 
-static size_t first_slot(const slots *s, cip_bytes text)
+/* A place in the slots, and the tag that is looked for. */
+typedef struct probe {
+    size_t at;
+    uint8_t tag;
+} probe;
+
+static probe probe_for(const slots *s, cip_bytes text)
 {
-    return (size_t)cip_siphash(s->key, text) & s->mask;
+    const uint64_t hash = cip_siphash(s->key, text);
+    return (probe){ (size_t)hash & s->mask, (uint8_t)(0x80 | hash >> 57) };
+}
+
+/* To the next slot with that tag, from p->at on; false: there is a free one before. */
+static bool probe_finds(const slots *s, probe *p)
+{
+    const uint8_t *tag = tags_of(s);
+    while (tag[p->at] != p->tag && tag[p->at] != 0)
+        p->at = (p->at + 1) & s->mask;
+    return tag[p->at] != 0;
+}
+
+static void probe_on(const slots *s, probe *p)
+{
+    p->at = (p->at + 1) & s->mask;
+}
+
+static void probe_take(slots *s, const probe *p, size_t place)
+{
+    tags_of(s)[p->at] = p->tag;
+    s->slot[p->at] = (uint32_t)place;
 }
 
 /* Where among the first n pairs the key of `pair` stands already, or n. */
@@ -114,12 +152,11 @@ static size_t earlier_place(slots *s, const cip_pair *pairs, size_t n, const cip
     if (!is_scalar(key))
         return n;
     uint8_t room[VALUE_SIZE];
-    size_t i = first_slot(s, value_of(key, room));
-    while (s->slot[i] != 0 && !cip_key_equal(pairs[s->slot[i] - 1].key, key))
-        i = (i + 1) & s->mask;
-    if (s->slot[i] != 0)
-        return s->slot[i] - 1;
-    s->slot[i] = (uint32_t)n + 1;
+    probe p = probe_for(s, value_of(key, room));
+    for (; probe_finds(s, &p); probe_on(s, &p))
+        if (cip_key_equal(pairs[s->slot[p.at]].key, key))
+            return s->slot[p.at];
+    probe_take(s, &p, n);
     return n;
 }
 
@@ -174,10 +211,10 @@ static size_t count_texts(const cip_pair *pair, size_t npair)
 
 static void add_text(slots *s, cip_bytes text, size_t place)
 {
-    size_t i = first_slot(s, text);
-    while (s->slot[i] != 0)
-        i = (i + 1) & s->mask;
-    s->slot[i] = (uint32_t)place + 1;
+    probe p = probe_for(s, text);
+    for (; probe_finds(s, &p); probe_on(s, &p))
+        ;
+    probe_take(s, &p, place);
 }
 
 /* Enters the key of the i-th pair. There may be a key of each type with its text, so a search goes
@@ -195,7 +232,7 @@ static void enter(slots *s, const cip_node *key, size_t i)
 
 static void index_texts(slots *s, const cip_pair *pair, size_t npair)
 {
-    memset(s->slot, 0, (s->mask + 1) * sizeof s->slot[0]);
+    slots_empty(s);
     for (size_t i = 0; i < npair; i++)
         enter(s, pair[i].key, i);
 }
@@ -303,7 +340,7 @@ size_t cip_map_find(const cip_node *map, cip_bytes text, bool any)
         return b.place;
     }
     const slots *s = index_of(map);
-    for (size_t i = first_slot(s, text); s->slot[i] != 0; i = (i + 1) & s->mask)
-        offer(map, s->slot[i] - 1, text, any, &b);
+    for (probe p = probe_for(s, text); probe_finds(s, &p); probe_on(s, &p))
+        offer(map, s->slot[p.at], text, any, &b);
     return b.place;
 }
