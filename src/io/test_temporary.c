@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "io/io_impl.h"
 #include "io/temporary.h"
@@ -204,6 +206,34 @@ static void no_memory_leaves_nothing_behind(void **state)
     }
 }
 
+/* A part of a write that failed lies behind the end: it is not there for what comes after. */
+static void what_a_failed_write_left_is_gone(void **state)
+{
+    (void)state;
+    enum { N = 4096, MOST_FILE = 10000 };
+    static uint8_t ones[4 * N], got[4 * N], zeros[4 * N];
+    cip_env env;
+    cip_io *io;
+    struct rlimit was, less;
+    memset(ones, 1, sizeof ones);
+    env_open(&env, 16 << 10);
+    assert_int_equal(cip_temporary_new(&env, scratch_path(&dir, "beside"), &io, NULL), CIP_OK);
+    assert_int_equal(cip_temporary_write(io, 0, ones, N, NULL), CIP_OK);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    less = (struct rlimit){ MOST_FILE, was.rlim_max };
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &less), 0);
+    assert_int_equal(cip_temporary_write(io, N, ones, sizeof ones - N, NULL), CIP_ERR_IO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    assert_int_equal(io->size, N);
+    assert_int_equal(cip_temporary_write(io, sizeof ones - 1, ones, 1, NULL), CIP_OK);
+    assert_int_equal(cip_io_read(io, 0, got, sizeof got, NULL), CIP_OK);
+    assert_memory_equal(got + N, zeros, sizeof got - N - 1);
+    assert_int_equal(got[sizeof got - 1], 1);
+    cip_io_close(io);
+    cip_env_clear(&env);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +241,7 @@ int main(void)
         cmocka_unit_test(a_temporary_in_a_file_is_what_was_written),
         cmocka_unit_test(it_moves_to_a_file_behind_its_share_of_memory),
         cmocka_unit_test(an_end_beyond_all_files_is_refused),
+        cmocka_unit_test(what_a_failed_write_left_is_gone),
         cmocka_unit_test(no_memory_leaves_nothing_behind),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
