@@ -36,9 +36,15 @@ quick: setup
 	@ALL=$(ALL) python3 scripts/test.py quick
 
 # ARGS goes to the benchmark's own command line. The rows of Python measure the package of this tree.
+# With --growth: how time and memory grow, by bench/growth.py, which needs no peers.
+ifneq ($(filter --growth,$(ARGS)),)
+bench: all
+	python3 bench/growth.py $(filter-out --growth,$(ARGS))
+else
 bench: all setup-bench
 	.venv-bench/bin/pip --disable-pip-version-check install -q --no-build-isolation --no-deps --force-reinstall . --config-settings build-dir=build/bench-python
 	.venv-bench/bin/python bench/run.py --build build/release $(ARGS)
+endif
 
 # Instructions of small jobs, counted, against those in bench/counts.json: 2 % more fails. ARGS=--update accepts them.
 bench-check: setup-build setup-paths

@@ -54,5 +54,7 @@ int bench_b2nd_update(int argc, char **argv);
 /* "run" COMMAND ARG...: its output goes to stderr; "STATUS CPU WALL PEAK", microseconds and KiB, to
  * stdout. */
 int bench_run(int argc, char **argv);
+/* "steps" KIND FILE N: so many calls of that kind in one update, or of one open file. */
+int bench_steps(int argc, char **argv);
 
 #endif

@@ -2,7 +2,7 @@
  * Runs one contender of one row at a time: reads "ROW CONTENDER FILE" lines, answers "NANOSECONDS
  * DIGEST STORED" (bytes stored, or held by checkpoints). The digest of what was computed is taken
  * outside the timing. With words on the command line: bench_blosc.c, bench_b2nd*.c,
- * bench_run.c. */
+ * bench_run.c, bench_steps.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -510,6 +510,7 @@ static int run_library(int argc, char **argv)
         { "b2nd-write", bench_b2nd_write },
         { "b2nd-update", bench_b2nd_update },
         { "run", bench_run },
+        { "steps", bench_steps },
     };
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++)
         if (strcmp(argv[1], runs[i].name) == 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """How time and memory of the command grow with a file: with its size, its arrays, the nodes of its tree, its chunks, its
-dimensions, and with threads. Each figure is of one run of `cippus` as a whole process: processor time and the most memory.
+dimensions, the steps of an update. Each figure is of one run of `cippus` as a whole process: processor time and the most memory.
 
     bench/growth.py [--build build/release] [--quick] [--rows size-npy,nodes-flat,...] [--only ls,put,...] [--folder DIR] [--json FILE]
 
@@ -20,7 +20,7 @@ import tempfile
 
 LIMIT, LEAST_US, LEAST_KIB = 1.3, 30_000, 8 << 10
 MIB = 1 << 20
-ONCE = ("new", "rename", "rename-back", "add", "drop")  # what cannot be done twice
+ONCE = ("new", "rename", "rename-back", "add", "drop", "step-put")  # what cannot be done twice
 
 
 class Bench:
@@ -31,7 +31,9 @@ class Bench:
         self.folder, self.threads = folder, threads
 
     def once(self, words):
-        words = [self.cippus, words[0], "--threads", self.threads, "--no-progress", *words[1:]]
+        if words[0] != "steps":
+            words = [words[0], "--threads", self.threads, "--no-progress", *words[1:]]
+        words = [self.worker if words[0] == "steps" else self.cippus, *words]
         done = subprocess.run(list(map(str, [self.worker, "run", *words])), capture_output=True, text=True, errors="replace")
         status, cpu, wall, peak = map(int, done.stdout.split())
         if status != 0:
@@ -106,6 +108,16 @@ def of_chunks(suffix, *options, per=16):
         return path
 
     return make
+
+
+def of_steps(suffix, *options):
+    """4 MiB, whatever the number of steps."""
+    return lambda bench, n: of_chunks(suffix, *options, per=1)(bench, MIB)
+
+
+def of_chunks_of_rows(bench, n):
+    """10,000 chunks of 16 elements."""
+    return of_chunks("b2nd", "--option", "chunks=16")(bench, 10_000)
 
 
 def of_dims(suffix, *options):
@@ -243,6 +255,10 @@ def commands(path, n, folder, more):
         "repair": ["repair", path, out(f"repaired{path.suffix}")],
         "refs": ["zarr-refs", path, out("json")],
     }
+    for kind in ("set", "set-again", "put", "write", "append", "insert", "read"):
+        words[f"step-{kind}"] = ["steps", kind, path, n]
+    for kind in ("new-set", "new-put"):
+        words[f"step-{kind}"] = ["steps", kind, out("asdf"), n]
     for suffix in ("asdf", "b2nd", "b2frame", "blp", "blz", "bcolz", "npy", "ra", "csv"):
         words[f"to-{suffix}"] = ["convert", "--accept-loss", path, out(suffix)]
         words[f"to-{suffix}-as"] = ["convert", "--accept-loss", *more.get("convert", []), path, out(suffix)]
@@ -284,9 +300,9 @@ ROWS = {
     "arrays-asdf": ("arrays", [1, 100, 1000, 10_000, 100_000], 10_000, asdf_arrays,
                     "info ls tree blocks window verify deep put append add drop set new defrag diff repair to-asdf", arrays),
     "arrays-inline": ("arrays", [1, 100, 1000, 10_000, 100_000], 10_000, asdf_inline, "info ls tree window verify put append to-asdf", arrays),
-    "columns-bcolz": ("columns", [1, 100, 1000, 10_000], 1000, columns("bcolz"), "info ls tree window read verify deep append cut to-bcolz to-asdf",
+    "columns-bcolz": ("columns", [1, 100, 1000, 10_000], 1000, columns("bcolz"), "info ls window read verify deep append cut to-bcolz to-asdf",
                       lambda n: {"array": ["."], "one": None}),
-    "columns-csv": ("columns", [1, 100, 1000, 10_000], 1000, columns("csv"), "to-npy-as to-asdf-as to-bcolz-as",
+    "columns-csv": ("columns", [1, 100, 1000, 10_000], 1000, columns("csv"), "to-asdf-as to-bcolz-as",
                     lambda n: {"convert": ["--from", "csv", "--header"]}),
     "nodes-wide": ("nodes", [200, 2000, 20_000, 200_000, 2_000_000], 200_000, tree("wide"), f"{TREE_OPS} diff to-asdf to-b2nd to-bcolz", {"array": ["data"], "leaf": lambda n: f"leaf/key{n // 4}"}),
     "nodes-list": ("nodes", [200, 2000, 20_000, 200_000, 2_000_000], 200_000, tree("list"), f"{TREE_OPS} diff to-asdf", {"array": ["data"], "leaf": lambda n: f"leaf/{n // 2}"}),
@@ -306,6 +322,9 @@ ROWS = {
     "chunks-asdf01": ("chunks", [10, 1000, 10_000, 100_000, 1_000_000], 100_000, of_chunks("asdf", "--standard", "0.1.0", "--encode", "[[tile, {shape: [16]}], zlib]"),
                       f"{CHUNK_OPS} to-npy", ALONG),
     "chunks-bls2": ("chunks", [10, 1000, 10_000], 1000, of_chunks("asdf", "--codec", "bls2", per=1 << 16), f"{CHUNK_OPS} to-npy", ALONG),
+    "steps-asdf": ("steps", [10, 100, 1000, 10_000], 1000, of_steps("asdf"), "step-set step-set-again step-write step-read step-put step-new-set step-new-put", {}),
+    "steps-b2nd": ("steps", [10, 100, 1000, 10_000], 1000, of_steps("b2nd"), "step-read step-write", {}),
+    "steps-rows": ("steps", [10, 100, 1000, 10_000], 1000, of_chunks_of_rows, "step-append step-write", {}),
     "dims-npy": ("dims", [1, 2, 4, 8, 16], 16, of_dims("npy"), "ls read stat to-asdf to-b2nd", {}),
     "dims-b2nd": ("dims", [1, 2, 4, 8, 16], 16, of_dims("b2nd", "--codec", "lz4"), "ls read stat verify to-npy", {}),
 }
@@ -333,8 +352,7 @@ def run_row(bench, name, quick, only):
             npy(bench.folder / "one.npy", how.get("one", ((1,), 4))[0], part=values(1024))
         words = commands(path, n, bench.folder, how)
         for op in found:
-            clean = pathlib.Path(words[op][-1])
-            clean = clean if clean.name.startswith("out.") else None
+            clean = next((w for w in words[op] if isinstance(w, pathlib.Path) and w.name.startswith("out.")), None)
             found[op].append((n, bench.measure(words[op], clean, 1 if quick or op in ONCE else 2)))
             for left in bench.folder.glob("out.*"):
                 remove(left)

@@ -109,10 +109,11 @@ typedef struct asdf_state {
     cip_coming *coming; /* what is written comes into a file; NULL: it is a new file */
     cip_layout *seen;   /* in which the array that came can be read; or NULL */
     /* A file that is there. */
-    cip_undo *undo;          /* keeps blocks before they change; borrowed */
-    cip_io *temporary;       /* where what is encoded goes; borrowed */
-    const asdf_chain *given; /* what spec.encode says; or NULL */
-    cip_yaml_edit *tree;     /* NULL until it is needed */
+    cip_undo *undo;              /* keeps blocks before they change; borrowed */
+    cip_io *temporary;           /* where what is encoded goes; borrowed */
+    const asdf_chain *given;     /* what spec.encode says; or NULL */
+    cip_yaml_edit *tree;         /* NULL until it is needed */
+    const asdf_codec *announced; /* the last one that the tree was made to name; or NULL */
     bool tree_changed;
     bool moved;   /* a node has another path, so those of arrays may lead elsewhere */
     bool anew;    /* the file is to be made anew, whatever would fit */
@@ -207,6 +208,8 @@ typedef struct asdf_before {
     uint64_t ntext, nchange;
 } asdf_before;
 cip_status cip_asdf_update_save(asdf_state *u, asdf_before *b, cip_err *err);
+/* The same for a change of the tree's text that is queued as the last of what can fail. */
+cip_status cip_asdf_update_save_but_text(asdf_state *u, asdf_before *b, cip_err *err);
 /* For the caller of the update. */
 cip_status cip_asdf_update_mark(void *state, void **at, cip_err *err);
 cip_status cip_asdf_update_go_back(void *state, const void *at, cip_err *err);
@@ -218,6 +221,8 @@ static inline cip_status cip_asdf_update_keep(asdf_state *u, size_t block, cip_e
 }
 /* Ends it: with a failure all is as it was. Gives `st`, or NOMEM where it cannot be. */
 cip_status cip_asdf_update_end_of(asdf_state *u, asdf_before *b, cip_status st, cip_err *err);
+/* u->tree, to which changes may be queued. */
+cip_status cip_asdf_update_queued_tree(asdf_state *u, cip_err *err);
 /* The tree's text, for changes. */
 cip_status cip_asdf_update_tree(asdf_state *u, cip_yaml_edit **out, cip_err *err);
 /* Sets `step` of the array's node: path/step. */

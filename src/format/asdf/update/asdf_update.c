@@ -18,12 +18,12 @@ static cip_status new_text(asdf_state *u, cip_bytes text, cip_err *err)
     CIP_TRY(cip_yaml_edit_new(u->env, text, &cip_asdf_tree_options, &e, err));
     cip_yaml_edit_free(u->tree);
     u->tree = e;
+    u->announced = NULL;
     u->ntext++;
     return CIP_OK;
 }
 
-/* The tree, to which changes may be queued. */
-static cip_status tree(asdf_state *u, cip_err *err)
+cip_status cip_asdf_update_queued_tree(asdf_state *u, cip_err *err)
 {
     cip_bytes head, text;
     if (u->tree == NULL && u->f->has_tree) {
@@ -39,7 +39,7 @@ static cip_status tree(asdf_state *u, cip_err *err)
 
 cip_status cip_asdf_update_tree(asdf_state *u, cip_yaml_edit **out, cip_err *err)
 {
-    CIP_TRY(tree(u, err));
+    CIP_TRY(cip_asdf_update_queued_tree(u, err));
     *out = u->tree;
     return cip_yaml_edit_flush(u->tree, err);
 }
@@ -80,6 +80,11 @@ cip_status cip_asdf_update_save(asdf_state *u, asdf_before *b, cip_err *err)
     if (u->tree != NULL)
         CIP_TRY(cip_yaml_edit_flush(u->tree, err));
     return save(u, true, b, err);
+}
+
+cip_status cip_asdf_update_save_but_text(asdf_state *u, asdf_before *b, cip_err *err)
+{
+    return save(u, false, b, err);
 }
 
 /* A list of blocks that grew out of its place still has those that it had, as they were then; what
@@ -152,7 +157,7 @@ void cip_asdf_update_unmark(void *state, void *at)
 cip_status cip_asdf_update_end_of(asdf_state *u, asdf_before *b, cip_status st, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    if (st != CIP_OK && b->saved && restore(u, b, false, &why) != CIP_OK) {
+    if (st != CIP_OK && b->saved && restore(u, b, b->is.ptr == NULL, &why) != CIP_OK) {
         st = CIP_ERR_NOMEM;
         cip_err_pass(err, &why);
     }
@@ -209,7 +214,7 @@ cip_status cip_asdf_update_check_path(asdf_state *u, const char *path, const cip
                                       cip_err *err)
 {
     char *outer;
-    CIP_TRY(tree(u, err));
+    CIP_TRY(cip_asdf_update_queued_tree(u, err));
     for (size_t i = 1, n = strlen(path); i < n; i++) {
         if (path[i] != '/')
             continue;
@@ -263,8 +268,10 @@ cip_status cip_asdf_update_set(void *state, const char *path, const cip_node *va
     asdf_state *u = state;
     CIP_TRY(cip_asdf_update_check_path(u, path, value, err));
     CIP_TRY(check_value(u, value, err));
-    CIP_TRY(tree(u, err));
+    CIP_TRY(cip_asdf_update_queued_tree(u, err));
     CIP_TRY(cip_yaml_edit_queue(u->tree, path, value, err));
+    if (path[0] == '\0' || strstr(path, "history") != NULL) /* where extensions are named */
+        u->announced = NULL;
     u->tree_changed = true;
     return cip_asdf_update_went(u, path, err);
 }
@@ -276,6 +283,7 @@ cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err)
     CIP_TRY(cip_asdf_update_check_path(u, path, NULL, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     CIP_TRY(cip_yaml_edit_remove(e, path, err));
+    u->announced = NULL;
     u->tree_changed = true;
     return cip_asdf_update_went(u, path, err);
 }
@@ -285,6 +293,7 @@ static cip_status move(asdf_state *u, const char *from, const char *to, bool rep
     cip_yaml_edit *e;
     CIP_TRY(cip_asdf_inline_finish(u, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
+    u->announced = NULL;
     const cip_node *node = cip_yaml_edit_get(e, from, err);
     if (node == NULL)
         return CIP_ERR_NOT_FOUND;

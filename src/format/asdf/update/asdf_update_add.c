@@ -9,10 +9,8 @@
 static cip_status check_free(asdf_state *u, const char *path, bool replace, cip_err *err)
 {
     static const cip_node described = { .type = CIP_NODE_MAP };
-    cip_yaml_edit *e;
     CIP_TRY(cip_asdf_update_check_path(u, path, &described, err));
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    if (replace || cip_yaml_edit_get(e, path, NULL) == NULL)
+    if (replace || cip_yaml_edit_peek(u->tree, path, NULL) == NULL)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                     "expected a path that does not exist yet, found a node at \"%.80s\"", path);
@@ -101,6 +99,8 @@ static const asdf_packing *packing_of(const asdf_state *w, size_t block)
 static int64_t next_number(const asdf_state *u)
 {
     int64_t n = 0;
+    if (!u->compact)
+        return (int64_t)u->n;
     for (size_t i = 0; i < u->n; i++)
         n += !u->b[i].dropped;
     return n;
@@ -111,21 +111,36 @@ cip_status cip_asdf_update_announce(asdf_state *u, const asdf_codec *codec, cip_
     const cip_node *n;
     cip_yaml_edit *e;
     const asdf_standard *s;
+    if (codec == u->announced)
+        return CIP_OK;
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     CIP_TRY(cip_asdf_standard(cip_asdf_own_standard(&u->f->header), &s, err));
     CIP_TRY(cip_asdf_codec_extension(u->arena, s, cip_yaml_edit_root(e), codec, &n, err));
-    return n == NULL ? CIP_OK : cip_yaml_edit_set(e, "history/extensions/-", n, err);
+    if (n != NULL)
+        CIP_TRY(cip_yaml_edit_set(e, "history/extensions/-", n, err));
+    u->announced = codec;
+    return CIP_OK;
 }
 
-/* The array is the last target, after its mask. */
+/* Whether one of the blocks that came has a codec that the tree may have to name. */
+static bool may_announce(const asdf_state *u, const asdf_blocks *came)
+{
+    for (size_t i = 0; i < came->n; i++)
+        if (cip_asdf_codec_of(came->at[i].code) != u->announced)
+            return true;
+    return false;
+}
+
+/* The array is the last target, after its mask. Its description waits with others', so that
+ * thousands of arrays cost no more each than one; nothing can fail after that. */
 static cip_status take(asdf_state *u, asdf_state *w, cip_err *err)
 {
     const asdf_target *t = w->target[w->ntarget - 1];
     const int64_t first = next_number(u);
+    const char *path = w->coming->path;
     const cip_node *node;
-    cip_yaml_edit *e;
     /* the update may have put something there meanwhile */
-    CIP_TRY(check_free(u, w->coming->path, w->coming->replace, err));
+    CIP_TRY(check_free(u, path, w->coming->replace, err));
     CIP_TRY(see(u, w, t, err));
     const asdf_blocks *came = &cip_asdf_of(w->seen)->blocks;
     for (size_t i = 0; i < came->n; i++)
@@ -134,24 +149,22 @@ static cip_status take(asdf_state *u, asdf_state *w, cip_err *err)
         w->target[i]->block += first;
     CIP_TRY(note(u, w, first, err));
     CIP_TRY(cip_asdf_target_node(w, u->arena, t, &node, err));
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
     u->tree_changed = true;
-    CIP_TRY(cip_yaml_edit_set(e, w->coming->path, node, err));
     for (size_t i = 0; i < came->n; i++)
         CIP_TRY(cip_asdf_update_announce(u, cip_asdf_codec_of(came->at[i].code), err));
-    return CIP_OK;
+    CIP_TRY(cip_asdf_update_went(u, path, err));
+    u->came->gone = u->gone;
+    return cip_yaml_edit_queue(u->tree, path, node, err);
 }
 
 cip_status cip_asdf_coming_finish(asdf_state *w, cip_err *err)
 {
     asdf_state *u = w->coming->update;
     asdf_before before;
-    cip_status st = cip_asdf_update_save(u, &before, err);
+    cip_status st = may_announce(u, &w->main.blocks)
+                        ? cip_asdf_update_save(u, &before, err)
+                        : cip_asdf_update_save_but_text(u, &before, err);
     if (st == CIP_OK)
         st = take(u, w, err);
-    if (st == CIP_OK)
-        st = cip_asdf_update_went(u, w->coming->path, err);
-    if (st == CIP_OK)
-        u->came->gone = u->gone;
     return cip_asdf_update_end_of(u, &before, st, err);
 }
