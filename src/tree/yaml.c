@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * libyaml's events to a tree. The parser works ahead of its events by no more than a simple key
- * (1024 characters), so limits that are checked at each event stop it in time. Children of the
+ * Events to a tree. They are made ahead by no more than a simple key (1024 characters) or a line,
+ * so limits that are checked at each event stop them in time. Children of the
  * collections that are open lie on one stack and move to the arena when theirs is closed. */
 #include <string.h>
-#include <yaml.h>
 
 #include "base/strmap.h"
 #include "tree/node.h"
 #include "tree/scalar.h"
+#include "tree/yaml_events.h"
 #include "tree/yaml_marks.h"
-#include "tree/yaml_source.h"
 
 /* A collection that is not complete. */
 typedef struct frame {
@@ -21,7 +20,6 @@ typedef struct frame {
 enum { NTAG = 8, COMPACT_FROM = 1024 };
 
 typedef struct parser {
-    yaml_parser_t yaml;
     cip_yaml_source src;
     cip_env *env;
     cip_arena *arena;
@@ -73,24 +71,19 @@ static cip_status push_kid(parser *p, const cip_node *node, cip_err *err)
     return CIP_OK;
 }
 
-static size_t start_of(parser *p, const yaml_event_t *ev)
-{
-    return cip_yaml_byte_of(&p->src, ev->start_mark.index);
-}
-
 /* Where a node of this text starts, for errors. */
 static size_t place_of(const parser *p, const cip_node *node)
 {
     return (size_t)(node->offset - p->src.skipped);
 }
 
-static cip_status count_node(parser *p, const yaml_event_t *ev, cip_err *err)
+static cip_status count_node(parser *p, const cip_yaml_event *ev, cip_err *err)
 {
     const uint64_t most = p->env->limits.max_nodes;
     if (p->nodes++ < most)
         return CIP_OK;
-    return FAIL(p, err, CIP_ERR_LIMIT, start_of(p, ev),
-                "expected at most %" PRIu64 " nodes, found more", most);
+    return FAIL(p, err, CIP_ERR_LIMIT, ev->start, "expected at most %" PRIu64 " nodes, found more",
+                most);
 }
 
 /* Whether the tag of the node that starts at byte `at` is written as !<...>; an anchor in front has
@@ -133,62 +126,58 @@ static cip_status set_tag(parser *p, cip_node *node, const char *tag, cip_err *e
     return CIP_OK;
 }
 
-static cip_status set_anchor(parser *p, cip_node *node, const yaml_char_t *anchor, cip_err *err)
+static cip_status set_anchor(parser *p, cip_node *node, const char *anchor, cip_err *err)
 {
     char *name;
-    size_t len = strlen((const char *)anchor);
+    size_t len = strlen(anchor);
     CIP_TRY(cip_arena_copy(p->arena, anchor, len, &name, err));
     node->anchor = name;
     return cip_strmap_put(&p->anchors, (cip_bytes){ (const uint8_t *)name, len },
                           (size_t)(uintptr_t)node, NULL, err);
 }
 
-static void set_place(parser *p, cip_node *node, const yaml_event_t *ev)
+static void set_place(parser *p, cip_node *node, const cip_yaml_event *ev)
 {
-    node->offset = p->src.skipped + cip_yaml_byte_of(&p->src, ev->start_mark.index);
-    node->end = p->src.skipped + cip_yaml_byte_of(&p->src, ev->end_mark.index);
+    node->offset = p->src.skipped + ev->start;
+    node->end = p->src.skipped + ev->end;
 }
 
 /* Keeps the event itself; `node` has the place of a scalar or of a collection's begin. */
-static cip_status mark(parser *p, int kind, const cip_node *node, const yaml_event_t *ev,
+static cip_status mark(parser *p, int kind, const cip_node *node, const cip_yaml_event *ev,
                        cip_err *err)
 {
     if (p->marks == NULL)
         return CIP_OK;
     uint64_t start = node->offset, end = node->end;
     if (kind == CIP_MARK_ALIAS || kind == CIP_MARK_CLOSE) {
-        start = p->src.skipped + start_of(p, ev);
-        end = p->src.skipped + cip_yaml_byte_of(&p->src, ev->end_mark.index);
+        start = p->src.skipped + ev->start;
+        end = p->src.skipped + ev->end;
     }
     return cip_marks_add(p->marks, kind, start, end, node, err);
 }
 
 /* What the document says of the handle `!`. */
-static cip_status take_handle(parser *p, const yaml_event_t *ev, cip_err *err)
+static cip_status take_handle(parser *p, const cip_yaml_event *ev, cip_err *err)
 {
     if (p->marks == NULL)
         return CIP_OK;
     p->marks->handle = p->default_handle;
     p->marks->prefix = NULL;
-    const yaml_tag_directive_t *d = ev->data.document_start.tag_directives.start;
-    for (; d != ev->data.document_start.tag_directives.end; d++) {
-        if (strcmp((const char *)d->handle, "!") != 0)
-            continue;
+    if (ev->text != NULL) {
         char *copy;
-        const char *prefix = (const char *)d->prefix;
-        CIP_TRY(cip_arena_copy(p->arena, prefix, strlen(prefix), &copy, err));
+        CIP_TRY(cip_arena_copy(p->arena, ev->text, strlen(ev->text), &copy, err));
         p->marks->prefix = p->marks->handle = copy;
     }
     return CIP_OK;
 }
 
-static cip_status take_alias(parser *p, const yaml_event_t *ev, cip_err *err)
+static cip_status take_alias(parser *p, const cip_yaml_event *ev, cip_err *err)
 {
-    const yaml_char_t *name = ev->data.alias.anchor;
+    const char *name = ev->anchor;
     CIP_TRY(count_node(p, ev, err));
-    size_t found = cip_strmap_get(&p->anchors, (cip_bytes){ name, strlen((const char *)name) });
+    size_t found = cip_strmap_get(&p->anchors, (cip_bytes){ (const uint8_t *)name, strlen(name) });
     if (found == SIZE_MAX)
-        return FAIL(p, err, CIP_ERR_CORRUPT, start_of(p, ev),
+        return FAIL(p, err, CIP_ERR_CORRUPT, ev->start,
                     "expected an alias of an anchor, found *%.60s, which has no anchor", name);
     cip_node *node = (cip_node *)(uintptr_t)found;
     node->alias_used = true;
@@ -228,53 +217,41 @@ static void resolve(parser *p, cip_node *node, bool plain)
                  "expected a value of the type that the tag names, found other text");
 }
 
-static cip_status take_scalar(parser *p, const yaml_event_t *ev, cip_err *err)
+static cip_status take_scalar(parser *p, const cip_yaml_event *ev, cip_err *err)
 {
-    static const uint8_t styles[] = { [YAML_PLAIN_SCALAR_STYLE] = CIP_STYLE_PLAIN,
-                                      [YAML_SINGLE_QUOTED_SCALAR_STYLE] = CIP_STYLE_SINGLE,
-                                      [YAML_DOUBLE_QUOTED_SCALAR_STYLE] = CIP_STYLE_DOUBLE,
-                                      [YAML_LITERAL_SCALAR_STYLE] = CIP_STYLE_LITERAL,
-                                      [YAML_FOLDED_SCALAR_STYLE] = CIP_STYLE_FOLDED };
-    const char *tag = (const char *)ev->data.scalar.tag;
     cip_node *node;
     CIP_TRY(count_node(p, ev, err));
-    CIP_TRY(cip_node_make_scalar(p->arena, (const char *)ev->data.scalar.value,
-                                 ev->data.scalar.length, &node, err));
-    node->style = styles[ev->data.scalar.style];
+    CIP_TRY(cip_node_make_scalar(p->arena, ev->text, ev->len, &node, err));
+    node->style = (uint8_t)ev->style;
     set_place(p, node, ev);
-    if (tag != NULL)
-        CIP_TRY(set_tag(p, node, tag, err));
-    if (ev->data.scalar.anchor != NULL)
-        CIP_TRY(set_anchor(p, node, ev->data.scalar.anchor, err));
+    if (ev->tag != NULL)
+        CIP_TRY(set_tag(p, node, ev->tag, err));
+    if (ev->anchor != NULL)
+        CIP_TRY(set_anchor(p, node, ev->anchor, err));
     CIP_TRY(mark(p, CIP_MARK_SCALAR, node, ev, err));
     if (is_merge_key(p, node))
         top(p)->merges = true;
     else
-        resolve(p, node, is_plain(node, tag));
+        resolve(p, node, is_plain(node, ev->tag));
     return push_kid(p, node, err);
 }
 
-static cip_status open_collection(parser *p, const yaml_event_t *ev, cip_err *err)
+static cip_status open_collection(parser *p, const cip_yaml_event *ev, cip_err *err)
 {
-    const bool seq = ev->type == YAML_SEQUENCE_START_EVENT;
-    const yaml_char_t *tag = seq ? ev->data.sequence_start.tag : ev->data.mapping_start.tag;
-    const yaml_char_t *anchor =
-        seq ? ev->data.sequence_start.anchor : ev->data.mapping_start.anchor;
-    const bool flow = seq ? ev->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE
-                          : ev->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
     const uint32_t most = p->env->limits.max_depth;
     cip_node *node;
     CIP_TRY(count_node(p, ev, err));
     if (depth(p) >= most)
-        return FAIL(p, err, CIP_ERR_LIMIT, start_of(p, ev),
+        return FAIL(p, err, CIP_ERR_LIMIT, ev->start,
                     "expected at most %" PRIu32 " collections inside each other, found more", most);
-    CIP_TRY(cip_node_make_container(p->arena, seq ? CIP_NODE_SEQ : CIP_NODE_MAP, &node, err));
-    node->style = flow ? CIP_STYLE_FLOW : CIP_STYLE_BLOCK;
+    CIP_TRY(cip_node_make_container(
+        p->arena, ev->kind == CIP_YAML_SEQ ? CIP_NODE_SEQ : CIP_NODE_MAP, &node, err));
+    node->style = (uint8_t)ev->style;
     set_place(p, node, ev);
-    if (tag != NULL)
-        CIP_TRY(set_tag(p, node, (const char *)tag, err));
-    if (anchor != NULL)
-        CIP_TRY(set_anchor(p, node, anchor, err));
+    if (ev->tag != NULL)
+        CIP_TRY(set_tag(p, node, ev->tag, err));
+    if (ev->anchor != NULL)
+        CIP_TRY(set_anchor(p, node, ev->anchor, err));
     CIP_TRY(mark(p, CIP_MARK_OPEN, node, ev, err));
     CIP_TRY(push_kid(p, node, err));
     frame f = { .node = node, .first = kid_count(p) };
@@ -407,10 +384,10 @@ static cip_status close_mapping(parser *p, const frame *f, cip_err *err)
     return cip_map_fill(p->arena, f->node, pairs_from(p, f->first), dropped, p, err);
 }
 
-static cip_status close_collection(parser *p, const yaml_event_t *ev, cip_err *err)
+static cip_status close_collection(parser *p, const cip_yaml_event *ev, cip_err *err)
 {
     const frame f = *top(p);
-    f.node->end = p->src.skipped + cip_yaml_byte_of(&p->src, ev->end_mark.index);
+    f.node->end = p->src.skipped + ev->end;
     CIP_TRY(mark(p, CIP_MARK_CLOSE, f.node, ev, err));
     CIP_TRY(f.node->type == CIP_NODE_SEQ ? close_sequence(p, &f, err) : close_mapping(p, &f, err));
     p->kids.len = f.first * sizeof(cip_node *);
@@ -418,79 +395,55 @@ static cip_status close_collection(parser *p, const yaml_event_t *ev, cip_err *e
     return CIP_OK;
 }
 
-/* *done once the document, or the text without one, has ended. */
-static cip_status take_event(parser *p, const yaml_event_t *ev, bool *done, cip_err *err)
+static cip_status take_event(parser *p, const cip_yaml_event *ev, cip_err *err)
 {
     const uint64_t most = p->env->limits.max_work;
     p->work += depth(p);
     if (p->work > most)
-        CIP_TRY(FAIL(p, err, CIP_ERR_LIMIT, start_of(p, ev),
+        CIP_TRY(FAIL(p, err, CIP_ERR_LIMIT, ev->start,
                      "expected at most %" PRIu64
                      " as the sum of the depth of all events, found more",
                      most));
-    switch (ev->type) {
-    case YAML_DOCUMENT_START_EVENT:
+    switch (ev->kind) {
+    case CIP_YAML_DOCUMENT:
         return take_handle(p, ev, err);
-    case YAML_ALIAS_EVENT:
+    case CIP_YAML_ALIAS:
         return take_alias(p, ev, err);
-    case YAML_SCALAR_EVENT:
+    case CIP_YAML_SCALAR:
         return take_scalar(p, ev, err);
-    case YAML_SEQUENCE_START_EVENT:
-    case YAML_MAPPING_START_EVENT:
+    case CIP_YAML_SEQ:
+    case CIP_YAML_MAP:
         return open_collection(p, ev, err);
-    case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT:
+    case CIP_YAML_CLOSE:
         return close_collection(p, ev, err);
-    case YAML_DOCUMENT_END_EVENT:
-        /* libyaml does not see what follows: it could be a hundred thousand directives */
-        *done = true;
-        return cip_yaml_check_tail(&p->src, cip_yaml_byte_of(&p->src, ev->end_mark.index), err);
-    case YAML_STREAM_END_EVENT:
-        *done = true;
-        return CIP_OK;
     default:
-        return CIP_OK;
+        /* libyaml does not see what follows: it could be a hundred thousand directives */
+        return cip_yaml_check_tail(&p->src, ev->end, err);
     }
 }
 
-static cip_status syntax_error(parser *p, cip_err *err)
+static cip_status parse_events(parser *p, cip_yaml_events *events, cip_err *err)
 {
-    const yaml_parser_t *y = &p->yaml;
-    if (y->error == YAML_MEMORY_ERROR)
-        return FAIL(p, err, CIP_ERR_NOMEM, 0, "expected memory for the YAML parser, found none");
-    return FAIL(p, err, CIP_ERR_CORRUPT, cip_yaml_byte_of(&p->src, y->problem_mark.index),
-                "expected YAML, found an error %s: %s",
-                y->context != NULL ? y->context : "in the text",
-                y->problem != NULL ? y->problem : "it cannot be read");
-}
-
-static cip_status parse_events(parser *p, cip_err *err)
-{
-    bool done = false;
-    while (!done) {
-        yaml_event_t ev;
-        if (!yaml_parser_parse(&p->yaml, &ev))
-            return syntax_error(p, err);
-        cip_status st = take_event(p, &ev, &done, err);
-        yaml_event_delete(&ev);
+    cip_yaml_event ev;
+    do {
+        CIP_TRY(cip_yaml_events_next(events, &ev, err));
+        cip_status st = take_event(p, &ev, err);
         if (st != CIP_OK)
             return cip_fail_in(err, st, "%s", p->src.part);
-    }
+    } while (ev.kind != CIP_YAML_END);
     return CIP_OK;
 }
 
 static cip_status check_and_parse(parser *p, cip_err *err)
 {
+    cip_yaml_events *events;
     CIP_TRY(cip_yaml_check_chars(&p->src, err));
     CIP_TRY(cip_yaml_read_directives(&p->src, err));
     if (p->src.names_primary)
         p->default_handle = NULL;
-    if (!yaml_parser_initialize(&p->yaml))
-        return FAIL(p, err, CIP_ERR_NOMEM, 0, "expected memory for the YAML parser, found none");
-    yaml_parser_set_encoding(&p->yaml, YAML_UTF8_ENCODING);
-    yaml_parser_set_input(&p->yaml, cip_yaml_feed, &p->src);
-    cip_status st = parse_events(p, err);
-    yaml_parser_delete(&p->yaml);
+    CIP_TRY(cip_yaml_events_new(&p->src, &events, err));
+    cip_status st = parse_events(p, events, err);
+    cip_yaml_events_free(events);
     return st;
 }
 
