@@ -274,10 +274,22 @@ static int truth_of(const yaml_event_t *ev)
     return -1;
 }
 
-/* Of equal keys the last one counts: False and FALSE are one key. */
+static bool is_whole(const yaml_event_t *ev, long long *n)
+{
+    char *end;
+    if (ev->type != YAML_SCALAR_EVENT || ev->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+        return false;
+    *n = strtoll(text_of(ev), &end, 0);
+    return end != text_of(ev) && *end == '\0';
+}
+
+/* Of equal keys the last one counts: False and FALSE are one key, and so are 1 and 0x1. */
 static bool same_key(const yaml_event_t *x, const yaml_event_t *y)
 {
-    return same_string(text_of(x), text_of(y)) || (truth_of(x) >= 0 && truth_of(x) == truth_of(y));
+    long long n, m;
+    return same_string(text_of(x), text_of(y)) ||
+           (truth_of(x) >= 0 && truth_of(x) == truth_of(y)) ||
+           (is_whole(x, &n) && is_whole(y, &m) && n == m);
 }
 
 /* A key that only this pair has, and that can be written in a path. */
