@@ -51,7 +51,7 @@ cip_status cip_env_init(cip_env *env, const cip_limits *limits, const cip_alloca
     env->pool = pool;
     env->codec = NULL;
     env->ncodec = 0;
-    env->zstd = (cip_spares){ .end = NULL };
+    memset(&env->zstd, 0, sizeof env->zstd);
     cip_report_init(&env->warnings, &env->mem, true, NULL, NULL);
     return CIP_OK;
 }
