@@ -204,11 +204,12 @@ static PyObject *look_up_changed(cippy_file *f, cippy_change *c, const cip_node 
     const char *field;
     const cip_array *a = cip_find_field(f->file, path, &field, NULL);
     PyObject *found = NULL;
-    if (a != NULL && *field == '\0' && cip_array_node(a) != NULL &&
-        cip_tree_get(root, cip_array_path(a), NULL) == NULL)
-        Py_RETURN_NONE;
+    /* another may be declared at its path since: the tree has that one at the end only */
+    const bool gone = a != NULL && *field == '\0' && cip_array_node(a) != NULL &&
+                      cip_tree_get(root, cip_array_path(a), NULL) == NULL;
     const cip_status status = cip_change_field(c->change, path, &a, &field, &err);
-    if (status == CIP_ERR_NOT_FOUND || status == CIP_ERR_ARG || status == CIP_ERR_TYPE)
+    if (status == CIP_ERR_NOT_FOUND || status == CIP_ERR_ARG || status == CIP_ERR_TYPE ||
+        (status == CIP_ERR_UNSUPPORTED && gone))
         Py_RETURN_NONE;
     if (status != CIP_OK)
         return cippy_file_fail(f, status, &err);

@@ -141,6 +141,23 @@ def test_declared_in_an_update(tmp_path):
         assert f["b"][...].tolist() == [5, 5, 0, 0]
 
 
+@pytest.mark.parametrize("new", [False, True])
+def test_declared_where_another_array_was_removed(tmp_path, new):
+    f = cippus.create(tmp_path / "x.asdf")
+    f["a"] = np.arange(3)
+    if not new:
+        f.commit()
+        f = cippus.open(tmp_path / "x.asdf", "r+")
+    with f:
+        del f["a"]
+        assert "a" not in f
+        slab = f.declare("a", 4, "i8")
+        slab[:] = 7
+        assert f["a"][...].tolist() == [7, 7, 7, 7] and list(f.arrays) == ["a"]
+    with cippus.open(tmp_path / "x.asdf") as f:
+        assert f["a"][...].tolist() == [7, 7, 7, 7]
+
+
 def test_a_failed_part_of_a_step_goes_with_it(tmp_path):
     with cippus.create(tmp_path / "x.asdf") as w:
         w["a"] = np.arange(3)
