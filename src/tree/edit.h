@@ -62,6 +62,8 @@ cip_bytes cip_yaml_edit_text(const cip_yaml_edit *e);
 uint64_t cip_yaml_edit_changes(const cip_yaml_edit *e);
 /* Whether comments stand in the text. */
 bool cip_yaml_edit_has_comments(const cip_yaml_edit *e);
+/* Whether any of its nodes has one, so that several paths may lead to a node. */
+bool cip_yaml_edit_has_anchors(const cip_yaml_edit *e);
 /* An anchor that two of its nodes have, or NULL; others refuse such a text. */
 const char *cip_yaml_edit_anchor_twice(const cip_yaml_edit *e);
 void cip_yaml_edit_free(cip_yaml_edit *e);

@@ -107,6 +107,11 @@ bool cip_yaml_edit_has_comments(const cip_yaml_edit *e)
     return cip_yaml_comments_in(&e->now, 0, e->now.text.len);
 }
 
+bool cip_yaml_edit_has_anchors(const cip_yaml_edit *e)
+{
+    return e->now.marks.anchors.len != 0;
+}
+
 const char *cip_yaml_edit_anchor_twice(const cip_yaml_edit *e)
 {
     return e->now.marks.twice;
@@ -276,7 +281,7 @@ static bool may_queue(const cip_yaml_edit *e, const char *path)
 {
     if (queue_len(e) != 0 && has_quotes(path))
         return false;
-    return e->now.marks.anchors.len == 0 && !cip_text_change_rootless(&e->now);
+    return !cip_yaml_edit_has_anchors(e) && !cip_text_change_rootless(&e->now);
 }
 
 static cip_status queue_start(cip_yaml_edit *e, cip_err *err)

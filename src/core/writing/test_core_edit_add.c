@@ -480,6 +480,48 @@ static void what_came_is_stored_as_it_was_to_be(void **state)
     cip_file_close(f);
 }
 
+/* Whatever took its name from the tree since: a value at another name of the node, an array. */
+static void a_codec_is_named_again_where_it_went(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    static const char uri[] = "compression/extensions/zstd-1.0.0", alias[] = "also: *h\n...\n";
+    static const int64_t shape[] = { 3000 };
+    static int16_t zeros[3000];
+    for (int i = 0; i < 2; i++) {
+        const char *path = scratch_path(&s, "named.asdf"), *text;
+        const cip_array_options *o = CIP_ARRAY_OPTIONS(.codec = "zstd", .replace = 1);
+        cip_change *e;
+        size_t n, from;
+        OK(cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &e, err));
+        OK(cip_change_put(e, "first", cip_dtype_of(CIP_I16), 1, two, six, NULL, err));
+        OK(cip_change_commit(&e, err));
+        OK(cip_change_open(path, NULL, &e, err));
+        OK(cip_change_text(e, &text, &n, err));
+        char anchored[4096];
+        from = (size_t)((const char *)memmem(text, n, "history:", 8) + 8 - text);
+        OK(cip_change_set_text(e, anchored,
+                               (size_t)snprintf(anchored, sizeof anchored, "%.*s%s%.*s%s",
+                                                (int)from, text, i == 0 ? " &h" : "",
+                                                (int)(n - from - 4), text + from,
+                                                i == 0 ? alias : "...\n"),
+                               err));
+        OK(cip_change_put(e, "a", cip_dtype_of(CIP_I16), 1, shape, zeros, o, err));
+        if (i == 0)
+            OK(cip_change_set_yaml(e, "also/extensions", "[]", err));
+        else
+            OK(cip_change_put(e, "history/extensions/1", cip_dtype_of(CIP_I16), 1, shape, zeros, o,
+                              err));
+        OK(cip_change_put(e, "b", cip_dtype_of(CIP_I16), 1, shape, zeros, o, err));
+        OK(cip_change_text(e, &text, &n, err));
+        const char *once = memmem(text, n, uri, strlen(uri));
+        assert_non_null(once);
+        assert_null(memmem(once + 1, n - (size_t)(once + 1 - text), uri, strlen(uri)));
+        OK(cip_change_commit(&e, err));
+        edit_verify(path);
+    }
+}
+
 /* Whatever else becomes of it, and of what had its place. */
 static void what_came_and_changed_goes_as_others_do(void **state)
 {
@@ -595,6 +637,7 @@ int main(void)
         cmocka_unit_test(a_streamed_array_may_come_last),
         cmocka_unit_test(what_came_changes_before_the_commit),
         cmocka_unit_test(what_came_is_stored_as_it_was_to_be),
+        cmocka_unit_test(a_codec_is_named_again_where_it_went),
         cmocka_unit_test(what_came_and_changed_goes_as_others_do),
         cmocka_unit_test(other_formats_take_no_array),
     };

@@ -223,6 +223,8 @@ static inline cip_status cip_asdf_update_keep(asdf_state *u, size_t block, cip_e
 cip_status cip_asdf_update_end_of(asdf_state *u, asdf_before *b, cip_status st, cip_err *err);
 /* u->tree, to which changes may be queued. */
 cip_status cip_asdf_update_queued_tree(asdf_state *u, cip_err *err);
+/* A value waits there to be set: what the tree names may be another. */
+void cip_asdf_update_queued_at(asdf_state *u, const char *path);
 /* The tree's text, for changes. */
 cip_status cip_asdf_update_tree(asdf_state *u, cip_yaml_edit **out, cip_err *err);
 /* Sets `step` of the array's node: path/step. */

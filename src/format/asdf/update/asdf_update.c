@@ -263,6 +263,13 @@ static cip_status check_value(const asdf_state *u, const cip_node *value, cip_er
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
+/* Extensions are named in the history, to which an alias leads by other names. */
+void cip_asdf_update_queued_at(asdf_state *u, const char *path)
+{
+    if (path[0] == '\0' || strstr(path, "history") != NULL || cip_yaml_edit_has_anchors(u->tree))
+        u->announced = NULL;
+}
+
 cip_status cip_asdf_update_set(void *state, const char *path, const cip_node *value, cip_err *err)
 {
     asdf_state *u = state;
@@ -270,8 +277,7 @@ cip_status cip_asdf_update_set(void *state, const char *path, const cip_node *va
     CIP_TRY(check_value(u, value, err));
     CIP_TRY(cip_asdf_update_queued_tree(u, err));
     CIP_TRY(cip_yaml_edit_queue(u->tree, path, value, err));
-    if (path[0] == '\0' || strstr(path, "history") != NULL) /* where extensions are named */
-        u->announced = NULL;
+    cip_asdf_update_queued_at(u, path);
     u->tree_changed = true;
     return cip_asdf_update_went(u, path, err);
 }

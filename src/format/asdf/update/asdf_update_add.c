@@ -154,7 +154,9 @@ static cip_status take(asdf_state *u, asdf_state *w, cip_err *err)
         CIP_TRY(cip_asdf_update_announce(u, cip_asdf_codec_of(came->at[i].code), err));
     CIP_TRY(cip_asdf_update_went(u, path, err));
     u->came->gone = u->gone;
-    return cip_yaml_edit_queue(u->tree, path, node, err);
+    CIP_TRY(cip_yaml_edit_queue(u->tree, path, node, err));
+    cip_asdf_update_queued_at(u, path);
+    return CIP_OK;
 }
 
 cip_status cip_asdf_coming_finish(asdf_state *w, cip_err *err)
