@@ -522,6 +522,37 @@ static void a_codec_is_named_again_where_it_went(void **state)
     }
 }
 
+/* What 200 arrays of two codecs by turns ask of the allocator. */
+static size_t requests_for(const char *one, const char *other)
+{
+    static const int64_t shape[] = { 3000 };
+    static int16_t zeros[3000];
+    fail_alloc fa = { .fail_at = 0 };
+    const cip_allocator from = { fail_alloc_resize, &fa };
+    const char *path = edit_file(&s, "turns.asdf", false);
+    cip_change *e;
+    OK(cip_change_open(path, CIP_CHANGE_OPTIONS(.allocator = &from, .threads = 1), &e, err));
+    for (int i = 0; i < 200; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "a%d", i);
+        OK(cip_change_put(e, name, cip_dtype_of(CIP_I16), 1, shape, zeros,
+                          CIP_ARRAY_OPTIONS(.codec = i % 2 == 0 ? one : other), err));
+    }
+    OK(cip_change_commit(&e, err));
+    edit_verify(path);
+    assert_int_equal(unlink(path), 0);
+    return fa.requests;
+}
+
+static void arrays_of_several_codecs_cost_no_more_than_of_one(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    const size_t same = requests_for("zstd", "zstd");
+    assert_in_range(requests_for("zstd", "blsc"), 1, same + same / 4);
+    assert_in_range(requests_for("zstd", "none"), 1, same + same / 4);
+}
+
 /* Whatever else becomes of it, and of what had its place. */
 static void what_came_and_changed_goes_as_others_do(void **state)
 {
@@ -638,6 +669,7 @@ int main(void)
         cmocka_unit_test(what_came_changes_before_the_commit),
         cmocka_unit_test(what_came_is_stored_as_it_was_to_be),
         cmocka_unit_test(a_codec_is_named_again_where_it_went),
+        cmocka_unit_test(arrays_of_several_codecs_cost_no_more_than_of_one),
         cmocka_unit_test(what_came_and_changed_goes_as_others_do),
         cmocka_unit_test(other_formats_take_no_array),
     };

@@ -109,11 +109,11 @@ typedef struct asdf_state {
     cip_coming *coming; /* what is written comes into a file; NULL: it is a new file */
     cip_layout *seen;   /* in which the array that came can be read; or NULL */
     /* A file that is there. */
-    cip_undo *undo;              /* keeps blocks before they change; borrowed */
-    cip_io *temporary;           /* where what is encoded goes; borrowed */
-    const asdf_chain *given;     /* what spec.encode says; or NULL */
-    cip_yaml_edit *tree;         /* NULL until it is needed */
-    const asdf_codec *announced; /* the last one that the tree was made to name; or NULL */
+    cip_undo *undo;          /* keeps blocks before they change; borrowed */
+    cip_io *temporary;       /* where what is encoded goes; borrowed */
+    const asdf_chain *given; /* what spec.encode says; or NULL */
+    cip_yaml_edit *tree;     /* NULL until it is needed */
+    uint32_t announced;      /* bit k: the tree names cip_asdf_codecs[k] */
     bool tree_changed;
     bool moved;   /* a node has another path, so those of arrays may lead elsewhere */
     bool anew;    /* the file is to be made anew, whatever would fit */

@@ -18,7 +18,7 @@ static cip_status new_text(asdf_state *u, cip_bytes text, cip_err *err)
     CIP_TRY(cip_yaml_edit_new(u->env, text, &cip_asdf_tree_options, &e, err));
     cip_yaml_edit_free(u->tree);
     u->tree = e;
-    u->announced = NULL;
+    u->announced = 0;
     u->ntext++;
     return CIP_OK;
 }
@@ -267,7 +267,7 @@ static cip_status check_value(const asdf_state *u, const cip_node *value, cip_er
 void cip_asdf_update_queued_at(asdf_state *u, const char *path)
 {
     if (path[0] == '\0' || strstr(path, "history") != NULL || cip_yaml_edit_has_anchors(u->tree))
-        u->announced = NULL;
+        u->announced = 0;
 }
 
 cip_status cip_asdf_update_set(void *state, const char *path, const cip_node *value, cip_err *err)
@@ -289,7 +289,7 @@ cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err)
     CIP_TRY(cip_asdf_update_check_path(u, path, NULL, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     CIP_TRY(cip_yaml_edit_remove(e, path, err));
-    u->announced = NULL;
+    u->announced = 0;
     u->tree_changed = true;
     return cip_asdf_update_went(u, path, err);
 }
@@ -299,7 +299,7 @@ static cip_status move(asdf_state *u, const char *from, const char *to, bool rep
     cip_yaml_edit *e;
     CIP_TRY(cip_asdf_inline_finish(u, err));
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    u->announced = NULL;
+    u->announced = 0;
     const cip_node *node = cip_yaml_edit_get(e, from, err);
     if (node == NULL)
         return CIP_ERR_NOT_FOUND;

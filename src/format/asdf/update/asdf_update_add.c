@@ -106,27 +106,35 @@ static int64_t next_number(const asdf_state *u)
     return n;
 }
 
+/* Of a codec that the tree has to name. */
+static uint32_t bit_of(const asdf_codec *codec)
+{
+    return codec != NULL && codec->extension_uri != NULL
+               ? UINT32_C(1) << (unsigned)(codec - cip_asdf_codecs)
+               : 0;
+}
+
 cip_status cip_asdf_update_announce(asdf_state *u, const asdf_codec *codec, cip_err *err)
 {
     const cip_node *n;
     cip_yaml_edit *e;
     const asdf_standard *s;
-    if (codec == u->announced)
+    if ((bit_of(codec) & ~u->announced) == 0)
         return CIP_OK;
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     CIP_TRY(cip_asdf_standard(cip_asdf_own_standard(&u->f->header), &s, err));
     CIP_TRY(cip_asdf_codec_extension(u->arena, s, cip_yaml_edit_root(e), codec, &n, err));
     if (n != NULL)
         CIP_TRY(cip_yaml_edit_set(e, "history/extensions/-", n, err));
-    u->announced = codec;
+    u->announced |= bit_of(codec);
     return CIP_OK;
 }
 
-/* Whether one of the blocks that came has a codec that the tree may have to name. */
+/* Whether one of the blocks that came has a codec that the tree may not name yet. */
 static bool may_announce(const asdf_state *u, const asdf_blocks *came)
 {
     for (size_t i = 0; i < came->n; i++)
-        if (cip_asdf_codec_of(came->at[i].code) != u->announced)
+        if ((bit_of(cip_asdf_codec_of(came->at[i].code)) & ~u->announced) != 0)
             return true;
     return false;
 }
