@@ -47,14 +47,6 @@ class Source:
     """An array of a file that is opened where it is read: it can be pickled. Reading one of a file that has changed since it was made
     is an error, as dask would put states together that never were one."""
 
-    path: str
-    name: str
-    options: tuple[tuple[str, Any], ...]
-    state: tuple[Any, ...]
-    shape: tuple[int, ...]
-    dtype: Any
-    ndim: int
-
     def __init__(self, path: str, name: str, mask: Optional[bool], options: Mapping[str, Any]):
         self.path, self.name, self.mask = path, name, mask
         self.options = tuple(sorted(options.items()))
