@@ -446,6 +446,12 @@ static void nothing_else_changes_it(void **state)
               cip_chunk_write(c, at, 0, false, pair, 4, err));
         FAILS(CIP_ERR_UNSUPPORTED, "is being filled",
               cip_change_range(c, at, "[0:1]", &axis, &start, &n, err));
+        if (i == 0) {
+            OK(cip_change_set_int(c, "n", 1, err));
+            FAILS(CIP_ERR_UNSUPPORTED, "is being filled", cip_change_remove(c, at, err));
+            FAILS(CIP_ERR_UNSUPPORTED, "is being filled", cip_change_move(c, at, "y", false, err));
+            FAILS(CIP_ERR_UNSUPPORTED, "is being filled", cip_change_move(c, "n", at, true, err));
+        }
         OK(cip_change_forget_failure(c, err));
         FAILS(CIP_ERR_RANGE, "4 bytes", cip_slab_write(slab, CIP_BOX({ 0 }, { 2 }), pair, 2, err));
         OK(cip_change_forget_failure(c, err));
