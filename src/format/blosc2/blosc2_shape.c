@@ -3,7 +3,8 @@
  * shortest side (of equal ones the last) until they have their size. Chunks are about as long along
  * each axis. Of a block the last side, along which elements lie next to each other, becomes
  * longer than the others (64 times with two axes, 8 with three, 4 with four): whole rows are read
- * as often as windows, and each of their blocks is decoded for one run of elements. Then sides are
+ * as often as windows, and each of their blocks is decoded for one run of elements. But not longer
+ * than a quarter of the axis, if others can grow, or a column would take all blocks. Then sides are
  * made shorter where as many boxes cover the array as before, which leaves little padding at its
  * edges. Nothing depends on the machine. */
 #include <string.h>
@@ -21,7 +22,8 @@ typedef struct box {
     int32_t ndim;
     const int64_t *unit;            /* sides are multiples of it: blocks of a chunk; NULL: 1 */
     int64_t least;                  /* units; a limit is no less */
-    int32_t shift;                  /* the last side counts as 2^shift times shorter */
+    int32_t shift;                  /* the last side counts as 2^shift times shorter, up to a
+                                     * quarter of its limit */
     int64_t limit[CIP_B2_MAX_NDIM]; /* units */
     int64_t side[CIP_B2_MAX_NDIM];  /* units */
 } box;
@@ -33,7 +35,8 @@ static int32_t shortest(const box *b)
     int64_t length = 0;
     for (int32_t k = 0; k < b->ndim; k++) {
         const int64_t len = b->side[k] * (b->unit != NULL ? b->unit[k] : 1);
-        const int64_t own = k == b->ndim - 1 ? len >> b->shift : len;
+        const bool longer = k == b->ndim - 1 && b->side[k] <= b->limit[k] / 4;
+        const int64_t own = longer ? len >> b->shift : len;
         if (b->side[k] < b->limit[k] && (found < 0 || own <= length)) {
             found = k;
             length = own;
