@@ -369,8 +369,8 @@ CIP_API const cip_file *cip_change_base(cip_change *c);
  * cip_change_set_node refuse it (UNSUPPORTED). Arrays that cip_change_array does not know before
  * the commit, also those inside values that were set, are listed with that state (cip_array_state).
  * If the tree describes arrays, they have no dtype and shape. NULL with UNSUPPORTED if an array
- * came that cannot be read yet (a column that boxes fill). NULL with ARG after cip_change_defrag and
- * cip_change_plan. */
+ * came that cannot be read yet (a column that boxes fill). NULL with ARG after cip_change_defrag
+ * and cip_change_plan. */
 CIP_API const cip_file *cip_change_file(cip_change *c, cip_err *err);
 /** The range of one axis that a selection takes of the array as it is by then, for
  * cip_change_delete and _insert. Examples: "[100:200]", "[-1]" (one) or "[:, 3:3]" (none), clipped
