@@ -151,8 +151,9 @@ def test_requests_of_a_chunked_file(store, chunked):
 
 
 def test_requests_of_frames(store, tmp_path):
+    shapes = {"chunks": (64, 1024), "codec": "zstd:1"}
     with cippus.create(format="blosc2") as w:
-        w.put("", IMAGE, chunks=(64, 1024), codec="zstd:1")
+        w.put("", IMAGE, **shapes, options={"blocks": "64,256"})
     url = store({"c.b2nd": w.getvalue()})
     with counted("open, contiguous frame") as n:
         f = cippus.open(f"{url}/c.b2nd")
@@ -165,7 +166,7 @@ def test_requests_of_frames(store, tmp_path):
     assert n["gets"] <= 32 and n["others"] <= 2 and n["nbytes"] < len(w.getvalue()) / 3  # heads, then blocks
     f.close()
     with cippus.create(tmp_path / "s.b2nd", options={"sparse": "yes"}) as w:
-        w.put("", IMAGE, chunks=(64, 1024), codec="zstd:1")
+        w.put("", IMAGE, **shapes, options={"blocks": "64,256"})
     url = store(folder_of(tmp_path / "s.b2nd"))
     with counted("open, sparse frame") as n:
         f = cippus.open(url)

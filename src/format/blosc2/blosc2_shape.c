@@ -4,7 +4,7 @@
  * each axis. Of a block the last side, along which elements lie next to each other, becomes
  * longer than the others (64 times with two axes, 8 with three, 4 with four): whole rows are read
  * as often as windows, and each of their blocks is decoded for one run of elements. But not longer
- * than a quarter of the axis, if others can grow, or a column would take all blocks. Then sides are
+ * than half of the axis, if others can grow, or a column would take all blocks. Then sides are
  * made shorter where as many boxes cover the array as before, which leaves little padding at its
  * edges. Nothing depends on the machine. */
 #include <string.h>
@@ -22,8 +22,8 @@ typedef struct box {
     int32_t ndim;
     const int64_t *unit;            /* sides are multiples of it: blocks of a chunk; NULL: 1 */
     int64_t least;                  /* units; a limit is no less */
-    int32_t shift;                  /* the last side counts as 2^shift times shorter, up to a
-                                     * quarter of its limit */
+    int32_t shift;                  /* the last side counts as 2^shift times shorter, up to
+                                     * half of its limit */
     int64_t limit[CIP_B2_MAX_NDIM]; /* units */
     int64_t side[CIP_B2_MAX_NDIM];  /* units */
 } box;
