@@ -2,6 +2,9 @@
  * Strided views: making them, their bounds, and bringing a pair of them into walking order. */
 #include "array/view.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/num.h"
 
 bool cip_shape_nelem(int32_t ndim, const int64_t *shape, uint64_t *nelem)
@@ -17,6 +20,24 @@ bool cip_shape_nelem(int32_t ndim, const int64_t *shape, uint64_t *nelem)
     }
     *nelem = empty ? 0 : (uint64_t)n;
     return true;
+}
+
+void cip_shape_place(int32_t ndim, const int64_t *shape, uint64_t i, int64_t *at)
+{
+    for (int32_t k = ndim - 1; k >= 0; k--) {
+        at[k] = (int64_t)(i % (uint64_t)shape[k]);
+        i /= (uint64_t)shape[k];
+    }
+}
+
+const char *cip_shape_text(int32_t ndim, const int64_t *n, char *text, size_t cap)
+{
+    size_t len = (size_t)snprintf(text, cap, "[");
+    for (int32_t k = 0; k < ndim && len < cap; k++)
+        len += (size_t)snprintf(text + len, cap - len, "%s%" PRId64, k == 0 ? "" : ", ", n[k]);
+    if (len < cap)
+        snprintf(text + len, cap - len, "]");
+    return text;
 }
 
 /* Shape and itemsize checked, strides not yet there. */

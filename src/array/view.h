@@ -33,6 +33,10 @@ cip_status cip_view_f_order(int32_t ndim, const int64_t *shape, uint64_t itemsiz
                             cip_err *err);
 /* The product of the lengths; false on overflow of 63 bits. 1 for ndim 0. */
 bool cip_shape_nelem(int32_t ndim, const int64_t *shape, uint64_t *nelem);
+/* Where the i-th element in C order is. No length is 0. */
+void cip_shape_place(int32_t ndim, const int64_t *shape, uint64_t i, int64_t *at);
+/* A shape or a place as "[4, 3]", cut off where it is too long for cap bytes. Returns text. */
+const char *cip_shape_text(int32_t ndim, const int64_t *n, char *text, size_t cap);
 /* The lowest and one past the highest byte that the view touches; both 0 when it has no elements.
  * RANGE when a byte lies before 0 or beyond 2^64. */
 cip_status cip_view_bounds(const cip_nd *v, uint64_t *first, uint64_t *end, cip_err *err);

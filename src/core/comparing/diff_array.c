@@ -156,13 +156,11 @@ static cip_status tell_data(const pair *p, cip_err *err)
     int64_t first[CIP_MAX_NDIM];
     cip_selection at = { .n = (uint32_t)p->a.from.ndim };
     char index[CIP_MAX_NDIM * 22], largest[96] = "";
-    uint64_t left = t->first;
     if (t->n == 0)
         return CIP_OK;
-    for (int32_t d = p->a.from.ndim; d-- > 0; left /= (uint64_t)p->a.from.shape[d]) {
-        first[d] = (int64_t)(left % (uint64_t)p->a.from.shape[d]);
+    cip_shape_place(p->a.from.ndim, p->a.from.shape, t->first, first);
+    for (int32_t d = 0; d < p->a.from.ndim; d++)
         at.item[d] = (cip_slice)CIP_INDEX(first[d]);
-    }
     cip_selection_text(&at, index, sizeof index);
     if (t->max_abs == t->max_abs && t->max_rel == t->max_rel)
         snprintf(largest, sizeof largest, "; largest difference %.6g, relative %.6g", t->max_abs,
@@ -306,15 +304,6 @@ done:
     return st;
 }
 
-static void shape_text(const cip_nd *v, char *text, size_t cap)
-{
-    size_t n = (size_t)snprintf(text, cap, "[");
-    for (int32_t d = 0; d < v->ndim && n < cap; d++)
-        n += (size_t)snprintf(text + n, cap - n, "%s%" PRId64, d == 0 ? "" : ", ", v->shape[d]);
-    if (n < cap)
-        snprintf(text + n, cap - n, "]");
-}
-
 /* Element type, axes and number of bytes of what a side names: a field's axes behind the array's.
  */
 typedef struct outline {
@@ -353,8 +342,8 @@ static cip_status compare_outlines(cip_differ *d, const char *path, const outlin
     if (same_shape(&a->view, &b->view))
         return CIP_OK;
     char text_a[200], text_b[200];
-    shape_text(&a->view, text_a, sizeof text_a);
-    shape_text(&b->view, text_b, sizeof text_b);
+    cip_shape_text(a->view.ndim, a->view.shape, text_a, sizeof text_a);
+    cip_shape_text(b->view.ndim, b->view.shape, text_b, sizeof text_b);
     what.kind = CIP_DIFF_SHAPE;
     return cip_differ_tell(d, &what, err, "%s and %s", text_a, text_b);
 }

@@ -5,7 +5,6 @@
 #include "core/writing/edit_impl.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -150,22 +149,12 @@ static bool same_shape(const cip_nd *a, const cip_nd *b)
            memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]) == 0;
 }
 
-/* "[4, 3]", cut off where it is too long. */
-static const char *shape_text(const cip_nd *d, char *text, size_t cap)
-{
-    size_t n = (size_t)snprintf(text, cap, "[");
-    for (int32_t i = 0; i < d->ndim && n < cap; i++)
-        n += (size_t)snprintf(text + n, cap - n, "%s%" PRId64, i == 0 ? "" : ", ", d->shape[i]);
-    if (n + 1 < cap)
-        snprintf(text + n, cap - n, "]");
-    return text;
-}
-
 static cip_status other_shape(const cip_nd *from, const cip_nd *to, cip_err *err)
 {
     char have[96], want[96];
     return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "the selection has shape %s, the input %s",
-                    shape_text(to, want, sizeof want), shape_text(from, have, sizeof have));
+                    cip_shape_text(to->ndim, to->shape, want, sizeof want),
+                    cip_shape_text(from->ndim, from->shape, have, sizeof have));
 }
 
 /* Makes the plan's elements as many as `to` has. */
@@ -505,7 +494,8 @@ static cip_status count_rows(const cip_nd *now, int32_t axis, const cip_nd *from
         row.ndim--;
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected rows of shape %s, found an input of shape %s",
-                        shape_text(&row, want, sizeof want), shape_text(from, have, sizeof have));
+                        cip_shape_text(row.ndim, row.shape, want, sizeof want),
+                        cip_shape_text(from->ndim, from->shape, have, sizeof have));
     }
     *nrow = one ? 1 : (uint64_t)from->shape[axis];
     return CIP_OK;

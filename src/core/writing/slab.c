@@ -10,7 +10,6 @@
  * it goes over the list for each piece. */
 #include "core/writing/slab.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -329,14 +328,6 @@ typedef struct piece {
     bool *there;    /* of each from that one on */
 } piece;
 
-static void place_of(const cip_slab *s, uint64_t elem, int64_t *at)
-{
-    for (int32_t k = s->spec->ndim - 1; k >= 0; k--) {
-        at[k] = (int64_t)(elem % (uint64_t)s->spec->shape[k]);
-        elem /= (uint64_t)s->spec->shape[k];
-    }
-}
-
 /* The part of the box that may have elements from `first` to `last`; false: none has. */
 static bool clip(const cip_slab *s, const int64_t *x, const int64_t *first, const int64_t *last,
                  cip_box *out)
@@ -379,8 +370,8 @@ static cip_status take_boxes(const piece *p, const cip_buf *list, bool later, ci
 {
     const cip_slab *s = p->s;
     int64_t first[CIP_MAX_NDIM], last[CIP_MAX_NDIM];
-    place_of(s, p->first, first);
-    place_of(s, (p->end - 1) / s->spec->dtype->itemsize, last);
+    cip_shape_place(s->spec->ndim, s->spec->shape, p->first, first);
+    cip_shape_place(s->spec->ndim, s->spec->shape, (p->end - 1) / s->spec->dtype->itemsize, last);
     for (size_t i = 0; i < count(s, list); i++) {
         const int64_t *x = box_at(s, list, i);
         cip_box part;
@@ -398,14 +389,11 @@ static cip_status take_boxes(const piece *p, const cip_buf *list, bool later, ci
 static cip_status fail_unwritten(const cip_slab *s, uint64_t elem, cip_err *err)
 {
     int64_t at[CIP_MAX_NDIM];
-    char text[CIP_MAX_NDIM * 21 + 1] = "";
-    size_t len = 0;
-    place_of(s, elem, at);
-    for (int32_t k = 0; k < s->spec->ndim; k++)
-        len += (size_t)snprintf(text + len, sizeof text - len, "%s%" PRId64, k != 0 ? ", " : "",
-                                at[k]);
+    char text[CIP_MAX_NDIM * 22 + 2];
+    cip_shape_place(s->spec->ndim, s->spec->shape, elem, at);
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "element [%s] has not been written yet: the array is being filled", text);
+                    "element %s has not been written yet: the array is being filled",
+                    cip_shape_text(s->spec->ndim, at, text, sizeof text));
 }
 
 /* Under the lock. */

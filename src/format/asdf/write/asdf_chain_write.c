@@ -198,15 +198,8 @@ done:
 static void place_text(const asdf_encoded *of, uint64_t i, char *text, size_t cap)
 {
     int64_t at[CIP_MAX_NDIM];
-    size_t n = 0;
-    for (int32_t k = of->ndim - 1; k >= 0; k--) {
-        at[k] = (int64_t)(i % (uint64_t)of->shape[k]);
-        i /= (uint64_t)of->shape[k];
-    }
-    for (int32_t k = 0; k < of->ndim && n < cap; k++)
-        n += (size_t)snprintf(text + n, cap - n, "%s%" PRId64, k == 0 ? "[" : ", ", at[k]);
-    if (n < cap)
-        snprintf(text + n, cap - n, of->ndim == 0 ? "[]" : "]");
+    cip_shape_place(of->ndim, of->shape, i, at);
+    cip_shape_text(of->ndim, at, text, cap);
 }
 
 static cip_status check_finite(const asdf_chainw *w, const void *p, size_t n, cip_err *err)
