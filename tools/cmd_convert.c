@@ -51,13 +51,18 @@ static void json_finding(talk *t, const cip_finding *f)
     putchar('}');
 }
 
+static void json_end_findings(const talk *t)
+{
+    if (t->n == 0)
+        json_begin(t);
+    putchar(']');
+}
+
 static void json_end(const talk *t)
 {
     if (!t->json || t->output != NULL) /* of --each the end comes with its status */
         return;
-    if (t->n == 0)
-        json_begin(t);
-    putchar(']');
+    json_end_findings(t);
     if (t->at_end != NULL)
         printf(", \"offset\": %" PRIu64, *t->at_end);
     puts("}");
@@ -317,8 +322,7 @@ int convert_one_of_each(const opts *o)
     hide_progress(o->bar);
     if (!o->json)
         return rc;
-    if (t.n == 0)
-        json_begin(&t);
-    printf("], \"exit_status\": %d}", rc);
+    json_end_findings(&t);
+    printf(", \"exit_status\": %d}", rc);
     return rc;
 }

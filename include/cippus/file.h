@@ -20,9 +20,9 @@ typedef struct cip_file cip_file;
  * The checksum is of the stored bytes, or of the decoded ones, as older writers made it. If it does
  * not match, every read of the block fails with CHECKSUM and returns nothing. It stays so as long
  * as the file is open: after a repair, open it again, or refresh it (cip_file_refresh). Data
- * without a checksum
- * (inline, streamed, formats that have none) are read as usual; see cip_block_info.checksum. Chunks
- * with checksums of their own (bloscpack) are compared at every read in any case.
+ * without a checksum (inline, streamed, formats that have none) are read as usual; see
+ * cip_block_info.checksum. Chunks with checksums of their own (bloscpack) are compared at every
+ * read in any case.
  */
 typedef enum cip_check {
     CIP_CHECK_DEFAULT = 0, /* off; on if cip_convert opens its input */

@@ -8,11 +8,11 @@
 /* Texts of options which are asked for later, in place of the caller's: codec, checksum, byte
  * order, the format's own, history. */
 cip_status cip_spec_keep_texts(cip_arena *a, cip_change_options *o, cip_err *err);
+/* The same of an array's: codec, storage, the format's own. */
+cip_status cip_spec_keep_array_texts(cip_arena *a, cip_array_options *o, cip_err *err);
 /* "name", "name:level" or "name:key=value", which is a name as a whole; the name is copied into the
  * arena. NULL leaves the spec as it is. ARG. */
 cip_status cip_spec_codec(const char *text, cip_arena *a, cip_spec *spec, cip_err *err);
-/* Copies the texts of options, but for those of what goes to a file or is read. */
-cip_status cip_spec_keep_array_texts(cip_arena *a, cip_array_options *o, cip_err *err);
 /* "little", "big"; NULL: the format's own (-1). ARG. */
 cip_status cip_spec_byteorder(const char *text, cip_spec *spec, cip_err *err);
 /* "internal", "inline", "external", "streamed"; NULL: CIP_WHERE_DEFAULT. ARG. */
