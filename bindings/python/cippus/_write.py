@@ -111,15 +111,16 @@ class EditableFile(File):
     far. Nothing is written before commit(), which close() and the end of a `with` block call; an exception in the `with` block
     drops the changes, as rollback() does."""
 
-    __slots__ = ("_change", "_came", "_done", "_dropped", "_store")
+    __slots__ = ("_change", "_came", "_moved", "_done", "_dropped", "_store")
     _change: Optional[_cippus.Change]  # what is being put together
     _came: dict[str, None]  # paths to which arrays were put or moved
+    _moved: bool  # whether anything was, or was declared: arrays lie at paths that `_came` does not have
     _done: int  # calls that set or put something
     _dropped: bool  # given up, also where that could not be done at once
     _store: Optional[_sink.Store]
 
     def _begun(self, store: Optional[_sink.Store], change: Optional[_cippus.Change] = None) -> None:
-        self._change, self._came, self._done, self._dropped, self._store = change, {}, 0, False, store
+        self._change, self._came, self._moved, self._done, self._dropped, self._store = change, {}, False, 0, False, store
 
     def __del__(self) -> None:  # files that are only read have none: Python drops a Ctrl-C that comes within one
         if not self.closed and self._pending:
@@ -219,7 +220,7 @@ class EditableFile(File):
 
     def _put_in_place(self, path: str, value: Any, how: dict[str, Any]) -> bool:
         """As new elements of what is there, where dtype and shape are the same. False: it is another array."""
-        there = self._find(path)
+        there = self._find(path) if self._may_be_there(path) else None
         asked = [name for name, v in how.items() if v is not None]
         if not isinstance(there, Array):
             return False
@@ -237,6 +238,12 @@ class EditableFile(File):
         if same:
             self._begin().write(path, "", data)
         return same
+
+    def _may_be_there(self, path: str) -> bool:
+        """Whether an array can lie at a path. To see that it does, all changes so far are made in the tree, which takes as long as
+        the tree is large: arrays that are added one after another need not wait for it."""
+        steps = _plain(path).split("/")
+        return self._moved or self._had(path) or any("/".join(steps[:n]) in self._came for n in range(1, len(steps) + 1))
 
     def _put_whole(self, path: str, value: Any, how: dict[str, Any]) -> None:
         """All of its parts, or none."""
@@ -274,9 +281,9 @@ class EditableFile(File):
         dtype = packed(np.dtype(dtype))
         lengths = _lengths(shape)
         chunk = chunks_of(chunks, len(lengths))
-        return Slab(
-            self._begin().declare(path, _dtype_text(dtype), lengths, codec, storage, chunk, options_of(options)), lengths, dtype
-        )
+        slab = self._begin().declare(path, _dtype_text(dtype), lengths, codec, storage, chunk, options_of(options))
+        self._moved = True
+        return Slab(slab, lengths, dtype)
 
     def update(self, tree: Mapping[str, Any]) -> None:
         """Put each value of a mapping under its key. A key is a name here, not a path."""
@@ -293,6 +300,7 @@ class EditableFile(File):
         moved = [path for path in self._paths(False) if path == was or path.startswith(f"{was}/")]
         self._begin().move(source, target, replace)
         self._came.update(dict.fromkeys(now + path[len(was) :] for path in moved))
+        self._moved = True
 
     # --- changing arrays
 
@@ -424,7 +432,7 @@ class EditableFile(File):
 
     def _end(self) -> None:
         self._change = None
-        self._dropped = False
+        self._dropped = self._moved = False
         self._came.clear()
 
     def getvalue(self) -> bytes:

@@ -235,6 +235,24 @@ static PyObject *look_up(cippy_file *f, cippy_change *c, const char *path)
     return changed ? look_up_changed(f, c, root, path) : look_up_array(f, path);
 }
 
+/* Whether the file as it was opened has anything at the path, whatever its update did since: an
+ * answer that costs no look at the update. */
+static PyObject *file_had(PyObject *self, PyObject *path)
+{
+    cippy_file *f = (cippy_file *)self;
+    PyObject *bytes;
+    bool nothing = false;
+    const char *field;
+    const char *text = enter_with_text(f, path, &bytes, &nothing);
+    if (text == NULL)
+        return NULL;
+    const bool had = !nothing && (cip_tree_get(cip_file_tree(f->file), text, NULL) != NULL ||
+                                  cip_find_field(f->file, text, &field, NULL) != NULL);
+    cippy_leave(f);
+    Py_DECREF(bytes);
+    return PyBool_FromLong(had);
+}
+
 static PyObject *file_find(PyObject *self, PyObject *path)
 {
     cippy_file *f = (cippy_file *)self;
@@ -433,6 +451,7 @@ static PyMethodDef methods[] = {
       "before;\n"
       "tree nodes must be fetched again." },
     { "_find", file_find, METH_O, NULL },
+    { "_had", file_had, METH_O, NULL },
     { "_tree", file_tree, METH_NOARGS, NULL },
     { "_paths", file_paths, METH_VARARGS, NULL },
     { "_array_at", file_array_at, METH_O, NULL },

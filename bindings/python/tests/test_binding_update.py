@@ -488,3 +488,29 @@ def test_a_stream_has_no_rows_without_bytes(tmp_path):
         f["x"].resize((3, 1))
     with cippus.open(name) as f:
         assert f["x"].shape == (3, 1)
+
+
+def test_arrays_that_are_added_are_not_looked_for(tmp_path, monkeypatch):
+    path = tmp_path / "many.asdf"
+    with cippus.create(path) as w:
+        w["first"] = np.arange(3)
+    looks = []
+    find = cippus.File._find
+
+    def counted(self, name):
+        looks.append(name)
+        return find(self, name)
+
+    monkeypatch.setattr(cippus.EditableFile, "_find", counted, raising=False)
+    with cippus.open(path, "r+") as f:
+        for i in range(50):
+            f[f"group/a{i}"] = np.full(2, i)
+        assert looks == []  # a look makes all changes in the tree first
+        f["first"] = np.arange(3) + 1
+        f["group/a7"] = np.zeros(4)
+        f.move("group/a8", "b")
+        f["b"] = np.ones(1)
+        assert looks == ["first", "group/a7", "b"]
+    with cippus.open(path) as f:
+        assert list(f["first"][:]) == [1, 2, 3] and list(f["b"][:]) == [1] and f["group/a7"].shape == (4,)
+        assert list(f["group/a49"][:]) == [49, 49] and "a8" not in f["group"]
