@@ -31,6 +31,18 @@ enum { BENCH_NPY_HEAD = 128 };
  * whose elements are taken from where they lie. The same until the next call with another path. */
 const uint8_t *bench_npy(const char *path, size_t *total);
 
+/* Turns of two contenders, ours and theirs, in the same rounds. */
+enum { BENCH_ROUNDS = 64 }; /* of which the ratios are kept */
+typedef struct bench_pair {
+    uint64_t best[2];
+    uint64_t ratios[BENCH_ROUNDS]; /* thousandths: theirs / ours in each round */
+    size_t n;
+} bench_pair;
+void bench_pair_add(bench_pair *p, uint64_t ours, uint64_t theirs);
+/* " OURS THEIRS RATIO": the best of each, and the median of the ratios, in thousandths. All 0 where
+ * there was no round. */
+void bench_pair_print(const bench_pair *p);
+
 /* A function of the peer's library, and the pointer to it. */
 typedef struct bench_symbol {
     const char *name;

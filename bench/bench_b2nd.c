@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Files of Blosc2, ours against c-blosc2's library, which is loaded from where the Python package
  * has it: `bench_worker b2nd LIBRARY ROUNDS FILE ...`, a FILE or OURS=THEIRS; .b2nd: a square
- * float32 array, .b2frame: 4 bytes an item. All take their turns in each round, the best one
- * counts; what was read is compared by digest each time. A line for each row: "WORK BYTES", then
- * nanoseconds, ours and theirs, at one and (0 0: not run) at two threads. */
+ * float32 array, .b2frame: 4 bytes an item. All take their turns in each round; what was read is
+ * compared by digest each time. A line for each row: "WORK BYTES", then (bench_pair_print) of
+ * nanoseconds at one and (zeros: not run) at two threads. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,20 +255,22 @@ static uint64_t turn(subject *s, const work *w, bool ours, uint64_t *digest)
 }
 
 /* Each round opens anew: what a cache keeps from an earlier one is no merit. */
-static void take_turns(subject *s, const work *w, int rounds, unsigned threads, uint64_t best[2])
+static bench_pair take_turns(subject *s, const work *w, int rounds, unsigned threads)
 {
-    best[0] = best[1] = UINT64_MAX;
+    bench_pair pair = { 0 };
     for (int i = 0; i < rounds; i++) {
-        uint64_t digest[2];
+        uint64_t digest[2], ns[2];
         open_both(s, threads);
-        for (int who = 0; who < 2; who++) {
-            uint64_t ns = turn(s, w, who == 0, &digest[who]);
-            best[who] = ns < best[who] ? ns : best[who];
+        for (int k = 0; k < 2; k++) { /* there and back: who comes first may pay */
+            const int who = (i + k) % 2;
+            ns[who] = turn(s, w, who == 0, &digest[who]);
         }
+        bench_pair_add(&pair, ns[0], ns[1]);
         close_both(s);
         if (digest[0] != digest[1])
             bench_die("what was read differs", NULL);
     }
+    return pair;
 }
 
 static const work works[] = {
@@ -291,14 +293,14 @@ static void run_file(char *path, int rounds)
     uint64_t room = NWINDOW * SIDE * SIDE * 4;
     s.dst = bench_room(s.nbytes > room ? s.nbytes : room);
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
-        uint64_t one[2], two[2] = { 0, 0 };
         if (!s.is_nd && !works[i].of_frames)
             continue;
-        take_turns(&s, &works[i], rounds, 1, one);
-        if (works[i].with_two)
-            take_turns(&s, &works[i], rounds, 2, two);
-        printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", works[i].name,
-               s.nbytes, one[0], one[1], two[0], two[1]);
+        const bench_pair one = take_turns(&s, &works[i], rounds, 1);
+        const bench_pair two = take_turns(&s, &works[i], works[i].with_two ? rounds : 0, 2);
+        printf("%s %" PRIu64, works[i].name, s.nbytes);
+        bench_pair_print(&one);
+        bench_pair_print(&two);
+        printf("\n");
         fflush(stdout);
     }
 }

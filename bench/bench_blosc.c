@@ -2,9 +2,9 @@
  * Blosc chunks of 2 MiB, ours against c-blosc2's library, which is loaded from where the Python
  * package has it: `bench_worker blosc LIBRARY ROUNDS NBYTES KIND TYPESIZE FILE ...`. Both encode;
  * then each decodes the chunks of both. All take their turns in each round, in reverse in every
- * other one, the best one counts; what is decoded is compared each time. One thread, level 5. A
- * line for each row: "NAME RAW OUR-STORED THEIR-STORED", then nanoseconds: we encode, they encode,
- * we decode theirs, they decode theirs, we decode ours, they decode ours. */
+ * other one; what is decoded is compared each time. One thread, level 5. A line for each row: "NAME
+ * RAW OUR-STORED THEIR-STORED", then (bench_pair_print) of nanoseconds to encode, to decode theirs
+ * and to decode ours. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ typedef struct row {
     size_t nchunk;
     chunks ours, theirs;
     uint8_t *back;
-    uint64_t best[NTIME];
+    uint64_t ns[NTIME]; /* of the last round */
 } row;
 
 static chunks get_chunks(size_t n)
@@ -139,7 +139,7 @@ static void turn(row *r, int which)
             bench_die("what was decoded is not what was encoded", NULL);
         memset(r->back, 1, r->nchunk * CHUNK);
     }
-    r->best[which] = ns < r->best[which] ? ns : r->best[which];
+    r->ns[which] = ns;
 }
 
 static void run(row *r, const char *kind, const char *codec, const char *filter, int rounds)
@@ -151,15 +151,17 @@ static void run(row *r, const char *kind, const char *codec, const char *filter,
     if (r->context == NULL || peer.set_compressor(codec) < 0)
         bench_die(codec, &err);
     r->shuffle = strcmp(filter, "shuffle") == 0 ? 1 : 2;
-    for (int k = 0; k < NTIME; k++)
-        r->best[k] = UINT64_MAX;
-    for (int i = 0; i < rounds; i++)
+    bench_pair pairs[NTIME / 2] = { { .n = 0 } };
+    for (int i = 0; i < rounds; i++) {
         for (int k = 0; k < NTIME; k++)
             turn(r, i % 2 == 0 ? k : NTIME - 1 - k); /* who is first finds colder chunks */
+        for (int k = 0; k < NTIME / 2; k++)
+            bench_pair_add(&pairs[k], r->ns[2 * k], r->ns[2 * k + 1]);
+    }
     printf("%s-%s-%s %zu %zu %zu", codec, filter, kind, r->nchunk * CHUNK,
            stored(&r->ours, r->nchunk), stored(&r->theirs, r->nchunk));
-    for (int k = 0; k < NTIME; k++)
-        printf(" %" PRIu64, r->best[k]);
+    for (int k = 0; k < NTIME / 2; k++)
+        bench_pair_print(&pairs[k]);
     printf("\n");
     fflush(stdout);
     cip_blosc_free(r->context);

@@ -29,6 +29,23 @@ uint64_t bench_now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+void bench_pair_add(bench_pair *p, uint64_t ours, uint64_t theirs)
+{
+    const uint64_t ratio = ours != 0 ? (theirs * 1000 + ours / 2) / ours : 0;
+    size_t i = p->n < BENCH_ROUNDS ? p->n : BENCH_ROUNDS - 1;
+    p->best[0] = p->n == 0 || ours < p->best[0] ? ours : p->best[0];
+    p->best[1] = p->n == 0 || theirs < p->best[1] ? theirs : p->best[1];
+    for (; i > 0 && p->ratios[i - 1] > ratio; i--)
+        p->ratios[i] = p->ratios[i - 1];
+    p->ratios[i] = ratio;
+    p->n += p->n < BENCH_ROUNDS;
+}
+
+void bench_pair_print(const bench_pair *p)
+{
+    printf(" %" PRIu64 " %" PRIu64 " %" PRIu64, p->best[0], p->best[1], p->ratios[p->n / 2]);
+}
+
 uint64_t bench_digest(const void *p, size_t n)
 {
     uint64_t h = 1469598103934665603u, w;

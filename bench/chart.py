@@ -12,7 +12,7 @@ import sys
 from xml.sax.saxutils import escape
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-COLOURS = {"cippus": "#1f6feb", "asdf": "#d1731b", "blosc2": "#2a9d5c", "h5py": "#8250df", "zarr": "#c2445c", "numpy": "#6e7781"}
+COLOURS = {"cippus": "#1f6feb", "asdf": "#d1731b", "blosc2": "#2a9d5c", "h5py": "#8250df", "zarr": "#c2445c", "zarrs": "#b08800", "tensorstore": "#0e7c86", "numpy": "#6e7781"}
 STORED = {
     "asdf none": "ASDF, not compressed",
     "unsummed none": "ASDF without checksum",
@@ -37,7 +37,7 @@ def python_rows(figures, row, names):
     """(label, times) of the row's cases, one thread."""
     for key, label in names:
         if f"{key} 1t" in figures.get(row, {}):
-            yield label, figures[row][f"{key} 1t"]
+            yield label, {who: ns for who, ns in figures[row][f"{key} 1t"].items() if who in COLOURS}
 
 
 def command_rows(figures, names):

@@ -3,8 +3,10 @@
 """Times each row's contenders in turn, round after round; prints the best of each and the ratios.
 
 usage: bench/run.py --build build/release [--before DIR] [--rows tree,small,...] [--rounds 7] [--scale 1.0] [--cpu] [--json FILE]
+                    [--quick] [--tmpfs]
 
-With --before, the contenders are this build and that of an earlier commit, in the folder DIR.
+With --before, the contenders are this build and that of an earlier commit, in the folder DIR. --quick is --rounds 3 --scale .125:
+less than five minutes. --tmpfs has all files in memory, so that no disk takes part.
 """
 import argparse
 import datetime
@@ -17,9 +19,12 @@ import platform
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 
 HERE = pathlib.Path(__file__).resolve().parent
+PEERS = ("asdf", "blosc2", "bloscpack", "h5py", "hdf5plugin", "zarr", "zarrs", "tensorstore", "rapidgzip", "indexed_bzip2", "numpy")
 NONE = 2**64 - 1  # a contender that gives nothing to compare
+RATIOS = "theirs / ours of the bests and, of each round's, the median"
 WAS = {f"cippus-{n}": f"before-{n}" for n in (1, 2)}
 
 # row: file, what it is, contenders of ours, rounds of the peer (it is slow)
@@ -136,9 +141,21 @@ def against_blosc2(o, what, *words):
     out = ["the build before"]
     for now, before in list(zip(best[o.build], best[o.before]))[1:]:
         words, was = now.split(), before.split()
-        words[3::2] = was[2::2]  # NAME BYTES, then pairs of ours and theirs
-        out.append(" ".join(words))
+        first = 4 if what in ("blosc", "b2nd-write") else 2  # NAME BYTES and what both store, then ours, theirs, ratio
+        for i in range(first, len(words), 3):
+            words[i + 1 : i + 3] = was[i], int(1000 * int(was[i]) / max(int(words[i]), 1))
+        out.append(" ".join(map(str, words)))
     return out
+
+
+def pairs(numbers):
+    """[ours, theirs, median of theirs / ours] of each pair of contenders."""
+    return [[int(a), int(b), int(ratio) / 1000] for a, b, ratio in zip(*[iter(numbers)] * 3)]
+
+
+def pair_text(pair):
+    ours, theirs, median = pair
+    return f"{ours / 1e6:9.3f} {theirs / 1e6:9.3f} {theirs / ours:6.2f} {median:6.2f}"
 
 
 def run_blosc(o, files):
@@ -147,15 +164,17 @@ def run_blosc(o, files):
     for kind, typesize in (("f4q", 4), ("i2", 2)):
         words += [kind, typesize, files[kind].resolve()]
     version, *lines = against_blosc2(o, "blosc", *words)
-    print(f"\nblosc: 2 MiB chunks at level 5, one thread, against {version}; MB/s, theirs / ours in time")
-    print(f"  {'':22} {'ratio':>13}  {'encode':>17}  {'decode theirs':>19}  {'decode ours':>19}")
+    print(f"\nblosc: 2 MiB chunks at level 5, one thread, against {version}; MB/s, ours, theirs, {RATIOS}")
+    print(f"  {'':22} {'ratio':>13}  {'encode':>24}  {'decode theirs':>24}  {'decode ours':>24}")
     out = {}
     for line in lines:
         name, raw, ours, theirs, *ns = line.split()
-        raw, (ce, ct, dt, tt, do, to) = int(raw), map(int, ns)
-        pair = lambda a, b: f"{raw / a * 1e3:6.0f} {raw / b * 1e3:6.0f} {b / a:5.2f}"
-        print(f"  {name:22} {raw / int(ours):6.3f} {raw / int(theirs):6.3f}  {pair(ce, ct)}  {pair(dt, tt)}  {pair(do, to)}")
-        out[name] = {"raw": raw, "stored": [int(ours), int(theirs)], "encode": [ce, ct], "decode_theirs": [dt, tt], "decode_ours": [do, to]}
+        raw = int(raw)
+        encode, theirs_decoded, ours_decoded = pairs(ns)
+        text = "  ".join(f"{raw / a * 1e3:6.0f} {raw / b * 1e3:6.0f} {b / a:5.2f} {m:5.2f}" for a, b, m in pairs(ns))
+        print(f"  {name:22} {raw / int(ours):6.3f} {raw / int(theirs):6.3f}  {text}")
+        stored = {"raw": raw, "stored": [int(ours), int(theirs)]}
+        out[name] = stored | {"encode": encode, "decode_theirs": theirs_decoded, "decode_ours": ours_decoded}
     return out
 
 
@@ -178,7 +197,7 @@ def run_b2nd(o, files):
     subprocess.run(convert, check=True, stdout=subprocess.DEVNULL)
     paths["each-its-own"] = f"{mine}={paths['default-zstd-5']}"
     version, *lines = against_blosc2(o, "b2nd", *paths.values())
-    print(f"\nb2nd: whole files against {version}; ms, ours, theirs, theirs / ours")
+    print(f"\nb2nd: whole files against {version}; ms, ours, theirs, {RATIOS}")
     print("".join(f"  {name}: {text}\n" for name, text in B2ND.items()), end="")
     print(f"  each-its-own: zstd-5 in our default shapes, {mine.stat().st_size} bytes, and in the peer's, {files['blosc2']['default-zstd-5'].stat().st_size}")
     out = {}
@@ -187,11 +206,11 @@ def run_b2nd(o, files):
         if name == "file":
             stem = next(k for k, f in paths.items() if f == words[0])
             continue
-        nbytes, *ns = map(int, words)
-        pairs = [(f"{t}t", ns[2 * i], ns[2 * i + 1]) for i, t in enumerate((1, 2)) if ns[2 * i]]
-        text = "  ".join(f"{t}: {a / 1e6:9.3f} {b / 1e6:9.3f} {b / a:6.2f}" for t, a, b in pairs)
-        print(f"  {stem:15} {nbytes >> 20:5d} MiB {name:9} {text}")
-        out[f"{stem}-{name}"] = {t: [a, b] for t, a, b in pairs}
+        nbytes, *ns = words
+        found = {f"{t}t": pair for t, pair in enumerate(pairs(ns), 1) if pair[0]}
+        text = "  ".join(f"{t}: {pair_text(pair)}" for t, pair in found.items())
+        print(f"  {stem:15} {int(nbytes) >> 20:5d} MiB {name:9} {text}")
+        out[f"{stem}-{name}"] = found
     mine.unlink()
     return out
 
@@ -199,28 +218,27 @@ def run_b2nd(o, files):
 def run_b2nd_write(o, files):
     """New b2nd arrays."""
     version, *lines = against_blosc2(o, "b2nd-write", files["raw"].resolve())
-    print(f"\nb2nd-write: new .b2nd files, chunks of 1024 x 1024, blocks of 128 x 128, no sync, against {version}; ms, ours, theirs, theirs / ours")
+    print(f"\nb2nd-write: new .b2nd files, chunks of 1024 x 1024, blocks of 128 x 128, no sync, against {version}; ms, ours, theirs, {RATIOS}")
     out = {}
     for line in lines:
-        name, nbytes, *n = line.split()
-        n = list(map(int, n))
-        pairs = [(f"{t}t", n[2 * t], n[2 * t + 1]) for t in (1, 2)]
-        text = "  ".join(f"{t}: {a / 1e6:9.3f} {b / 1e6:9.3f} {b / a:6.2f}" for t, a, b in pairs)
-        print(f"  {name:15} {int(nbytes) >> 20:5d} MiB  stored {n[0]} {n[1]}  {text}")
-        out[name] = {"stored": n[:2]} | {t: [a, b] for t, a, b in pairs}
+        name, nbytes, ours, theirs, *ns = line.split()
+        found = {f"{t}t": pair for t, pair in enumerate(pairs(ns), 1)}
+        text = "  ".join(f"{t}: {pair_text(pair)}" for t, pair in found.items())
+        print(f"  {name:15} {int(nbytes) >> 20:5d} MiB  stored {ours} {theirs}  {text}")
+        out[name] = {"stored": [int(ours), int(theirs)]} | found
     return out
 
 
 def run_b2nd_update(o, files):
     """b2nd arrays that change."""
     version, *lines = against_blosc2(o, "b2nd-update", files["raw"].resolve())
-    print(f"\nb2nd-update: 16 MiB in lz4 chunks of 1 MiB, against {version}; ms a step, ours at level process, theirs, theirs / ours; ours at level power, theirs / ours")
+    print(f"\nb2nd-update: 16 MiB in lz4 chunks of 1 MiB, against {version}; ms a step, ours, theirs, {RATIOS}; the same of ours at level power")
     out = {}
     for line in lines:
-        name, _, ours, theirs, power, other = line.split()
-        ours, theirs, power, other = (int(n) / 1e6 for n in (ours, theirs, power, other))
-        print(f"  {name:11} {ours:8.3f} {theirs:8.3f} {theirs / ours:6.2f}   power {power:8.3f} {other / power:6.2f}")
-        out[name] = [ours, theirs, power]
+        name, _, *ns = line.split()
+        process, power = pairs(ns)
+        print(f"  {name:11} {pair_text(process)}   power {pair_text(power)}")
+        out[name] = {"process": process, "power": power}
     return out
 
 
@@ -275,6 +293,8 @@ PYTHON = {
     "python-read": ("64 MiB of float32 opened and read whole", 4096),
     "python-slices": ("16 MiB opened, then 200 windows of 100 x 100, 1000 elements one by one, 1000 in one call, 50 lines", 2048),
     "python-write": ("16 MiB into a new file, not synced", 2048),
+    "python-streams": ("64 MiB of float32 in one compressed stream: opened and read whole; opened, then 20 windows of 100 x 100", 4096),
+    "python-cube": ("the array of zarrs' benchmark, 1024^3 of 16 bits, chunks of 256^3 in blocks of 64^3: whole, chunk by chunk", 1024),
 }
 
 
@@ -282,18 +302,18 @@ def run_python(row, o, files):
     """Our Python package against others, in one process for each number of threads."""
     text, side = PYTHON[row]
     side = max(512, int(side * o.scale))
-    print(f"\n{row}: {text}; ms: ours, theirs, theirs / ours")
+    print(f"\n{row}: {text}; ms: ours, then of each other {RATIOS}")
     out = {}
     for threads in ((1,) if row == "python-open" else (1, 2)):
-        argv = [HERE / "bench_python.py", row, o.build.resolve() / "bench-data/python", files["tree"].resolve(), o.rounds, threads, side]
+        argv = [HERE / "bench_python.py", row, o.data.resolve() / "python", files["tree"].resolve(), o.rounds, threads, side]
         env = {**os.environ, "BLOSC_NTHREADS": str(threads)}  # HDF5's filter of Blosc asks for it
         with subprocess.Popen([sys.executable, *map(str, argv)], stdout=subprocess.PIPE, text=True, env=env) as process:
             for line in process.stdout:
-                name, best = json.loads(line)
+                name, best, medians = json.loads(line)
                 ours = best.pop("cippus")
-                pairs = "".join(f"  {who} {ns / 1e6:9.3f} {ns / ours:6.2f}" for who, ns in best.items())
-                print(f"  {threads}t {name:21} {ours / 1e6:9.3f}{pairs}", flush=True)
-                out[f"{name} {threads}t"] = {"cippus": ours, **best}
+                text = "".join(f"  {who} {ns / 1e6:9.3f} {ns / ours:6.2f} {medians[who]:6.2f}" for who, ns in best.items())
+                print(f"  {threads}t {name:21} {ours / 1e6:9.3f}{text}", flush=True)
+                out[f"{name} {threads}t"] = {"cippus": ours, **best, "medians": medians}
         if process.returncode != 0:
             sys.exit(f"bench: {row} failed")
     return out
@@ -305,6 +325,12 @@ def machine():
     return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
 
 
+def disk(folder):
+    """The kind of file system that a folder lies on, and what is free there."""
+    found = subprocess.run(["df", "--output=fstype,avail", "-h", folder], capture_output=True, text=True).stdout.split()
+    return f"{found[-2]}, {found[-1]} free" if len(found) > 2 else "an unknown file system"
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", type=pathlib.Path, required=True)
@@ -313,20 +339,27 @@ def main():
     ap.add_argument("--rounds", type=int, default=7)
     ap.add_argument("--scale", type=float, default=1.0)
     ap.add_argument("--json", type=pathlib.Path)
+    ap.add_argument("--quick", action="store_true", help="--rounds 3 --scale .125")
+    ap.add_argument("--tmpfs", action="store_true", help="files in /dev/shm")
     ap.add_argument("--cpu", action="store_true", help="rows blosc, b2nd* and python-*: processor time in place of the clock's")
     o = ap.parse_args()
+    if o.quick:
+        o.rounds, o.scale = 3, 0.125
+    o.data = pathlib.Path("/dev/shm/cippus-bench") if o.tmpfs else o.build / "bench-data"
     if o.cpu:
         os.environ["BENCH_CPU"] = "1"
     sys.path.insert(0, str(HERE))
     import make_data
 
-    files = make_data.make(o.build / "bench-data", o.scale)
+    files = make_data.make(o.data, o.scale)
     c = Worker([o.build.resolve() / "bench_worker"])
     other = [sys.executable, HERE / "peer_asdf.py"] if o.before is None else [o.before.resolve() / "bench_worker"]
     peer = Worker(other)
     version = subprocess.run([o.build.resolve() / "cippus", "--version"], capture_output=True, text=True)
     print(version.stdout.strip())
-    print(f"{platform.machine()}, Python {platform.python_version()}; best of {o.rounds} interleaved rounds; scale {o.scale}")
+    print(f"{machine()}, Python {platform.python_version()}; best of {o.rounds} interleaved rounds; scale {o.scale}")
+    print(f"files on {disk(o.data)}; read from the page cache; nothing is synced but by set-power")
+    print(", ".join(f"{name} {metadata.version(name)}" for name in PEERS))
     runs = {"blosc": run_blosc, "b2nd": run_b2nd, "b2nd-write": run_b2nd_write, "b2nd-update": run_b2nd_update}
     runs["bloscpack"] = lambda o, files: run_bloscpack(o, files, c)
     runs |= {row: functools.partial(run_python, row) for row in PYTHON}
