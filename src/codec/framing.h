@@ -47,8 +47,4 @@ typedef struct cip_framing {
  * "zstd". NULL for other names. Formats have framings of their own besides. */
 const cip_framing *cip_framing_find(const char *codec);
 
-/* Where the last block of a raw deflate stream (RFC 1951) begins and where the stream ends, in bits
- * from the start; false for what is none. Decodes nothing but code lengths and codes. */
-bool cip_deflate_last(cip_bytes in, uint64_t *last, uint64_t *end);
-
 #endif

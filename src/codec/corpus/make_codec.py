@@ -103,3 +103,22 @@ for name, texts in {
     "runs": [bytes(150000), TEXT],
 }.items():
     write("fuzz_bzip2_blocks", name, b"\x85", bzip2_blocks(texts))
+
+
+def deflate(name, strategy, level, payload, flush_at=None):
+    """fuzz_inflate: the seed of the pieces' sizes, raw deflate; with flush_at in several blocks."""
+    z = zlib.compressobj(level, zlib.DEFLATED, -15, 1, strategy)
+    parts = [payload] if flush_at is None else [payload[:flush_at], payload[flush_at:]]
+    out = z.compress(parts[0])
+    for part in parts[1:]:
+        out += z.flush(zlib.Z_SYNC_FLUSH) + z.compress(part)
+    write("fuzz_inflate", name, (len(payload) % 256,), out + z.flush())
+
+
+SKEWED = bytes((i * i // 7 + i // 3) & (i * 37 >> 3) & 0xFF for i in range(4000))
+deflate("stored", zlib.Z_DEFAULT_STRATEGY, 0, TEXT)
+deflate("fixed", zlib.Z_FIXED, 9, TEXT * 3)
+deflate("codes", zlib.Z_DEFAULT_STRATEGY, 6, SKEWED)
+deflate("literals", zlib.Z_HUFFMAN_ONLY, 6, SKEWED[:1500])
+deflate("runs", zlib.Z_RLE, 6, bytes(3000) + SKEWED[:300] + bytes(range(7)) * 90)
+deflate("blocks", zlib.Z_DEFAULT_STRATEGY, 6, SKEWED + TEXT * 20, flush_at=1000)

@@ -4,6 +4,7 @@
  * to the next byte, as zlib's Z_SYNC_FLUSH does. Pieces share no history, which costs little at
  * 1 MiB each (32 KiB of window). */
 #include "codec/entropy/entropy.h"
+#include "codec/entropy/inflate.h"
 #include "codec/framing.h"
 
 #if CIP_WITH_ZLIB
@@ -32,13 +33,11 @@ static void put_header(int level, uint8_t dst[HEADER])
     dst[1] = (uint8_t)head;
 }
 
-static cip_status open_end(uint8_t *dst, size_t cap, size_t *n, cip_err *err)
+static cip_status open_end(cip_mem *mem, uint8_t *dst, size_t cap, size_t *n, cip_err *err)
 {
     uint64_t last, end;
     static const uint8_t empty[4] = { 0, 0, 0xff, 0xff };
-    if (!cip_deflate_last((cip_bytes){ dst, *n }, &last, &end))
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected deflate blocks as libdeflate writes them, found different ones");
+    CIP_TRY(cip_deflate_last(mem, (cip_bytes){ dst, *n }, &last, &end, err));
     size_t at = (size_t)((end + 3 + 7) / 8);
     if (cap < FLUSH || at > cap - sizeof empty)
         return cip_fail_room(err, cap);
@@ -53,7 +52,6 @@ static cip_status open_end(uint8_t *dst, size_t cap, size_t *n, cip_err *err)
 
 static cip_status framing_zlib_encode(cip_mem *mem, int level, cip_framing_piece *p, cip_err *err)
 {
-    (void)mem;
     level = level == 0 ? LEVEL_DEFAULT : level;
     CIP_TRY(cip_check_level(level, LEVEL_MIN, LEVEL_MAX, err));
     size_t head = p->first ? HEADER : 0, cap = p->out.cap;
@@ -68,7 +66,7 @@ static cip_status framing_zlib_encode(cip_mem *mem, int level, cip_framing_piece
     if (got == 0)
         return cip_fail_room(err, cap);
     if (!p->last)
-        CIP_TRY(open_end(dst + head, cap - head, &got, err));
+        CIP_TRY(open_end(mem, dst + head, cap - head, &got, err));
     if (p->first)
         put_header(level, dst);
     p->out.len = head + got;

@@ -12,11 +12,18 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "codec/framing.h"
+#include "base/mem.h"
+#include "codec/entropy/inflate.h"
 
 enum { N = 700000, CAP = 2 * N };
 
 static uint8_t *raw, *packed, *back;
+static cip_mem memory;
+
+static bool find_last(const uint8_t *p, size_t n, uint64_t *last, uint64_t *end)
+{
+    return cip_deflate_last(&memory, (cip_bytes){ p, n }, last, end, NULL) == CIP_OK;
+}
 
 static void fill(unsigned kind, size_t n)
 {
@@ -55,11 +62,11 @@ static size_t by_libdeflate(size_t n, int level)
 static void goes_on(size_t n, size_t len)
 {
     uint64_t last, end;
-    assert_true(cip_deflate_last((cip_bytes){ packed, len }, &last, &end));
+    assert_true(find_last(packed, len, &last, &end));
     assert_int_equal((end + 7) / 8, len);
     assert_int_equal(packed[last / 8] >> last % 8 & 1, 1);
     packed[last / 8] = (uint8_t)(packed[last / 8] & ~(1u << last % 8));
-    assert_false(cip_deflate_last((cip_bytes){ packed, len }, &last, &end)); /* no end any more */
+    assert_false(find_last(packed, len, &last, &end)); /* no end any more */
     for (uint64_t k = 0; k < 10; k++, end++) {
         if (end % 8 == 0)
             packed[end / 8] = 0;
@@ -99,7 +106,7 @@ static void try_exactly(size_t len)
     uint64_t last = 7, end = 7;
     uint8_t *p = malloc(len + (len == 0));
     memcpy(p, packed, len);
-    bool good = cip_deflate_last((cip_bytes){ p, len }, &last, &end);
+    bool good = find_last(p, len, &last, &end);
     assert_true(good ? end <= 8 * (uint64_t)len && last < end : last == 7 && end == 7);
     free(p);
 }
@@ -114,7 +121,7 @@ static void cut_streams_have_no_end(void **state)
             uint64_t last, end;
             uint8_t *p = malloc(n + (n == 0));
             memcpy(p, packed, n);
-            assert_false(cip_deflate_last((cip_bytes){ p, n }, &last, &end));
+            assert_false(find_last(p, n, &last, &end));
             free(p);
         }
     }
@@ -147,6 +154,7 @@ int main(void)
         cmocka_unit_test(cut_streams_have_no_end),
         cmocka_unit_test(damaged_streams_stay_within_their_bytes),
     };
+    cip_mem_init(&memory, NULL, 0);
     raw = malloc(N);
     packed = malloc(CAP);
     back = malloc(N);
