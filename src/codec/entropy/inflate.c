@@ -407,15 +407,15 @@ static entry long_entry(entry e, const code *c, uint64_t v, entry (*of)(int, uns
 }
 
 /* Symbols while nothing has to be checked; what is special is left to `careful`. A refill gives 56
- * bits: three entries of literals (11), or after two of them (34 are left) a match, which is
- * refilled for (16, and 9 + 13). */
+ * bits: an entry of literals takes 10, one with a long code 15; a match, before which is refilled
+ * again, 20 and its offset 28. */
 static void fast(cip_inflate *s, size_t limit)
 {
     const entry *const litlen_at = s->litlen_at, *const offset_at = s->offset_at;
     const uint8_t *in = s->in;
     const uint8_t *const in_end = s->in_end - 24;
     uint8_t *const base = s->out, *out = base + s->pos;
-    const uint8_t *const out_end = s->out + limit;
+    const uint8_t *const out_end = base + limit;
     uint64_t v = s->bits;
     unsigned have = s->have;
 #define REFILL() (v |= cip_load_u64(in, false) << have, in += (63 - have) >> 3, have |= 56)
@@ -471,10 +471,9 @@ static void fast(cip_inflate *s, size_t limit)
 #undef USE
 #undef LITERALS
     s->in = in;
-    s->bits = v;
+    s->bits = v & ((UINT64_C(1) << have) - 1);
     s->have = have;
-    s->pos = (size_t)(out - s->out);
-    s->bits &= (UINT64_C(1) << have) - 1;
+    s->pos = (size_t)(out - base);
 }
 
 /* One symbol, when all of its bits are there. */
