@@ -241,6 +241,32 @@ static void a_checkpoint_that_lies_gives_other_bytes_or_corrupt(void **state)
     assert_int_equal(run(src, &in_head, 1, NULL, &got), CIP_ERR_CORRUPT);
 }
 
+static void a_checkpoint_behind_the_head_has_no_window(void **state)
+{
+    (void)state;
+    static const uint8_t sum[] = { 0, 0, 0, 1 };
+    size_t got;
+    make_raw(2);
+    const cip_bytes src = { coded, by_zlib(6, Z_DEFAULT_STRATEGY, 9) };
+    const cip_checkpoint from = { 16, 0, sizeof sum, sum };
+    assert_int_equal(run(src, &from, 1, NULL, &got), CIP_OK);
+    assert_int_equal(got, RAW);
+    assert_memory_equal(out, raw, RAW);
+}
+
+static void a_dictionary_is_told_when_its_checksum_is_there(void **state)
+{
+    (void)state;
+    static const uint8_t head[] = { 0x78, 0xbb, 1, 2, 3, 4 };
+    size_t got;
+    for (size_t n = 0; n <= sizeof head; n++) {
+        const cip_bytes src = { head, n };
+        const cip_status want = n < sizeof head ? CIP_ERR_TRUNCATED : CIP_ERR_UNSUPPORTED;
+        assert_int_equal(by_inflate(src), want);
+        assert_int_equal(run(src, NULL, 1, NULL, &got), want);
+    }
+}
+
 static void a_failing_allocation_is_reported(void **state)
 {
     (void)state;
@@ -272,6 +298,8 @@ int main(void)
         cmocka_unit_test(codes_of_every_length_decode),
         cmocka_unit_test(damage_is_judged_as_zlib_does),
         cmocka_unit_test(a_checkpoint_that_lies_gives_other_bytes_or_corrupt),
+        cmocka_unit_test(a_checkpoint_behind_the_head_has_no_window),
+        cmocka_unit_test(a_dictionary_is_told_when_its_checksum_is_there),
         cmocka_unit_test(a_failing_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
