@@ -77,11 +77,11 @@ class Stream:
                 n += self.file.readinto(view[n:])
             return out
         rows, columns = key
-        out, size = [], self.dtype.itemsize
-        for i in range(rows.start, rows.stop):
-            self.file.seek((i * self.shape[1] + columns.start) * size)
-            out.append(np.frombuffer(self.file.read((columns.stop - columns.start) * size), self.dtype))
-        return np.stack(out)
+        width, size = self.shape[1], self.dtype.itemsize
+        self.file.seek((rows.start * width + columns.start) * size)
+        found = self.file.read(((rows.stop - rows.start - 1) * width + columns.stop - columns.start) * size)
+        padded = np.frombuffer(found + bytes(-len(found) % (width * size)), self.dtype)
+        return padded.reshape(-1, width)[:, : columns.stop - columns.start]
 
 
 class Contenders:
