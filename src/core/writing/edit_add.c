@@ -87,6 +87,18 @@ typedef struct adding {
     cip_new_array as;      /* and the array */
 } adding;
 
+/* Until the commit, records show columns that boxes fill behind all others. */
+static cip_status expect_no_column(cip_edit *e, const char *path, cip_err *err)
+{
+    const cip_array *there;
+    const char *field;
+    if (e->ops->records_now == NULL ||
+        cip_edit_field(e, path, &field, &there, NULL) == CIP_ERR_NOT_FOUND)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "an array that is filled by boxes cannot replace a column; remove that first");
+}
+
 static cip_status begin(cip_edit *e, const cip_new_array *a, adding *to, cip_err *err)
 {
     *to = (adding){ .was = e->added, .x = e->added, .before = e->places, .as = *a };
@@ -95,11 +107,14 @@ static cip_status begin(cip_edit *e, const cip_new_array *a, adding *to, cip_err
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     if (cip_path_is_root(a->path))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path for the array");
+    CIP_TRY(cip_edit_no_slab_at(e, a->path, err));
     CIP_TRY(CIP_SIZED_TAKE(cip_array_options, a->opts, &to->own, err));
     CIP_TRY(cip_sized_value("cip_array_options.replace", to->own.replace, 1, err));
     if (to->own.storage != NULL && strcmp(to->own.storage, "external") == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the data of an added array cannot be in another file");
+    if (a->from == CIP_NEW_OF_BOXES && to->own.replace != 0)
+        CIP_TRY(expect_no_column(e, a->path, err));
     CIP_TRY(new_addition(e, a->path, &to->own, &to->x, err));
     to->own.replace = 0;
     to->as.opts = &to->own;
@@ -151,7 +166,6 @@ static cip_status put(cip_edit *e, const cip_new_array *a, cip_err *err)
     if (st == CIP_OK)
         st = cip_writer_put(to.x->writer, &to.as, err);
     if (st == CIP_OK && a->from == CIP_NEW_OF_BOXES) {
-        to.x->coming.replace = false; /* it comes at the end, when something else may be there */
         st = cip_edit_slab_add(e, *a->slab, to.x->place, err);
     } else if (st == CIP_OK) {
         st = complete(to.x, err);

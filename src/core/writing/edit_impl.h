@@ -317,6 +317,8 @@ void cip_edit_slabs_unmark(cip_edit *e);
 const cip_array *cip_edit_slab_array(const cip_edit *e, const char *place);
 /* UNSUPPORTED where the array is one of them: nothing but boxes can change it. */
 cip_status cip_edit_no_slab(const cip_edit *e, const cip_array *a, cip_err *err);
+/* ... where one is at the path, above it or below it: its place stays as it is until it comes. */
+cip_status cip_edit_no_slab_at(const cip_edit *e, const char *path, cip_err *err);
 
 /* Whether `path` is that place or lies below it, both in one spelling. */
 bool cip_path_within(const char *path, const char *place);

@@ -5,6 +5,7 @@
 
 #include "core/writing/edit_impl.h"
 #include "core/writing/slab.h"
+#include "tree/node.h"
 
 static cip_status make_array(cip_edit_slab *x, cip_edit *e, cip_err *err)
 {
@@ -119,12 +120,33 @@ const cip_array *cip_edit_slab_array(const cip_edit *e, const char *place)
     return x != NULL ? &x->array : NULL;
 }
 
-cip_status cip_edit_no_slab(const cip_edit *e, const cip_array *a, cip_err *err)
+static cip_status fail_filled(const char *path, cip_err *err)
 {
-    if (cip_edit_slab_array(e, a->path) == NULL)
-        return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                     "the array '%.100s' was added in this update and is being filled; commit it "
                     "first",
-                    a->path);
+                    path);
+}
+
+cip_status cip_edit_no_slab(const cip_edit *e, const cip_array *a, cip_err *err)
+{
+    return cip_edit_slab_array(e, a->path) == NULL ? CIP_OK : fail_filled(a->path, err);
+}
+
+cip_status cip_edit_no_slab_at(const cip_edit *e, const char *path, cip_err *err)
+{
+    cip_arena mem = { .mem = &e->file->env.mem };
+    const cip_edit_slab *x = e->slabs;
+    char *asked;
+    if (x == NULL)
+        return CIP_OK;
+    cip_status st = cip_path_plain(&e->file->env, &mem, path, &asked, err);
+    while (
+        st == CIP_OK && x != NULL &&
+        (x->of != NULL || (!cip_path_within(asked, x->place) && !cip_path_within(x->place, asked))))
+        x = x->next;
+    if (st == CIP_OK && x != NULL)
+        st = fail_filled(x->place, err);
+    cip_arena_clear(&mem);
+    return st;
 }

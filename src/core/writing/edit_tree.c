@@ -19,6 +19,7 @@ static cip_status set(cip_edit *e, const char *path, const cip_given *value, cip
     CIP_TRY(cip_edit_check(e, e->ops->set != NULL, "setting metadata", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    CIP_TRY(cip_edit_no_slab_at(e, path, err));
     CIP_TRY(cip_given_make(value, &m, &n, err));
     cip_edit_place *const before = e->places;
     CIP_TRY(cip_edit_note(e, path, CIP_EDIT_SET, err));
@@ -30,22 +31,12 @@ cip_status cip_edit_set(cip_edit *e, const char *path, const cip_given *value, c
     CIP_EDIT_CHANGE_BY(e, cip_given_pointer(value), err, set(e, path, value, why));
 }
 
-/* An array that boxes fill comes at the end: until then it is there to be read, and nothing else.
- */
-static cip_status expect_no_slab(cip_edit *e, const char *path, cip_err *err)
-{
-    const cip_array *a;
-    if (e->slabs == NULL || cip_edit_array(e, path, &a, NULL) != CIP_OK)
-        return CIP_OK;
-    return cip_edit_no_slab(e, a, err);
-}
-
 static cip_status remove_node(cip_edit *e, const char *path, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e->ops->remove != NULL, "removing metadata", err));
     if (path == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
-    CIP_TRY(expect_no_slab(e, path, err));
+    CIP_TRY(cip_edit_no_slab_at(e, path, err));
     cip_edit_place *const before = e->places;
     CIP_TRY(cip_edit_note(e, path, CIP_EDIT_GONE, err));
     return done(e, before, e->ops->remove(e->state, path, err));
@@ -62,8 +53,8 @@ static cip_status move_node(cip_edit *e, const char *from, const char *to, bool 
     CIP_TRY(cip_edit_check(e, e->ops->move != NULL, "moving metadata", err));
     if (from == NULL || to == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two paths, found NULL");
-    CIP_TRY(expect_no_slab(e, from, err));
-    CIP_TRY(expect_no_slab(e, to, err));
+    CIP_TRY(cip_edit_no_slab_at(e, from, err));
+    CIP_TRY(cip_edit_no_slab_at(e, to, err));
     cip_edit_place *const before = e->places;
     CIP_TRY(cip_edit_note_move(e, from, to, err));
     return done(e, before, e->ops->move(e->state, from, to, replace, err));
@@ -97,6 +88,7 @@ static cip_status replace_text(cip_edit *e, const char *text, size_t nbytes, cip
     if (nbytes > PTRDIFF_MAX)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a text, found an impossible number of bytes");
+    CIP_TRY(cip_edit_no_slab_at(e, "", err));
     cip_edit_place *const before = e->places;
     CIP_TRY(cip_edit_note(e, "", CIP_EDIT_MOVED, err));
     return done(e, before,

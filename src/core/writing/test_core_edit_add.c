@@ -177,20 +177,65 @@ static void what_cannot_come_is_refused(void **state)
 }
 
 /* A slab takes its path at the commit, which must not replace what came there since. */
-static void a_path_that_was_taken_since_is_refused(void **state)
+/* Nothing comes to the place of an array that is being filled, above it or below it: the call fails
+ * that would, and nothing is left of it. */
+static void the_place_of_a_slab_is_taken(void **state)
 {
     (void)state;
+    static const char filled[] = "the array 'm/x' was added in this update and is being filled";
     const char *path = edit_file(&s, "taken.asdf", false);
+    const cip_array_options *replace = CIP_ARRAY_OPTIONS(.replace = true);
+    const char *text;
+    size_t n;
+    cip_change *e;
+    cip_slab *slab, *other;
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_text(e, &text, &n, err));
+    char *copy = strndup(text, n);
+    OK(cip_change_declare(e, "m/x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
+    static const char *const place[] = { "m/x", "m", "m/x/y", "m/\"x\"", "" };
+    for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
+        const char *at = place[i];
+        FAILS(CIP_ERR_UNSUPPORTED, filled, cip_change_set_string(e, at, "a value", err));
+        FAILS(CIP_ERR_UNSUPPORTED, filled, cip_change_remove(e, at, err));
+        FAILS(CIP_ERR_UNSUPPORTED, filled, cip_change_move(e, at, "z", true, err));
+        FAILS(CIP_ERR_UNSUPPORTED, filled, cip_change_move(e, "few", at, true, err));
+        if (at[0] == '\0')
+            continue;
+        FAILS(CIP_ERR_UNSUPPORTED, filled,
+              cip_change_put(e, at, cip_dtype_of(CIP_I16), 2, two, six, replace, err));
+        FAILS(CIP_ERR_UNSUPPORTED, filled,
+              cip_change_declare(e, at, cip_dtype_of(CIP_I16), 2, two, replace, &other, err));
+    }
+    FAILS(CIP_ERR_UNSUPPORTED, filled, cip_change_set_text(e, copy, n, err));
+    free(copy);
+    OK(cip_change_forget_failure(e, err));
+    OK(cip_change_set_string(e, "m/y", "beside it", err));
+    OK(cip_change_set_string(e, "m/xx", "too", err));
+    OK(cip_slab_write(slab, CIP_BOX({ 0, 0 }, { 2, 3 }), six, sizeof six, err));
+    OK(cip_change_commit(&e, err));
+    edit_expect(path, "m/x", "1 2 3\n4 5 6\n");
+    edit_expect(path, "few", "10 20 30\n");
+}
+
+/* What is there goes when the array comes, and is not seen before. */
+static void a_slab_replaces_what_is_there(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "replaced.asdf", false);
+    const cip_array *a;
     cip_change *e;
     cip_slab *slab;
     OK(cip_change_open(path, NULL, &e, err));
-    OK(cip_change_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
-    OK(cip_change_set_string(e, "x", "a value", err));
-    FAILS(CIP_ERR_ARG, "does not exist yet", cip_change_commit(&e, err));
-    OK(cip_change_open(path, NULL, &e, err));
-    OK(cip_change_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
-    OK(cip_change_put(e, "x", cip_dtype_of(CIP_I16), 2, two, six, NULL, err));
-    FAILS(CIP_ERR_ARG, "does not exist yet", cip_change_commit(&e, err));
+    OK(cip_change_declare(e, "few", cip_dtype_of(CIP_I16), 2, two,
+                          CIP_ARRAY_OPTIONS(.replace = true), &slab, err));
+    OK(cip_slab_write(slab, CIP_BOX({ 0, 0 }, { 2, 3 }), six, sizeof six, err));
+    OK(cip_change_array(e, "few", &a, err));
+    assert_int_equal(cip_array_ndim(a), 2);
+    a = cip_find(cip_change_file(e, NULL), "few", NULL);
+    assert_int_equal(cip_array_ndim(a), 2);
+    OK(cip_change_commit(&e, err));
+    edit_expect(path, "few", "1 2 3\n4 5 6\n");
 }
 
 /* What was there is put back, or, where memory is too little for that, all is given up. */
@@ -232,9 +277,10 @@ static void a_commit_after_a_failed_plan_fails_as_it_did(void **state)
     cip_slab *slab;
     OK(cip_change_open(path, NULL, &e, err));
     OK(cip_change_declare(e, "x", cip_dtype_of(CIP_I16), 2, two, NULL, &slab, err));
-    OK(cip_change_set_string(e, "x", "a value", err));
-    FAILS(CIP_ERR_ARG, "does not exist yet", cip_change_plan(e, take_text, &said, err));
-    FAILS(CIP_ERR_ARG, "does not exist yet", cip_change_commit(&e, err));
+    FAILS(CIP_ERR_RANGE, "12 bytes",
+          cip_slab_write(slab, CIP_BOX({ 0, 0 }, { 2, 3 }), six, 2, err));
+    FAILS(CIP_ERR_RANGE, "12 bytes", cip_change_plan(e, take_text, &said, err));
+    FAILS(CIP_ERR_RANGE, "12 bytes", cip_change_commit(&e, err));
     now = edit_bytes(path, &m);
     assert_int_equal(m, n);
     assert_memory_equal(now, was, n);
@@ -657,7 +703,8 @@ int main(void)
         cmocka_unit_test(several_come_in_one_update),
         cmocka_unit_test(what_cannot_come_is_refused),
         cmocka_unit_test(a_refusal_names_the_path_of_the_caller),
-        cmocka_unit_test(a_path_that_was_taken_since_is_refused),
+        cmocka_unit_test(the_place_of_a_slab_is_taken),
+        cmocka_unit_test(a_slab_replaces_what_is_there),
         cmocka_unit_test(memory_that_runs_out_in_a_refusal),
         cmocka_unit_test(a_commit_after_a_failed_plan_fails_as_it_did),
         cmocka_unit_test(a_slab_comes_behind_what_defrag_leaves),

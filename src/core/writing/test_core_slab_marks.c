@@ -243,6 +243,45 @@ static void of_a_folder_too(void **state)
     edit_expect(path, NULL, "(1, 1, 8)\n(2, 2, 2)\n(3, 3, 3)\n(4, 4, 4)\n");
 }
 
+/* A column that boxes fill is asked for when it is declared, not at the commit. */
+static void a_column_that_may_not_come_is_refused_at_once(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    static const int64_t four[] = { 4 }, five[] = { 5 };
+    const int32_t v[] = { 1, 2, 3, 4 };
+    const cip_dtype *i32 = cip_dtype_of(CIP_I32);
+    cip_change *c;
+    cip_slab *slab;
+    for (int i = 0; i < 2; i++) {
+        const char *path = scratch_path(&s, i == 0 ? "may.bcolz" : "may.blz");
+        OK(cip_create(path, NULL, &c, err));
+        OK(cip_change_put(c, "a", i32, 1, four, v, NULL, err));
+        OK(cip_change_put(c, "b", i32, 1, four, v, NULL, err));
+        OK(cip_change_commit(&c, err));
+        OK(cip_change_open(path, NULL, &c, err));
+        FAILS(CIP_ERR_ARG, "'a' exists",
+              cip_change_declare(c, "a", i32, 1, four, NULL, &slab, err));
+        FAILS(CIP_ERR_UNSUPPORTED, "cannot replace a column",
+              cip_change_declare(c, "a", i32, 1, four, CIP_ARRAY_OPTIONS(.replace = true), &slab,
+                                 err));
+        FAILS(CIP_ERR_UNSUPPORTED, "4 rows",
+              cip_change_declare(c, "c", i32, 1, five, NULL, &slab, err));
+        FAILS(CIP_ERR_UNSUPPORTED, "name",
+              cip_change_declare(c, "c/d", i32, 1, four, NULL, &slab, err));
+        OK(cip_change_forget_failure(c, err));
+        OK(cip_change_remove(c, "a", err));
+        OK(cip_change_declare(c, "a", i32, 1, four, CIP_ARRAY_OPTIONS(.replace = true), &slab,
+                              err));
+        FAILS(CIP_ERR_UNSUPPORTED, "'a' was added in this update and is being filled",
+              cip_change_put(c, "a", i32, 1, four, v, NULL, err));
+        OK(cip_change_forget_failure(c, err));
+        OK(cip_slab_write(slab, CIP_BOX({ 1 }, { 4 }), v, 12, err));
+        OK(cip_change_commit(&c, err));
+        edit_expect(path, NULL, "(1, 0)\n(2, 1)\n(3, 2)\n(4, 3)\n");
+    }
+}
+
 /* --- marks ------------------------------------------------------------------------------------ */
 
 static const int64_t two[] = { 2 };
@@ -571,6 +610,7 @@ int main(void)
         cmocka_unit_test(boxes_marks_and_looks_in_any_order),
         cmocka_unit_test(in_a_file_that_is_there),
         cmocka_unit_test(of_a_folder_too),
+        cmocka_unit_test(a_column_that_may_not_come_is_refused_at_once),
         cmocka_unit_test(boxes_that_failed_since_a_mark_are_forgotten),
         cmocka_unit_test(boxes_go_to_their_places_when_no_mark_is_left),
         cmocka_unit_test(threads_write_meanwhile),

@@ -24,7 +24,7 @@ struct cip_entry {
     cip_slab *slab;       /* by which it is filled until the commit; or NULL */
     bool given;
     size_t index;        /* in the store */
-    cip_array_form form; /* of a slab whose chunks are stored as they come */
+    cip_array_form form; /* how the store has it */
     cip_writer *writer;
 };
 

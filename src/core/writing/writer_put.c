@@ -218,16 +218,17 @@ cip_status cip_writer_name(cip_writer *w, cip_entry *e, cip_array_form *form, ci
         w->spec.tree = w->tree.root;
         CIP_TRY(cip_writer_begin(w, form, err));
     }
-    e->given = true;
     return CIP_OK;
 }
 
 cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, cip_err *err)
 {
-    cip_array_form form = { .dtype = NULL };
-    cip_status st = cip_writer_name(w, e, &form, err);
+    cip_status st = w->begun && w->coming != NULL && !w->spec.late
+                        ? CIP_OK /* it was asked whether the array may come */
+                        : cip_writer_name(w, e, &e->form, err);
+    e->given = st == CIP_OK;
     if (st == CIP_OK)
-        st = cip_writer_run(w, e->index, &form, from, err);
+        st = cip_writer_run(w, e->index, &e->form, from, err);
     cip_io_close(e->temporary);
     e->temporary = NULL;
     return st == CIP_OK ? CIP_OK : cip_fail_in(err, st, "%s", e->spec.path);

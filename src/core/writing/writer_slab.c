@@ -22,6 +22,7 @@ static cip_status store_chunk(void *user, uint64_t i, size_t n, const cip_chunk_
 static cip_status open_boxes(cip_writer *w, cip_entry *e, cip_err *err)
 {
     CIP_TRY(cip_writer_name(w, e, &e->form, err));
+    e->given = true;
     if (!cip_boxes_can(&e->form))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected chunks of equal length to store them one by one");
@@ -103,6 +104,8 @@ cip_status cip_writer_put_slab(cip_writer *w, const cip_new_array *a, cip_err *e
         if ((w->format->store->caps & CIP_STORE_APART) != 0 && w->coming == NULL &&
             !cip_writer_waits(w, e))
             CIP_TRY(open_boxes(w, e, err));
+        if (w->coming != NULL && !w->spec.late) /* what may not come is refused now */
+            CIP_TRY(cip_writer_name(w, e, &e->form, err));
         cip_slab_set_data(e->slab, e->temporary);
     }
     *a->slab = e->slab;
