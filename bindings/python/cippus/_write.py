@@ -276,8 +276,7 @@ class EditableFile(File):
         options: Optional[Mapping[str, Any]] = None,
     ) -> Slab:
         """Add an array that is filled later, part by part, and never has to be in memory as a whole. Before the commit
-        `f[path]` reads what was filled so far, and refuses (UnsupportedError) what was not; of a BLZ or bcolz table it refuses the
-        declared column whole. Keywords: see put()."""
+        `f[path]` reads what was filled so far, and refuses (UnsupportedError) what was not. Keywords: see put()."""
         dtype = packed(np.dtype(dtype))
         lengths = _lengths(shape)
         chunk = chunks_of(chunks, len(lengths))

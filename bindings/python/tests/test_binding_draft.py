@@ -326,15 +326,67 @@ def test_the_only_array_is_read_while_it_is_filled(tmp_path, extension):
 
 
 def test_an_array_that_keeps_a_draft_closed_to_looks(tmp_path):
-    for name, how in ("x.asdf", {"storage": "external"}), ("y.asdf", {"storage": "streamed"}), ("z.bcolz", {}):
-        with cippus.create(tmp_path / name, sync=False) as w:
-            slab = w.declare("s", 4, "i8", **how)
-            for look in (lambda: w["s"], lambda: list(w), lambda: w.move("a", "b")):
-                with pytest.raises(cippus.UnsupportedError, match="'s' is being filled by boxes"):
-                    look()
-            slab[:] = [1, 2, 3, 4]
-        with cippus.open(tmp_path / name) as f:
-            assert f.array[...].tolist() == [1, 2, 3, 4]
+    with cippus.create(tmp_path / "x.asdf", sync=False) as w:
+        slab = w.declare("s", 4, "i8", storage="external")
+        for look in (lambda: w["s"], lambda: list(w), lambda: w.move("a", "b")):
+            with pytest.raises(cippus.UnsupportedError, match="'s' is being filled by boxes"):
+                look()
+        slab[:] = [1, 2, 3, 4]
+    with cippus.open(tmp_path / "x.asdf") as f:
+        assert f.array[...].tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(("name", "how"), [("x.asdf", {"storage": "streamed"}), ("y.bcolz", {}), ("z.blz", {}), ("t.bcolz", {})])
+def test_zeros_in_the_place_of_what_is_filled_are_never_read(tmp_path, name, how):
+    with cippus.create(tmp_path / name, sync=False) as w:
+        if name[0] in "tx":
+            w["a"] = np.arange(4)
+        slab = w.declare("s", 4, "i8", **how)
+        path = "s" if name[0] in "tx" else ""
+        slab[1:3] = [2, 3]
+        assert w[path][1:3].tolist() == [2, 3]
+        with pytest.raises(cippus.UnsupportedError, match=r"element \[0\] has not been written yet"):
+            w[path][...]
+        if name == "t.bcolz":
+            assert w.array[1:3].tolist() == [(1, 2), (2, 3)] and w.array.dtype.names == ("a", "s")
+        slab[3] = 4
+    with cippus.open(tmp_path / name) as f:
+        assert f[path][...].tolist() == [0, 2, 3, 4]
+
+
+@pytest.mark.parametrize("name", ["t.bcolz", "t.blz"])
+def test_a_declared_column_is_read_with_its_records(tmp_path, name):
+    with cippus.create(tmp_path / name, sync=False) as w:
+        w["a"], w["b"] = np.arange(3), np.arange(3) / 2
+    with cippus.open(tmp_path / name, "r+") as f:
+        slab = f.declare("c", (3, 2), "i2")
+        slab[1:] = [[1, 2], [3, 4]]
+        assert f["c"][1:].tolist() == [[1, 2], [3, 4]] and f.array[2].tolist()[:2] == (2, 1.0) and f.array["c"][2].tolist() == [3, 4]
+        for read in (lambda: f["c"][...], lambda: f.array[...], lambda: f.array["c"][0]):
+            with pytest.raises(cippus.UnsupportedError, match="element .* has not been written yet"):
+                read()
+        for change in (lambda: f.put("c", np.zeros((3, 2), "i2")), lambda: f.put("c", np.zeros((3, 2))), lambda: f.declare("c", 3, "i4"), lambda: f.move("c", "d"), lambda: f.__delitem__("c")):
+            with pytest.raises(cippus.UnsupportedError, match="'c' was added in this update and is being filled"):
+                change()
+        f["a"][0] = 7
+        slab[0] = 9
+    with cippus.open(tmp_path / name) as f:
+        assert [r[0] for r in f.array[...].tolist()] == [7, 1, 2] and f.array["c"][...].tolist() == [[9, 9], [1, 2], [3, 4]]
+
+
+def test_nothing_comes_to_the_place_of_what_is_filled(tmp_path):
+    with cippus.create(tmp_path / "x.asdf", sync=False) as w:
+        w["a"] = X
+    with cippus.open(tmp_path / "x.asdf", "r+") as f:
+        slab = f.declare("m/s", 4, "i8")
+        slab[:] = 1
+        tries = (lambda: f.put("m/s", 3), lambda: f.put("m/s", np.zeros(3)), lambda: f.put("m", {"k": 1}), lambda: f.put("m/s/k", 1), lambda: f.move("a", "m/s"))
+        for change in tries:
+            with pytest.raises(cippus.UnsupportedError, match="'m/s' was added in this update and is being filled"):
+                change()
+        f["m/k"] = 5
+    with cippus.open(tmp_path / "x.asdf") as f:
+        assert f["m/s"][...].tolist() == [1] * 4 and f["m/k"] == 5 and f["a"].shape == X.shape
 
 
 def test_boxes_come_into_a_draft(tmp_path):

@@ -351,9 +351,9 @@ static cip_status write_array(cip_edit *e, const char *path, const char *selecti
     return st;
 }
 
-cip_status cip_edit_write_whole(cip_edit *e, const cip_array *from, cip_err *err)
+cip_status cip_edit_write_whole(cip_edit *e, const char *path, const cip_array *from, cip_err *err)
 {
-    return write_array(e, NULL, NULL, from, err);
+    return write_array(e, path, NULL, from, err);
 }
 
 static cip_status write(cip_edit *e, const char *path, const char *selection,

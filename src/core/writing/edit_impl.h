@@ -55,7 +55,9 @@ typedef struct cip_edit_slab {
     struct cip_edit_slab *next; /* the one declared before it */
     cip_slab *slab;
     const char *place;   /* its path, in one spelling: that of the array */
-    const cip_array *of; /* the file's array that it fills; NULL: it comes */
+    bool over;           /* the file has zeros in its place, ... */
+    const cip_array *of; /* ... which are this array; NULL: a field of records */
+    bool is_view;        /* of one that another fills */
     cip_array array;     /* with a layout of its own */
 } cip_edit_slab;
 
@@ -93,8 +95,12 @@ struct cip_edit {
     cip_edit_placed *placed;
     struct cip_edit_records *records; /* arrays whose columns changed */
     struct cip_addition *added;       /* arrays that come, last one first */
-    cip_edit_slab *slabs;             /* those of them that are filled by boxes */
-    cip_edit_place *places;           /* where something came or went, last one first */
+    cip_edit_slab *slabs;             /* those that are filled by boxes, last one first */
+    struct {                          /* what cip_edit_slabs_in gave last, */
+        const cip_array *records, *of;
+        const cip_edit_slab *last; /* and what of */
+    } filled;
+    cip_edit_place *places; /* where something came or went, last one first */
     cip_edit_looked *looked;
     struct { /* what cip_change_file gave last, and at which call */
         cip_file *file;
@@ -189,8 +195,8 @@ cip_status cip_edit_commit(cip_edit **edit, cip_err *err);
 /* NULL is fine. */
 void cip_edit_abort(cip_edit *e);
 
-/* All elements of the only array. */
-cip_status cip_edit_write_whole(cip_edit *e, const cip_array *from, cip_err *err);
+/* All elements of an array, or of a field; path NULL: of the only array. */
+cip_status cip_edit_write_whole(cip_edit *e, const char *path, const cip_array *from, cip_err *err);
 /* UNSUPPORTED when the file was opened from something that cannot be changed. */
 cip_status cip_edit_may_begin(const cip_file *file, cip_err *err);
 /* An update of the open file. `same`: it must not have changed since (BUSY). */
@@ -266,6 +272,8 @@ void cip_edit_stage_end(cip_edit_stage *s);
 
 /* Whether it is one. */
 bool cip_edit_in_columns(const cip_array *a);
+/* What it is put together of; NULL: it is none. */
+const cip_space *cip_edit_records_space(const cip_array *a);
 const cip_array *cip_edit_records_now(cip_edit *e, const cip_array *a);
 /* What cip_edit_records_now gave, or a copy of it, is made of; NULL: it is another array. */
 const cip_array *cip_edit_records_of(const cip_edit *e, const cip_array *a);
@@ -300,10 +308,15 @@ const cip_array *cip_edit_added_of(const cip_edit *e, const cip_array *a);
 
 /* The slab's array comes to `place`, and boxes that are written since a mark can be taken back. */
 cip_status cip_edit_slab_add(cip_edit *e, cip_slab *slab, const char *place, cip_err *err);
-/* The slab fills the only array of the file, of its dtype and shape, when the update ends. */
-cip_status cip_edit_slab_over(cip_edit *e, cip_slab *slab, cip_err *err);
+/* The slab fills what is at the path in the file, of its dtype and shape, when the update ends:
+ * until then it is read in its place. `view`: an array that shows that part of its bytes; or NULL.
+ */
+cip_status cip_edit_slab_over(cip_edit *e, cip_slab *slab, const char *path, const cip_nd *view,
+                              cip_err *err);
 /* What is read in place of an array of the file: itself, or the slab that fills it. */
 const cip_array *cip_edit_slab_of(const cip_edit *e, const cip_array *a);
+/* The same of any; where slabs are columns of records, the records with them. */
+cip_status cip_edit_slabs_in(cip_edit *e, const cip_array *a, const cip_array **out, cip_err *err);
 /* What a box of such a one that failed left: it is the update's. */
 cip_status cip_edit_slabs_failure(cip_edit *e, cip_err *err);
 /* Those that fill one do so. */

@@ -277,10 +277,11 @@ static cip_status find_records(cip_edit *e, const char *path, const char **field
     const cip_array *was = cip_file_array_at(e->file, "", 0), *now;
     cip_err why = CIP_ERR_INIT;
     *out = NULL;
-    if (e->ops->records_now == NULL || e->places == NULL || was == NULL ||
+    if (e->ops->records_now == NULL || (e->places == NULL && e->slabs == NULL) || was == NULL ||
         (!root && (e->file->layout->narray != 1 || was->dtype->nfield == 0)))
         return CIP_OK;
     CIP_TRY(e->ops->records_now(e->state, was, &now, err));
+    CIP_TRY(cip_edit_slabs_in(e, now, &now, err));
     const char *rest = root ? "" : path + (path[0] == '/');
     if (!root && cip_field_of_step(now->dtype, rest, strcspn(rest, "/")) == NULL) {
         cip_fail(&why, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array or field is named '%.120s'",

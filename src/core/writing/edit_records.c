@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "space/read/reader.h"
 
 /* Records as the update has them. */
 typedef struct cip_edit_records {
@@ -20,7 +21,7 @@ typedef struct writing {
     const cip_space *s; /* as the file has it */
 } writing;
 
-static cip_space *records_of(const cip_array *a)
+const cip_space *cip_edit_records_space(const cip_array *a)
 {
     cip_space *s;
     bool is = a->space != NULL && cip_space_resolve(a->space, &s, NULL) == CIP_OK &&
@@ -30,7 +31,7 @@ static cip_space *records_of(const cip_array *a)
 
 bool cip_edit_in_columns(const cip_array *a)
 {
-    return records_of(a) != NULL;
+    return cip_edit_records_space(a) != NULL;
 }
 
 /* --- as they are now -------------------------------------------------------------------------- */
@@ -79,7 +80,7 @@ static cip_status make_space(cip_edit *e, const cip_space *s, cip_space **out, c
 
 static cip_status look(cip_edit *e, cip_edit_records *r, cip_err *err)
 {
-    const cip_space *s = records_of(r->of);
+    const cip_space *s = cip_edit_records_space(r->of);
     const size_t n = count_changed(e, s);
     int64_t shape[CIP_MAX_NDIM];
     if (n != r->nchanged)
@@ -110,7 +111,7 @@ static cip_status see(cip_edit *e, const cip_array *a, const cip_array **out, ci
 /* Where there is no memory for it, the update fails as a whole. */
 const cip_array *cip_edit_records_now(cip_edit *e, const cip_array *a)
 {
-    const cip_space *s = records_of(a);
+    const cip_space *s = cip_edit_records_space(a);
     const cip_array *out = a;
     cip_err why = CIP_ERR_INIT;
     cip_status st = CIP_OK;
@@ -133,11 +134,12 @@ const cip_array *cip_edit_records_of(const cip_edit *e, const cip_array *a)
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static cip_status column_of(const cip_space *s, size_t i, const cip_array **out, cip_err *err)
+static cip_status column_of(const cip_edit *e, const cip_space *s, size_t i, const cip_array **out,
+                            cip_err *err)
 {
     *out = s->records.column[i].array;
     return *out != NULL
-               ? CIP_OK
+               ? cip_edit_no_slab(e, *out, err)
                : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                           "expected records whose fields can be changed, found other records");
 }
@@ -149,7 +151,7 @@ static cip_status write_column(void *user, size_t i, const cip_nd *at, const cip
     const cip_array *a;
     cip_change_form f;
     cip_chunk_changes *x;
-    CIP_TRY(column_of(w->s, i, &a, err));
+    CIP_TRY(column_of(w->e, w->s, i, &a, err));
     CIP_TRY(cip_edit_form(w->e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &x, err));
     return cip_chunk_changes_write(x, at, feed, err);
 }
@@ -157,8 +159,14 @@ static cip_status write_column(void *user, size_t i, const cip_nd *at, const cip
 cip_status cip_edit_records_elements(cip_edit *e, const cip_array *a, const cip_nd *at,
                                      const cip_feed *feed, cip_err *err)
 {
-    writing w = { e, records_of(a) };
+    writing w = { e, cip_edit_records_space(a) };
     const cip_records_to to = { write_column, &w };
+    const cip_array *column;
+    cip_nd one;
+    const size_t in = cip_records_column(w.s, at, &one);
+    for (size_t i = 0; i < w.s->records.n; i++) /* all are looked at first */
+        if (i == in || in == w.s->records.n)
+            CIP_TRY(column_of(e, w.s, i, &column, err));
     return cip_records_scatter(&e->file->env, w.s, at, feed, &to, err);
 }
 
@@ -193,10 +201,10 @@ static cip_status reshape_column(cip_edit *e, const cip_array *a, const reshapin
 
 static cip_status reshape_columns(cip_edit *e, const cip_array *a, const reshaping *r, cip_err *err)
 {
-    const cip_space *s = records_of(a);
+    const cip_space *s = cip_edit_records_space(a);
     const cip_array *column;
     for (size_t k = 0; k < 2 * s->records.n; k++) { /* all are looked at first */
-        CIP_TRY(column_of(s, k % s->records.n, &column, err));
+        CIP_TRY(column_of(e, s, k % s->records.n, &column, err));
         CIP_TRY(reshape_column(e, column, r, k < s->records.n, err));
     }
     return CIP_OK;
@@ -205,7 +213,7 @@ static cip_status reshape_columns(cip_edit *e, const cip_array *a, const reshapi
 cip_status cip_edit_records_rows(cip_edit *e, const cip_array *a, cip_change_kind kind,
                                  const int64_t *shape, cip_err *err)
 {
-    const cip_space *s = records_of(a);
+    const cip_space *s = cip_edit_records_space(a);
     const reshaping r = { .kind = kind,
                           .was = cip_edit_records_now(e, a)->view.shape[0],
                           .rows = shape[0] };
@@ -227,7 +235,7 @@ cip_status cip_edit_records_splice(cip_edit *e, const cip_array *a, const cip_sp
     reshaping r = { CIP_CHANGE_SPLICE, now->view.shape[0], 0, &empty };
     int64_t shape[CIP_MAX_NDIM];
     cip_nd room;
-    if (s->axis != 0 || records_of(a)->records.n == 0)
+    if (s->axis != 0 || cip_edit_records_space(a)->records.n == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "only the first axis can change length if records are stored in columns");
     CIP_TRY(cip_splice_shape(s, now->view.ndim, now->view.shape, shape, err));

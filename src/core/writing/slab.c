@@ -445,10 +445,10 @@ static const cip_io_ops slab_ops = {
     .close = cip_io_free,
 };
 
-cip_status cip_slab_open(cip_slab *s, cip_io **out, cip_err *err)
+cip_status cip_slab_open(cip_slab *s, cip_env *env, cip_io **out, cip_err *err)
 {
     uint64_t n;
-    CIP_TRY(cip_io_new(s->env, &slab_ops, sizeof(slab_io), "slab", out, err));
+    CIP_TRY(cip_io_new(env, &slab_ops, sizeof(slab_io), "slab", out, err));
     cip_shape_nelem(s->spec->ndim, s->spec->shape, &n);
     (*out)->size = n * s->spec->dtype->itemsize;
     ((slab_io *)*out)->slab = s;

@@ -52,6 +52,6 @@ cip_status cip_slab_settle(cip_slab *s, cip_err *err);
 /* No more come, and it is read as it will be; what waits stays where it is. */
 void cip_slab_end(cip_slab *s);
 /* Its bytes, as an io: UNSUPPORTED naming the first elements that no box had. */
-cip_status cip_slab_open(cip_slab *s, cip_io **out, cip_err *err);
+cip_status cip_slab_open(cip_slab *s, cip_env *env, cip_io **out, cip_err *err);
 
 #endif

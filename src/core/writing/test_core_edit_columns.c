@@ -220,8 +220,9 @@ static void what_cannot_come_changes_nothing(void **state)
                       cip_change_put(e, "c", d, 1, rows, numbers,
                                      CIP_ARRAY_OPTIONS(.storage = "inline"), err));
                 break;
-            case 6: /* by boxes it is refused when it comes */
-                OK(cip_change_declare(e, "b", d, 1, rows, NULL, &slab, err));
+            case 6: /* by boxes it is refused at once, too */
+                FAILS(CIP_ERR_ARG, "exists",
+                      cip_change_declare(e, "b", d, 1, rows, NULL, &slab, err));
                 break;
             case 7:
                 FAILS(CIP_ERR_ARG, "", cip_change_put(e, "", d, 1, rows, numbers, NULL, err));

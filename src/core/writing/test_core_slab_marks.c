@@ -506,38 +506,166 @@ static void nothing_else_changes_it(void **state)
     }
 }
 
-/* Where it cannot be looked at the first look says so, and spoils nothing. */
-static void slabs_that_keep_a_new_file_closed(void **state)
+/* Data in a file beside cannot be changed by an update: the first look says so, and spoils nothing.
+ */
+static void a_slab_that_keeps_a_new_file_closed(void **state)
 {
     (void)state;
     const uint8_t mask[] = { 0, 1 };
+    const char *path = scratch_path(&s, "k.asdf");
     const cip_array *a;
     cip_change *c;
     cip_slab *slab;
-    for (int i = 0; i < 4; i++) {
-        const char *path = scratch_path(&s, "k.asdf");
-        OK(cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &c, err));
-        OK(cip_change_declare(c, "x", cip_dtype_of(CIP_I16), 1, two,
-                              CIP_ARRAY_OPTIONS(.storage = i == 0   ? "external"
-                                                           : i == 1 ? "streamed"
-                                                                    : NULL,
-                                                .mask = i == 2 ? mask : NULL),
-                              &slab, err));
-        if (i == 3)
-            OK(cip_change_put_view(c, "v", "x", "[1:]", err));
-        FAILS(CIP_ERR_UNSUPPORTED, "'x' is being filled", cip_change_array(c, "x", &a, err));
-        assert_null(cip_change_file(c, NULL));
-        OK(cip_slab_write(slab, CIP_BOX({ 0 }, { 2 }), pair, 4, err));
-        OK(cip_change_commit(&c, err));
-        edit_expect(path, "x", i == 2 ? "1 --\n" : "1 2\n");
-    }
-    OK(cip_change_open(scratch_path(&s, "k.asdf"), NULL, &c, err));
+    OK(cip_create(path, NULL, &c, err));
+    OK(cip_change_declare(c, "x", cip_dtype_of(CIP_I16), 1, two,
+                          CIP_ARRAY_OPTIONS(.storage = "external"), &slab, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "'x' is being filled", cip_change_array(c, "x", &a, err));
+    assert_null(cip_change_file(c, NULL));
+    OK(cip_slab_write(slab, CIP_BOX({ 0 }, { 2 }), pair, 4, err));
+    OK(cip_change_commit(&c, err));
+    edit_expect(path, "x", "1 2\n");
+    OK(cip_change_open(path, NULL, &c, err));
     OK(cip_change_declare(c, "m", cip_dtype_of(CIP_I16), 1, two, CIP_ARRAY_OPTIONS(.mask = mask),
                           &slab, err));
     const cip_file *f = cip_change_file(c, NULL);
     assert_non_null(f);
     FAILS(CIP_ERR_UNSUPPORTED, "has a mask", cip_array_state(cip_find(f, "m", NULL), err));
     cip_change_abort(&c);
+}
+
+static void expect_elem(const cip_array *a, const char *at, int16_t want)
+{
+    int16_t got;
+    if (want < 0) {
+        FAILS(CIP_ERR_UNSUPPORTED, "has not been written yet",
+              cip_read(a, at, cip_dtype_of(CIP_I16), &got, sizeof got, err));
+        return;
+    }
+    OK(cip_read(a, at, cip_dtype_of(CIP_I16), &got, sizeof got, err));
+    assert_int_equal(got, want);
+}
+
+/* Of arrays that cannot come by an update zeros are written, and nobody sees them: streamed, masked
+ * and viewed ones, and beside a streamed one any. */
+static void slabs_over_zeros_in_a_new_file(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    const uint8_t mask[] = { 0, 1 };
+    const cip_dtype *i16 = cip_dtype_of(CIP_I16);
+    const char *path = scratch_path(&s, "zeros.asdf");
+    cip_change *c;
+    for (int i = 0; i < 8; i++) {
+        const int way = i / 2;
+        cip_slab *slab, *other;
+        OK(cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true, .codec = i % 2 ? "zlib" : NULL),
+                      &c, err));
+        OK(cip_change_declare(c, "m/x", i16, 1, two,
+                              CIP_ARRAY_OPTIONS(.storage = way == 1 ? "streamed" : NULL,
+                                                .mask = way == 2 ? mask : NULL),
+                              &slab, err));
+        OK(cip_change_declare(c, "o", i16, 1, two, NULL, &other, err));
+        OK(cip_change_put(c, "p", i16, 1, two, pair, NULL, err));
+        if (way == 0 || way == 3)
+            OK(cip_change_put_view(c, "v", "m/x", way == 0 ? "[1:]" : "[::-1]", err));
+        OK(cip_slab_write(slab, CIP_BOX({ 1 }, { 2 }), pair + 1, 2, err));
+        const cip_file *f = cip_change_file(c, NULL);
+        assert_non_null(f);
+        assert_int_equal(cip_file_narray(f), way == 0 || way == 3 ? 4 : 3);
+        expect_elem(cip_find(f, "m/x", NULL), "[0]", -1);
+        expect_elem(cip_find(f, "o", NULL), "[0]", -1);
+        expect_elem(cip_find(f, "p", NULL), "[0]", 1);
+        assert_int_equal(cip_find(f, "m/x", NULL)->mask.kind != CIP_MASK_NONE, way == 2);
+        if (way != 2)
+            expect_elem(cip_find(f, "m/x", NULL), "[1]", 2);
+        if (way == 0 || way == 3)
+            expect_elem(cip_find(f, "v", NULL), "[0]", 2);
+        if (way == 3)
+            expect_elem(cip_find(f, "v", NULL), "[1]", -1);
+        FAILS(CIP_ERR_UNSUPPORTED, "is being filled", cip_change_remove(c, "m", err));
+        FAILS(CIP_ERR_UNSUPPORTED, "is being filled",
+              cip_change_write(c, way == 3 ? "v" : "m/x", NULL, i16, pair, 4, err));
+        OK(cip_change_forget_failure(c, err));
+        OK(cip_change_mark(c, NULL, err));
+        OK(cip_slab_write(slab, CIP_BOX({ 0 }, { 2 }), (int16_t[]){ 7, 7 }, 4, err));
+        expect_elem(cip_find(cip_change_file(c, NULL), "m/x", NULL), "[0]", 7);
+        OK(cip_change_undo(c, 0, err));
+        OK(cip_slab_write(slab, CIP_BOX({ 0 }, { 1 }), (int16_t[]){ 5 }, 2, err));
+        OK(cip_slab_write(other, CIP_BOX({ 1 }, { 2 }), pair, 2, err));
+        OK(cip_change_set_int(c, "n", 1, err));
+        OK(cip_change_commit(&c, err));
+        edit_expect(path, "m/x", way == 2 ? "5 --\n" : "5 2\n");
+        edit_expect(path, "o", "0 1\n");
+        edit_expect(path, "p", "1 2\n");
+        if (way == 0 || way == 3)
+            edit_expect(path, "v", way == 0 ? "2\n" : "2 5\n");
+        edit_verify(path);
+    }
+}
+
+/* Records show columns that are filled, whether they come or zeros are in their place. */
+static void columns_that_are_filled_are_seen_in_records(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    static const int64_t three[] = { 3 }, deep[] = { 3, 2 };
+    static const char *const file[] = { "seen.bcolz", "seen.blz" };
+    const int16_t v[] = { 1, 2, 3 }, last[] = { 5, 6, 7, 8 }, all[] = { 2, 0, 5, 6, 3, 0, 7, 8 };
+    const cip_dtype *i16 = cip_dtype_of(CIP_I16);
+    int16_t got[8];
+    for (int i = 0; i < 4; i++) {
+        const bool draft = i >= 2;
+        const char *path = scratch_path(&s, file[i % 2]);
+        const cip_array *a;
+        const char *field;
+        cip_change *c;
+        cip_slab *slab, *c1;
+        OK(cip_create(path, CIP_CHANGE_OPTIONS(.overwrite = true), &c, err));
+        OK(cip_change_put(c, "a", i16, 1, three, v, NULL, err));
+        if (!draft) {
+            OK(cip_change_put(c, "z", i16, 1, three, v, NULL, err));
+            OK(cip_change_commit(&c, err));
+            OK(cip_change_open(path, NULL, &c, err));
+            OK(cip_change_remove(c, "z", err));
+        }
+        OK(cip_change_declare(c, "b", i16, 1, three, NULL, &c1, err));
+        OK(cip_change_declare(c, "c", i16, 2, deep, NULL, &slab, err));
+        OK(cip_slab_write(slab, CIP_BOX({ 1, 0 }, { 3, 2 }), last, sizeof last, err));
+        const cip_file *f = cip_change_file(c, NULL);
+        assert_non_null(f);
+        a = cip_find(f, "", NULL);
+        assert_int_equal(cip_array_dtype(a)->itemsize, 8);
+        FAILS(CIP_ERR_UNSUPPORTED, "element [1] has not been written yet",
+              cip_read(a, "[1:]", cip_array_dtype(a), got, 16, err));
+        OK(cip_slab_write(c1, CIP_BOX({ 1 }, { 3 }), (int16_t[]){ 0, 0 }, 4, err));
+        OK(cip_read(a, "[1:]", cip_array_dtype(a), got, 16, err));
+        assert_memory_equal(got, all, sizeof all);
+        FAILS(CIP_ERR_UNSUPPORTED, "element [0",
+              cip_read(a, "[0]", cip_array_dtype(a), got, 8, err));
+        OK(cip_change_field(c, "c", &a, &field, err));
+        OK(cip_read_into(a,
+                         &(cip_read_args){ .size = sizeof(cip_read_args),
+                                           .selection = "[2]",
+                                           .field = field,
+                                           .dst = got,
+                                           .dst_nbytes = 4 },
+                         err));
+        assert_memory_equal(got, last + 2, 4);
+        /* other columns change, the records and what is filled do not */
+        OK(cip_change_write(c, "a", "[2]", i16, (int16_t[]){ 9 }, 2, err));
+        FAILS(CIP_ERR_UNSUPPORTED, "'b' was added in this update and is being filled",
+              cip_change_write(c, NULL, NULL,
+                               cip_array_dtype(cip_find(cip_change_file(c, NULL), "", NULL)), got,
+                               24, err));
+        OK(cip_change_forget_failure(c, err));
+        OK(cip_change_array(c, NULL, &a, err));
+        OK(cip_read(a, "[2]", cip_array_dtype(a), got, 8, err));
+        assert_int_equal(got[0], 9);
+        assert_int_equal(got[3], 8);
+        OK(cip_change_commit(&c, err));
+        edit_expect(path, NULL, "(1, 0, [0, 0])\n(2, 0, [5, 6])\n(9, 0, [7, 8])\n");
+        edit_verify(path);
+    }
 }
 
 /* Several in one file, of which one goes again, beside what is put later. */
@@ -575,31 +703,38 @@ static void several_slabs_go_on_in_the_draft(void **state)
 static void running_out_of_memory_with_a_slab(void **state)
 {
     (void)state;
-    static const char *const file[] = { "o.asdf", "o.npy" };
-    for (int i = 0; i < 2; i++)
+    NEEDS_CODECS();
+    static const char *const file[] = { "o.asdf", "o.npy", "o.bcolz", "v.asdf" };
+    static const char *const at[] = { "x", "", NULL, "x" };
+    for (int i = 0; i < 4; i++)
         for (size_t n = 1, failed = 1; failed; n++) {
             fail_alloc fa = { .fail_at = 0 };
             const cip_allocator from = { fail_alloc_resize, &fa };
             const cip_array *a;
-            int16_t got[2];
+            int16_t got[4];
             cip_change *c;
             cip_slab *slab;
             OK(cip_create(scratch_path(&s, file[i]),
                           CIP_CHANGE_OPTIONS(.overwrite = true, .allocator = &from, .threads = 1),
                           &c, err));
             OK(cip_change_declare(c, "x", cip_dtype_of(CIP_I16), 1, two, NULL, &slab, err));
+            if (i == 2) /* then it is a column */
+                OK(cip_change_put(c, "y", cip_dtype_of(CIP_I16), 1, two, pair, NULL, err));
+            if (i == 3)
+                OK(cip_change_put_view(c, "y", "x", NULL, err));
             fa.fail_at = fa.requests + n;
             bool all = cip_slab_write(slab, CIP_BOX({ 0 }, { 1 }), pair, 2, NULL) == CIP_OK &&
-                       cip_change_array(c, i == 0 ? "x" : "", &a, NULL) == CIP_OK &&
+                       cip_change_array(c, at[i], &a, NULL) == CIP_OK &&
                        cip_change_mark(c, NULL, NULL) == CIP_OK &&
                        cip_slab_write(slab, CIP_BOX({ 1 }, { 2 }), pair, 2, NULL) == CIP_OK &&
-                       cip_read(a, NULL, cip_dtype_of(CIP_I16), got, 4, NULL) == CIP_OK;
+                       cip_read(a, NULL, a->dtype, got, i == 2 ? 8 : 4, NULL) == CIP_OK;
             failed = fa.requests >= fa.fail_at;
             fa.fail_at = 0;
             cip_slab_write(slab, CIP_BOX({ 1 }, { 2 }), pair + 1, 2, NULL);
             assert_true(all || failed);
             if (cip_change_commit(&c, NULL) == CIP_OK && all)
-                edit_expect(scratch_path(&s, file[i]), i == 0 ? "x" : "", "1 2\n");
+                edit_expect(scratch_path(&s, file[i]), at[i],
+                            i == 2 ? "(1, 1)\n(2, 2)\n" : "1 2\n");
             assert_int_equal(fa.held, 0);
         }
 }
@@ -617,7 +752,9 @@ int main(void)
         cmocka_unit_test(one_column_of_many_rows),
         cmocka_unit_test(boxes_that_touch_overlap_or_do_not),
         cmocka_unit_test(nothing_else_changes_it),
-        cmocka_unit_test(slabs_that_keep_a_new_file_closed),
+        cmocka_unit_test(a_slab_that_keeps_a_new_file_closed),
+        cmocka_unit_test(slabs_over_zeros_in_a_new_file),
+        cmocka_unit_test(columns_that_are_filled_are_seen_in_records),
         cmocka_unit_test(several_slabs_go_on_in_the_draft),
         cmocka_unit_test(running_out_of_memory_with_a_slab),
     };

@@ -482,7 +482,7 @@ static cip_status may_draft(const cip_writer *w, cip_err *err)
 {
     CIP_TRY(cip_output_reopen(w->file, NULL, NULL, NULL, err));
     for (const cip_entry *e = w->nslab != 0 ? w->first : NULL; e != NULL; e = e->next)
-        CIP_TRY(cip_writer_may_move(w, e, err));
+        CIP_TRY(cip_writer_may_move(e, err));
     return (w->format->store->caps & CIP_STORE_TREE) != 0 || w->narray != 0 /* else it is no file */
                ? CIP_OK
                : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "no array has been added yet");

@@ -136,7 +136,7 @@ cip_status cip_writer_name(cip_writer *w, cip_entry *e, cip_array_form *form, ci
 /* Its boxes are in their places; what is left of one that was given is stored. */
 cip_status cip_writer_end_slab(cip_writer *w, cip_entry *e, cip_err *err);
 /* UNSUPPORTED where the entry is filled by boxes and cannot be an update's until it is whole. */
-cip_status cip_writer_may_move(const cip_writer *w, const cip_entry *e, cip_err *err);
+cip_status cip_writer_may_move(const cip_entry *e, cip_err *err);
 /* Before what was put is written: slabs are left out, or, in a format of one array, zeros. */
 cip_status cip_writer_leave_out(cip_writer *w, cip_err *err);
 /* Behind that: they go on in the draft. */

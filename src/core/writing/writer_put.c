@@ -229,8 +229,10 @@ cip_status cip_writer_give(cip_writer *w, cip_entry *e, const cip_source *from, 
     e->given = st == CIP_OK;
     if (st == CIP_OK)
         st = cip_writer_run(w, e->index, &e->form, from, err);
-    cip_io_close(e->temporary);
-    e->temporary = NULL;
+    if (e->value == NULL) { /* else it is a slab's, which goes on */
+        cip_io_close(e->temporary);
+        e->temporary = NULL;
+    }
     return st == CIP_OK ? CIP_OK : cip_fail_in(err, st, "%s", e->spec.path);
 }
 

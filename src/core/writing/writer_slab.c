@@ -114,23 +114,21 @@ cip_status cip_writer_put_slab(cip_writer *w, const cip_new_array *a, cip_err *e
 
 /* --- in a draft ------------------------------------------------------------------------------- */
 
-/* In a format with a tree a slab comes by the update, as one that is declared there. In one of one
- * array it is zeros in what is written, and fills that at the end. */
-static bool is_moved(const cip_writer *w)
+/* In a format with a tree a slab comes by the update, as one that is declared there. What cannot
+ * come so is zeros in what is written, and fills that at the end: the only array, columns, masked
+ * arrays, one that others are views of, and with a streamed block, behind which nothing comes, all
+ * of them. */
+static bool is_moved(const cip_writer *w, const cip_entry *e)
 {
-    return (w->format->store->caps & CIP_STORE_TREE) != 0;
+    bool moved = (w->format->store->caps & CIP_STORE_TREE) != 0 && !e->spec.masked;
+    for (const cip_entry *x = w->first; x != NULL; x = x->next)
+        moved = moved && x->of != e && x->spec.where != CIP_WHERE_STREAMED;
+    return moved;
 }
 
-cip_status cip_writer_may_move(const cip_writer *w, const cip_entry *e, cip_err *err)
+cip_status cip_writer_may_move(const cip_entry *e, cip_err *err)
 {
-    const cip_where where = e->spec.where;
-    bool can = is_moved(w) || (w->format->store->caps & CIP_STORE_ONE_ARRAY) != 0;
-    if (e->slab == NULL)
-        return CIP_OK;
-    for (const cip_entry *x = w->first; x != NULL; x = x->next)
-        can = can && x->of != e; /* a view of it */
-    if (can && e->slab->boxes == NULL && !e->spec.masked && where != CIP_WHERE_EXTERNAL &&
-        where != CIP_WHERE_STREAMED)
+    if (e->slab == NULL || (e->slab->boxes == NULL && e->spec.where != CIP_WHERE_EXTERNAL))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                     "'%.100s' is being filled by boxes: nothing can be read or changed until the "
@@ -143,13 +141,14 @@ cip_status cip_writer_leave_out(cip_writer *w, cip_err *err)
     cip_entry **to = &w->moved, **from = &w->first;
     while (w->nslab != 0 && *from != NULL) {
         cip_entry *const e = *from;
-        if (e->slab != NULL && !is_moved(w)) {
+        const bool moved = e->slab != NULL && is_moved(w, e);
+        if (e->slab != NULL && !moved) {
             uint8_t *zeros;
             CIP_TRY(
                 cip_arena_get(&w->arena, (size_t)e->spec.dtype->itemsize, (void **)&zeros, err));
             e->value = memset(zeros, 0, (size_t)e->spec.dtype->itemsize);
         }
-        if (e->slab == NULL || !is_moved(w)) {
+        if (!moved) {
             from = &e->next;
             continue;
         }
@@ -164,10 +163,21 @@ cip_status cip_writer_leave_out(cip_writer *w, cip_err *err)
     return CIP_OK;
 }
 
+/* Where there is one array its name is not kept. */
+static cip_status fill_there(const cip_writer *w, const cip_entry *of, const cip_entry *e,
+                             cip_err *err)
+{
+    const char *path = cip_writer_has_names(w) ? e->spec.path : "";
+    const bool alone = cip_find(w->draft->file, path, NULL) == NULL && w->narray == 1;
+    return cip_edit_slab_over(w->draft, of->slab, alone ? "" : path,
+                              e->spec.is_view ? &e->spec.view : NULL, err);
+}
+
 cip_status cip_writer_move_on(cip_writer *w, cip_err *err)
 {
     for (cip_entry *e = w->nslab != 0 ? w->first : NULL; e != NULL; e = e->next)
-        CIP_TRY(cip_edit_slab_over(w->draft, e->slab, err));
+        if (e->slab != NULL || (e->of != NULL && e->of->slab != NULL))
+            CIP_TRY(fill_there(w, e->slab != NULL ? e : e->of, e, err));
     for (cip_entry *e = w->moved; e != NULL; e = e->next) {
         cip_slab *slab = e->slab;
         const cip_new_array a = { .path = e->spec.path,
