@@ -506,6 +506,27 @@ static void nothing_else_changes_it(void **state)
     }
 }
 
+/* A folder may make several arrays of them. */
+static void records_in_a_folder_keep_it_closed(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    static const char *const file[] = { "r.bcolz", "r.blz" };
+    const uint8_t v[] = { 1, 2, 3, 4 };
+    cip_dtype *record = cip_dtype_parse("{a: uint8, b: uint8}", NULL);
+    for (int i = 0; i < 2; i++) {
+        cip_change *c;
+        cip_slab *slab;
+        OK(cip_create(scratch_path(&s, file[i]), NULL, &c, err));
+        OK(cip_change_declare(c, "x", record, 1, two, NULL, &slab, err));
+        assert_null(cip_change_file(c, NULL));
+        OK(cip_slab_write(slab, CIP_BOX({ 0 }, { 2 }), v, 4, err));
+        OK(cip_change_commit(&c, err));
+        edit_expect(scratch_path(&s, file[i]), NULL, "(1, 2)\n(3, 4)\n");
+    }
+    cip_dtype_free(record);
+}
+
 /* Data in a file beside cannot be changed by an update: the first look says so, and spoils nothing.
  */
 static void a_slab_that_keeps_a_new_file_closed(void **state)
@@ -752,6 +773,7 @@ int main(void)
         cmocka_unit_test(one_column_of_many_rows),
         cmocka_unit_test(boxes_that_touch_overlap_or_do_not),
         cmocka_unit_test(nothing_else_changes_it),
+        cmocka_unit_test(records_in_a_folder_keep_it_closed),
         cmocka_unit_test(a_slab_that_keeps_a_new_file_closed),
         cmocka_unit_test(slabs_over_zeros_in_a_new_file),
         cmocka_unit_test(columns_that_are_filled_are_seen_in_records),

@@ -128,7 +128,11 @@ static bool is_moved(const cip_writer *w, const cip_entry *e)
 
 cip_status cip_writer_may_move(const cip_entry *e, cip_err *err)
 {
-    if (e->slab == NULL || (e->slab->boxes == NULL && e->spec.where != CIP_WHERE_EXTERNAL))
+    /* Of those a folder may make several arrays. */
+    const bool parted = e->spec.dtype->kind == CIP_RECORD &&
+                        (e->writer->format->store->caps & CIP_STORE_FOLDER) != 0;
+    if (e->slab == NULL ||
+        (e->slab->boxes == NULL && e->spec.where != CIP_WHERE_EXTERNAL && !parted))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                     "'%.100s' is being filled by boxes: nothing can be read or changed until the "
