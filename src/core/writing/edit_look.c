@@ -91,25 +91,6 @@ static const cip_edit_place *reached(const cip_edit *e, const char *path)
     return x;
 }
 
-/* Whether columns of the records came, went or moved. What else is below them, and was not put, is
- * an attribute. */
-static bool fields_changed(const cip_edit *e, const cip_array *a, const char *path)
-{
-    if (a->dtype == NULL || a->dtype->nfield == 0)
-        return false;
-    for (const cip_edit_place *x = e->places; x != NULL; x = x->next) {
-        const bool below = cip_path_within(x->path, path) && strcmp(x->path, path) != 0;
-        if (!below || x->deed == CIP_EDIT_SET)
-            continue;
-        const char *step = x->path + strlen(path) + (path[0] != '\0');
-        if (x->deed == CIP_EDIT_PUT ||
-            (cip_dtype_find_field(a->dtype, step, strcspn(step, "/")) != NULL &&
-             cip_tree_get(e->file->layout->tree, x->path, NULL) == NULL))
-            return true;
-    }
-    return false;
-}
-
 /* Whether `path`, at the place of a put or below it, names what was put or a field of it. */
 static bool is_put(const cip_edit *e, const cip_edit_place *x, const char *path)
 {
@@ -168,14 +149,8 @@ static cip_status still(cip_edit *e, const char *path, const cip_array *a, cip_e
     CIP_GO(cip_path_plain(&e->file->env, &mem, a->path, &own, err));
     const cip_edit_place *x = asked[0] != '\0' ? reached(e, asked) : NULL;
     x = counts(x, a) ? x : reached(e, own);
-    if (counts(x, a))
-        st = not_the_files(e, x, asked[0] != '\0' ? asked : own, err);
-    else if (fields_changed(e, a, own))
-        st =
-            cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                     "fields of the records were added or removed in this update; commit it first");
-    else
-        st = still_described(e, &mem, a, own, err);
+    st = counts(x, a) ? not_the_files(e, x, asked[0] != '\0' ? asked : own, err)
+                      : still_described(e, &mem, a, own, err);
 done:
     cip_arena_clear(&mem);
     return st;
@@ -258,8 +233,7 @@ static cip_status find_moved(cip_edit *e, const char *path, const char **field,
     } else if (origin != asked) {
         const cip_array *was = field != NULL ? cip_find_field(e->file, origin, &rest, NULL)
                                              : cip_find(e->file, origin, NULL);
-        const bool is = was != NULL && !counts(x, was) && !fields_changed(e, was, origin) &&
-                        keeps_value(e, &mem, asked, was);
+        const bool is = was != NULL && !counts(x, was) && keeps_value(e, &mem, asked, was);
         *out = is ? was : NULL;
     }
     if (*out != NULL && field != NULL)

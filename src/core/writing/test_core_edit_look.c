@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support/core/writing/edit_testing.h"
+#include "support/needs.h"
 #include "support/own_folder.h"
 
 static cip_change *begin(const char *path)
@@ -330,6 +331,41 @@ static void what_was_changed_and_moved_is_read(void **state)
     cip_change_abort(&e);
 }
 
+/* What comes to a path that an array of records left, or is called as a field of theirs is, is not
+ * about their fields. */
+static void fields_of_records_are_not_mistaken_for_others(void **state)
+{
+    (void)state;
+    NEEDS_CODECS();
+    static const char *const file[] = { "fields.asdf", "fields.b2nd" };
+    const int16_t v[] = { 1, 2, 3, 4 };
+    const int64_t n[] = { 2 };
+    cip_dtype *record = cip_dtype_parse("{vlmeta: int16, x: int16}", NULL);
+    for (int i = 0; i < 2; i++) {
+        const char *at = i == 0 ? "moved" : "";
+        const cip_array *a;
+        int16_t got[4];
+        cip_change *c;
+        OK(cip_create(scratch_path(&s, file[i]), NULL, &c, err));
+        OK(cip_change_put(c, "r", record, 1, n, v, NULL, err));
+        OK(cip_change_commit(&c, err));
+        OK(cip_change_open(scratch_path(&s, file[i]), NULL, &c, err));
+        if (i == 0) {
+            OK(cip_change_move(c, "r", "moved", false, err));
+            OK(cip_change_put(c, "r/x", cip_dtype_of(CIP_I16), 1, n, v, NULL, err));
+        } else {
+            OK(cip_change_set_int(c, "vlmeta/k", 1, err));
+            OK(cip_change_remove(c, "vlmeta/k", err));
+        }
+        OK(cip_change_array(c, at, &a, err));
+        OK(cip_read(a, NULL, record, got, sizeof got, err));
+        assert_memory_equal(got, v, sizeof v);
+        OK(cip_change_commit(&c, err));
+        edit_expect(scratch_path(&s, file[i]), at, "(1, 2)\n(3, 4)\n");
+    }
+    cip_dtype_free(record);
+}
+
 /* In one step: where it is refused, what was there stays. */
 static void an_array_takes_the_place_of_what_is_there(void **state)
 {
@@ -446,6 +482,7 @@ int main(void)
         cmocka_unit_test(an_array_is_found_by_each_of_its_names),
         cmocka_unit_test(what_was_moved_is_read),
         cmocka_unit_test(what_was_changed_and_moved_is_read),
+        cmocka_unit_test(fields_of_records_are_not_mistaken_for_others),
         cmocka_unit_test(an_array_takes_the_place_of_what_is_there),
         cmocka_unit_test(changes_of_an_inline_array_go_with_it),
         cmocka_unit_test(the_header_of_a_rawarray_is_as_the_changes_have_it),
