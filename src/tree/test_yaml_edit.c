@@ -553,8 +553,9 @@ static void *counted(void *user, void *ptr, size_t old_size, size_t new_size)
     return realloc(ptr, new_size);
 }
 
-/* What n sets ask for in a tree of n keys: each replaced, and as many inserted and appended. */
-static uint64_t bytes_of_sets(int n)
+/* What n sets ask for in a tree of n keys: each replaced, and as many inserted and appended;
+ * `again`: all of the same two. */
+static uint64_t bytes_of_sets(int n, bool again)
 {
     counter c = { 0 };
     const cip_allocator from = { counted, &c };
@@ -573,7 +574,11 @@ static uint64_t bytes_of_sets(int n)
     assert_int_equal(cip_yaml_value(&b.env, &b.arena, "7", NULL, &value, NULL), CIP_OK);
     c.bytes = 0;
     for (int i = 0; i < 3 * n; i++) {
-        snprintf(path, sizeof path, i % 3 == 0 ? "k%d" : i % 3 == 1 ? "m/n%d" : "l/-", i / 3);
+        snprintf(path, sizeof path,
+                 i % 3 == 0   ? "k%d"
+                 : i % 3 == 1 ? "m/n%d"
+                              : "l/-",
+                 again ? 0 : i / 3);
         assert_int_equal(cip_yaml_edit_queue(e, path, value, NULL), CIP_OK);
     }
     assert_int_equal(cip_yaml_edit_flush(e, NULL), CIP_OK);
@@ -586,10 +591,41 @@ static uint64_t bytes_of_sets(int n)
 static void queued_sets_cost_in_proportion_to_themselves(void **state)
 {
     (void)state;
-    const uint64_t few = bytes_of_sets(1000), many = bytes_of_sets(4000);
-    if (many > 8 * few)
-        fail_msg("expected four times %llu bytes or so, found %llu", (unsigned long long)few,
-                 (unsigned long long)many);
+    for (int again = 0; again < 2; again++) {
+        const uint64_t few = bytes_of_sets(1000, again), many = bytes_of_sets(4000, again);
+        if (many > 8 * few)
+            fail_msg("expected four times %llu bytes or so, found %llu", (unsigned long long)few,
+                     (unsigned long long)many);
+    }
+}
+
+/* What is set again is written where it was first set, as sets that do not wait write it. */
+static void sets_of_one_node_take_each_others_place(void **state)
+{
+    (void)state;
+    bench b;
+    bench_start(&b, NULL);
+    cip_yaml_edit *e = start(&b, "a: 1 # one\nm:\n  x: [1,\n    2]\nz: 3\n");
+    static const char *const sets[][2] = { { "m/x", "{q: 1}" }, { "k", "4" },    { "a", "2" },
+                                           { "m/x", "5" },      { "m/v", "6" },  { "k", "[7]" },
+                                           { "o", "8" },        { "a", "text" }, { "m/v", "9" },
+                                           { "k", "10" },       { "m/x", "[1]" } };
+    const uint64_t before = cip_yaml_edit_changes(e);
+    const size_t text_len = cip_yaml_edit_text(e).len;
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        const cip_node *value;
+        assert_int_equal(cip_yaml_value(&b.env, &b.arena, sets[i][1], NULL, &value, NULL), CIP_OK);
+        assert_int_equal(cip_yaml_edit_queue(e, sets[i][0], value, NULL), CIP_OK);
+        assert_int_equal(cip_yaml_edit_changes(e), before + i + 1);
+    }
+    assert_int_equal(cip_yaml_edit_text(e).len, text_len); /* all of them wait */
+    assert_int_equal(cip_yaml_edit_flush(e, NULL), CIP_OK);
+    const cip_bytes is = cip_yaml_edit_text(e);
+    static const char want[] = "a: text # one\nm:\n  x: [1]\n  v: 9\nz: 3\nk: 10\no: 8\n";
+    assert_int_equal(is.len, strlen(want));
+    assert_memory_equal(is.ptr, want, is.len);
+    cip_yaml_edit_free(e);
+    bench_end(&b);
 }
 
 static void queued_sets_survive_short_memory(void **state)
@@ -641,6 +677,7 @@ int main(void)
         TEST(memory_that_fails_is_reported),
         TEST(queued_sets_do_what_sets_do),
         TEST(a_queued_set_that_is_refused_is_named),
+        TEST(sets_of_one_node_take_each_others_place),
         TEST(queued_sets_cost_in_proportion_to_themselves),
         TEST(queued_sets_survive_short_memory),
     };

@@ -5,8 +5,9 @@
  * To parse and compare the whole text costs far more than one change, so sets may wait in a queue
  * and are applied together. Each is worked out against the text as it was last parsed, and joins
  * the queue only when none that waits touches the nodes that its path leads through or to: then the
- * order of the sets does not matter. Otherwise the queue is flushed first. Where the changes of a
- * queue cannot be applied together, its halves are, and so on down to the one that is refused. */
+ * order of the sets does not matter. One of a path that has another waiting takes that one's place.
+ * Otherwise the queue is flushed first. Where the changes of a queue cannot be applied together,
+ * its halves are, and so on down to the one that is refused. */
 #include <string.h>
 
 #include "tree/edit.h"
@@ -24,7 +25,7 @@ cip_status cip_yaml_edit_new(cip_env *env, cip_bytes text, const cip_yaml_option
     if (opt != NULL)
         e->opt = *opt;
     e->broken = (cip_err)CIP_ERR_INIT;
-    e->kept.mem = e->queue.mem = e->added.mem = e->keys.mem = &env->mem;
+    e->kept.mem = e->queue.mem = e->added.mem = e->keys.mem = e->paths.mem = &env->mem;
     cip_yaml_text_init(&e->now, env);
     CIP_GO(cip_buf_add(&e->now.text, text.ptr, text.len, err));
     CIP_GO(cip_yaml_text_parse(&e->now, env, &e->opt, err));
@@ -50,10 +51,11 @@ static void queue_clear(cip_yaml_edit *e)
 {
     for (size_t i = 0; i < queue_len(e); i++)
         cip_text_change_clear(&queue_at(e, i)->change);
-    e->queue.len = 0;
+    e->queue.len = e->nqueued = 0;
     cip_strmap_clear(&e->added);
     cip_strmap_clear(&e->keys);
-    e->added = e->keys = (cip_strmap){ .mem = &e->env->mem };
+    cip_strmap_clear(&e->paths);
+    e->added = e->keys = e->paths = (cip_strmap){ .mem = &e->env->mem };
     cip_mem_put(&e->env->mem, e->touched);
     cip_mem_put(&e->env->mem, e->indexed);
     e->touched = e->indexed = NULL;
@@ -330,17 +332,40 @@ static cip_status join_inserting(cip_yaml_edit *e, const cip_place *p, cip_bytes
     return CIP_OK;
 }
 
+/* A change that says all of what becomes of its place: nothing but this is moved or changes. */
+static bool is_plain(const cip_text_change *c, const cip_place *p)
+{
+    return c->value.marks.anchors.len == 0 && c->restyled == CIP_NO_MARK && !p->merging;
+}
+
 static cip_status join(cip_yaml_edit *e, const cip_text_change *c, const cip_place *p,
                        cip_bytes step, bool *joins, cip_err *err)
 {
-    *joins = c->value.marks.anchors.len == 0 && c->restyled == CIP_NO_MARK && !p->merging &&
-             (e->touched[p->parent] & GONE) == 0;
+    *joins = is_plain(c, p) && (e->touched[p->parent] & GONE) == 0;
     if (!*joins)
         return CIP_OK;
     if (p->child == CIP_NO_MARK)
         return join_inserting(e, p, step, c->alone, joins, err);
     *joins = join_replacing(e, p);
     return CIP_OK;
+}
+
+/* Whether it may name another place each time: a step "-" is the end of a sequence. */
+static bool may_append(const char *path)
+{
+    return path[0] == '-' || strstr(path, "/-") != NULL;
+}
+
+/* In place of the one that waits for the same node, or for the same key to come. */
+static bool take_over(cip_yaml_edit *e, queued *q, const cip_place *p, size_t at)
+{
+    queued **const was = (queued **)(void *)e->queue.ptr + at;
+    if (!is_plain(&q->change, p) || q->change.alone)
+        return false;
+    q->path = (*was)->path;
+    cip_text_change_clear(&(*was)->change);
+    *was = q;
+    return true;
 }
 
 /* Queues a set if it can be done with those that wait; *joins tells. */
@@ -350,6 +375,8 @@ static cip_status try_queue(cip_yaml_edit *e, const char *path, const cip_node *
     cip_status st;
     queued *q;
     char *kept;
+    const cip_bytes whole = { (const uint8_t *)path, strlen(path) };
+    const size_t waits = cip_strmap_get(&e->paths, whole);
     cip_place p;
     cip_bytes step = { 0 };
     cip_arena a = { .mem = &e->env->mem };
@@ -361,13 +388,21 @@ static cip_status try_queue(cip_yaml_edit *e, const char *path, const cip_node *
     q->value = value;
     cip_text_change_init(&q->change, e->env, &e->now);
     CIP_GO(set(e, &q->change, &a, path, value, &p, &step, err));
-    CIP_GO(join(e, &q->change, &p, step, joins, err));
-    if (*joins) {
-        CIP_GO(cip_arena_copy(&e->kept, path, strlen(path), &kept, err));
-        q->path = kept;
-        CIP_GO(cip_buf_add(&e->queue, &q, sizeof q, err));
-        e->nchange++;
+    if (waits != SIZE_MAX) {
+        *joins = take_over(e, q, &p, waits);
+    } else {
+        CIP_GO(join(e, &q->change, &p, step, joins, err));
+        if (*joins) {
+            CIP_GO(cip_arena_copy(&e->kept, path, whole.len, &kept, err));
+            q->path = kept;
+            CIP_GO(cip_buf_add(&e->queue, &q, sizeof q, err));
+            if (!may_append(path)) /* one that is not known flushes the queue when it comes again */
+                cip_strmap_put(&e->paths, (cip_bytes){ (const uint8_t *)kept, whole.len },
+                               queue_len(e) - 1, NULL, NULL);
+        }
     }
+    e->nchange += *joins;
+    e->nqueued += *joins;
 done:
     *joins = *joins && st == CIP_OK;
     if (!*joins)
@@ -467,7 +502,7 @@ cip_status cip_yaml_edit_flush(cip_yaml_edit *e, cip_err *err)
 static bool is_full(const cip_yaml_edit *e)
 {
     enum { LEAST = 1024, MOST = 8192 };
-    const size_t n = queue_len(e);
+    const size_t n = e->nqueued;
     return n >= MOST || (n >= LEAST && n >= cip_mark_count(&e->now) / 8);
 }
 

@@ -26,7 +26,9 @@ struct cip_yaml_edit {
     cip_yaml_text now;
     uint64_t nchange; /* of `now` and of what waits */
     /* Sets that wait. All below but `broken` is about `now`, and made when the first is queued. */
-    cip_buf queue; /* of queued *, in kept */
+    cip_buf queue;    /* of queued *, in kept */
+    size_t nqueued;   /* those that others took the place of included */
+    cip_strmap paths; /* of those in the queue: which one */
     cip_arena kept;
     uint8_t *touched; /* of each mark: GONE, GROWN; NULL: nothing is queued */
     uint8_t *indexed; /* of each mark of a mapping: INDEXED ... */
