@@ -113,7 +113,7 @@ class EditableFile(File):
 
     __slots__ = ("_change", "_came", "_moved", "_done", "_dropped", "_store")
     _change: Optional[_cippus.Change]  # what is being put together
-    _came: dict[str, None]  # paths to which arrays were put or moved
+    _came: dict[str, None]  # paths to which arrays were put
     _moved: bool  # whether anything was, or was declared: arrays lie at paths that `_came` does not have
     _done: int  # calls that set or put something
     _dropped: bool  # given up, also where that could not be done at once
@@ -231,7 +231,7 @@ class EditableFile(File):
                 )
             self._write_array(there, ..., value)
             return True
-        if _plain(path) in self._came or asked:
+        if asked or there.storage == "external":  # what is in another file is no part of this one's changes
             return False
         data, mask = data_of(value)
         same = mask is None and not there.is_masked and there.dtype == data.dtype and there.shape == data.shape
@@ -294,11 +294,7 @@ class EditableFile(File):
     @keywords
     def move(self, source: str, target: str, *, replace: bool = False) -> None:
         """Move a value or an array to the path `target`. `replace=True` replaces what is there."""
-        self._begin()
-        was, now = _plain(source), _plain(target)
-        moved = [path for path in self._paths(False) if path == was or path.startswith(f"{was}/")]
         self._begin().move(source, target, replace)
-        self._came.update(dict.fromkeys(now + path[len(was) :] for path in moved))
         self._moved = True
 
     # --- changing arrays

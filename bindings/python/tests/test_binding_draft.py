@@ -374,6 +374,32 @@ def test_a_declared_column_is_read_with_its_records(tmp_path, name):
         assert [r[0] for r in f.array[...].tolist()] == [7, 1, 2] and f.array["c"][...].tolist() == [[9, 9], [1, 2], [3, 4]]
 
 
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_column_keeps_its_attributes_when_it_is_put_again(tmp_path, moves):
+    with cippus.create(tmp_path / "t.bcolz", sync=False) as w:
+        w["a"], w["b"] = np.arange(3), np.arange(3)
+    with cippus.open(tmp_path / "t.bcolz", "r+") as f:
+        f["a"].attrs["unit"] = "m"
+    with cippus.open(tmp_path / "t.bcolz", "r+") as f:
+        if moves:
+            f.move("a", "c")
+        f["c" if moves else "a"] = np.arange(3) + 5
+    with cippus.open(tmp_path / "t.bcolz") as f:
+        a = f["c" if moves else "a"]
+        assert a[...].tolist() == [5, 6, 7] and dict(a.attrs) == {"unit": "m"}
+
+
+def test_an_array_in_another_file_is_put_anew(tmp_path):
+    with cippus.create(tmp_path / "x.asdf", sync=False) as w:
+        w.put("e", X, storage="external")
+    with cippus.open(tmp_path / "x.asdf", "r+") as f:
+        f["e"] = X + 1
+        f.move("e", "m")
+        f["m"] = X + 2
+    with cippus.open(tmp_path / "x.asdf") as f:
+        assert f["m"][...].tolist() == (X + 2).tolist() and f["m"].storage == "internal"
+
+
 def test_nothing_comes_to_the_place_of_what_is_filled(tmp_path):
     with cippus.create(tmp_path / "x.asdf", sync=False) as w:
         w["a"] = X
