@@ -4,6 +4,8 @@
 #ifndef CIP_ARRAY_VIEW_H
 #define CIP_ARRAY_VIEW_H
 
+#include <string.h>
+
 #include "base/err.h"
 #include "cippus/slice.h"
 
@@ -40,6 +42,11 @@ const char *cip_shape_text(int32_t ndim, const int64_t *n, char *text, size_t ca
 /* The lowest and one past the highest byte that the view touches; both 0 when it has no elements.
  * RANGE when a byte lies before 0 or beyond 2^64. */
 cip_status cip_view_bounds(const cip_nd *v, uint64_t *first, uint64_t *end, cip_err *err);
+static inline bool cip_view_same_shape(const cip_nd *a, const cip_nd *b)
+{
+    return a->ndim == b->ndim &&
+           memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]) == 0;
+}
 /* Whether the elements lie one behind the other in C order. */
 bool cip_view_is_contiguous(const cip_nd *v);
 

@@ -168,28 +168,16 @@ static cip_status wrap(cip_arena *a, const cip_bytes *step, size_t n, size_t fir
     return CIP_OK;
 }
 
-static bool is_utf8(const char *text, size_t len)
-{
-    uint32_t c;
-    for (size_t i = 0; i < len;) {
-        const unsigned n = cip_utf8_get((const uint8_t *)text + i, len - i, &c);
-        if (n == 0)
-            return false;
-        i += n;
-    }
-    return true;
-}
-
 /* A tree_walk callback: stops at a text that YAML cannot hold. */
 static int is_bad(void *user, const cip_visit *v)
 {
     (void)user;
     size_t len = 0;
     const char *key = cip_node_text(v->key, &len);
-    if (key != NULL && !is_utf8(key, len))
+    if (key != NULL && !cip_utf8_is(key, len))
         return 2;
     const char *text = cip_node_text(v->node, &len);
-    return text != NULL && !is_utf8(text, len) ? 2 : v->again;
+    return text != NULL && !cip_utf8_is(text, len) ? 2 : v->again;
 }
 
 static cip_status refuse_bytes(cip_err *err)
@@ -201,7 +189,7 @@ static cip_status refuse_bytes(cip_err *err)
 static cip_status check_texts(cip_env *env, const char *path, const cip_node *value, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    cip_status st = path == NULL || is_utf8(path, strlen(path)) ? CIP_OK : CIP_ERR_CANCELLED;
+    cip_status st = path == NULL || cip_utf8_is(path, strlen(path)) ? CIP_OK : CIP_ERR_CANCELLED;
     if (st == CIP_OK)
         st = cip_tree_walk(value, env, is_bad, NULL, &why);
     if (st == CIP_ERR_CANCELLED)
@@ -211,7 +199,7 @@ static cip_status check_texts(cip_env *env, const char *path, const cip_node *va
 
 cip_status cip_yaml_check_path(const char *path, cip_err *err)
 {
-    return path == NULL || is_utf8(path, strlen(path)) ? CIP_OK : refuse_bytes(err);
+    return path == NULL || cip_utf8_is(path, strlen(path)) ? CIP_OK : refuse_bytes(err);
 }
 
 static cip_status refuse_root(cip_err *err)

@@ -15,34 +15,58 @@ static cip_edit *edit_of(cip_change *c)
     return c->is_new ? writer_of(c)->draft : (cip_edit *)(void *)c;
 }
 
+/* As long as a new file is written as it comes; else NULL. */
+static cip_writer *new_file(cip_change *c)
+{
+    return c != NULL && edit_of(c) == NULL ? writer_of(c) : NULL;
+}
+
 /* What only a file that is there can be asked for: a new one is from here on what was written. */
 static cip_status edit_for(cip_change *c, bool changes, cip_edit **e, cip_err *err)
 {
     if (c == NULL)
         return cip_fail_null(err, "a change");
     *e = edit_of(c);
-    return *e != NULL ? CIP_OK : cip_writer_draft(writer_of(c), changes, e, err);
+    if (*e == NULL)
+        CIP_TRY(cip_writer_draft(writer_of(c), changes, e, err));
+    return cip_owned((*e)->owner, err);
 }
 
-static cip_status look(cip_change *c, cip_edit **e, cip_err *err)
+/* *err becomes what the call fills. */
+static cip_status look(cip_change *c, cip_edit **e, cip_err **err)
 {
-    return edit_for(c, false, e, err);
+    CIP_TRY(edit_for(c, false, e, *err));
+    *err = cip_err_enter(*err);
+    return CIP_OK;
 }
 
-static cip_status change(cip_change *c, cip_edit **e, cip_err *err)
-{
-    return edit_for(c, true, e, err);
-}
+/* `call` changes the update `e`, with `why` as its error. What NULL was given for, the change or
+ * `arg`, passes on what is in err. */
+#define CHANGE_BY(c, arg, err, call)                                                               \
+    do {                                                                                           \
+        cip_err found_ = cip_err_of((arg), (err)), *why = &found_;                                 \
+        cip_edit *e;                                                                               \
+        CIP_TRY(edit_for((c), true, &e, (err)));                                                   \
+        return cip_edit_leave(e, (call), why, (err));                                              \
+    } while (0)
+#define CHANGE(c, err, call) CHANGE_BY(c, c, err, call)
+
+/* `call` adds to the new file `w`. */
+#define WRITE_BY(w, arg, err, call)                                                                \
+    do {                                                                                           \
+        cip_err found_ = cip_err_of((arg), (err)), *why = &found_;                                 \
+        CIP_TRY(cip_writer_enter((w), (err)));                                                     \
+        return cip_writer_leave((w), (call), why, (err));                                          \
+    } while (0)
 
 /* --- the tree --------------------------------------------------------------------------------- */
 
 static cip_status set(cip_change *c, const char *path, const cip_given *value, cip_err *err)
 {
-    if (c == NULL)
-        return cip_fail_null(err, "a change");
-    cip_edit *e = edit_of(c);
-    return e == NULL ? cip_writer_set(writer_of(c), path, value, err)
-                     : cip_edit_set(e, path, value, err);
+    cip_writer *w = new_file(c);
+    if (w != NULL)
+        WRITE_BY(w, cip_given_pointer(value), err, cip_writer_set(w, path, value, why));
+    CHANGE_BY(c, cip_given_pointer(value), err, cip_edit_set(e, path, value, why));
 }
 
 cip_status cip_change_set_string(cip_change *c, const char *path, const char *text, cip_err *err)
@@ -93,41 +117,35 @@ cip_status cip_change_set_node(cip_change *c, const char *path, const cip_file *
 
 cip_status cip_change_remove(cip_change *c, const char *path, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
-    return cip_edit_remove(e, path, err);
+    CHANGE(c, err, cip_edit_remove(e, path, why));
 }
 
 cip_status cip_change_move(cip_change *c, const char *from, const char *to, bool replace,
                            cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
-    return cip_edit_move(e, from, to, replace, err);
+    CHANGE(c, err, cip_edit_move(e, from, to, replace, why));
 }
 
 cip_status cip_change_text(cip_change *c, const char **text, size_t *nbytes, cip_err *err)
 {
     cip_edit *e;
-    CIP_TRY(look(c, &e, err));
+    CIP_TRY(look(c, &e, &err));
     return cip_edit_text(e, text, nbytes, err);
 }
 
 cip_status cip_change_set_text(cip_change *c, const char *text, size_t nbytes, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
-    return cip_edit_set_text(e, text, nbytes, err);
+    CHANGE(c, err, cip_edit_set_text(e, text, nbytes, why));
 }
 
 /* --- arrays that come ------------------------------------------------------------------------- */
 
 static cip_status put(cip_change *c, const cip_new_array *a, cip_err *err)
 {
-    if (c == NULL)
-        return cip_fail_null(err, "a change");
-    cip_edit *e = edit_of(c);
-    return e == NULL ? cip_writer_put(writer_of(c), a, err) : cip_edit_put(e, a, err);
+    cip_writer *w = new_file(c);
+    if (w != NULL)
+        WRITE_BY(w, cip_new_array_given(a), err, cip_writer_put(w, a, why));
+    CHANGE_BY(c, cip_new_array_given(a), err, cip_edit_put(e, a, why));
 }
 
 cip_status cip_change_put(cip_change *c, const char *path, const cip_dtype *dtype, int ndim,
@@ -159,11 +177,14 @@ cip_status cip_change_put_array(cip_change *c, const char *path, const cip_array
 cip_status cip_change_put_view(cip_change *c, const char *path, const char *of,
                                const char *selection, cip_err *err)
 {
-    if (c == NULL)
-        return cip_fail_null(err, "a change");
-    cip_edit *e = edit_of(c);
-    return e == NULL ? cip_writer_put_view(writer_of(c), path, of, selection, err)
-                     : cip_edit_put_view(e, path, err);
+    cip_writer *w = new_file(c);
+    if (w != NULL)
+        WRITE_BY(w, w, err, cip_writer_put_view(w, path, of, selection, why));
+    CHANGE(c, err,
+           cip_fail_in(why,
+                       cip_fail(why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                "views of another array can only be added to new files"),
+                       "%s", path != NULL ? path : ""));
 }
 
 cip_status cip_change_declare(cip_change *c, const char *path, const cip_dtype *dtype, int ndim,
@@ -181,99 +202,77 @@ cip_status cip_change_declare(cip_change *c, const char *path, const cip_dtype *
 cip_status cip_change_write(cip_change *c, const char *path, const char *selection,
                             const cip_dtype *dtype, const void *data, size_t nbytes, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
     const cip_elements from = { .dtype = dtype, .data = { data, nbytes } };
-    return cip_edit_write(e, path, selection, &from, err);
+    CHANGE_BY(c, dtype, err, cip_edit_write(e, path, selection, &from, why));
 }
 
 cip_status cip_change_write_array(cip_change *c, const char *path, const char *selection,
                                   const cip_array *from, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
     const cip_elements all = { .of_array = true, .array = from };
-    return cip_edit_write(e, path, selection, &all, err);
+    CHANGE_BY(c, from, err, cip_edit_write(e, path, selection, &all, why));
 }
 
 cip_status cip_change_append(cip_change *c, const char *path, const cip_dtype *dtype,
                              const void *data, size_t nbytes, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
     const cip_rows_at behind = { .end = true };
     const cip_elements rows = { .dtype = dtype, .data = { data, nbytes } };
-    return cip_edit_insert(e, path, &behind, &rows, err);
+    CHANGE_BY(c, dtype, err, cip_edit_insert(e, path, &behind, &rows, why));
 }
 
 cip_status cip_change_append_array(cip_change *c, const char *path, const cip_array *from,
                                    cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
     const cip_rows_at behind = { .end = true };
     const cip_elements rows = { .of_array = true, .array = from };
-    return cip_edit_insert(e, path, &behind, &rows, err);
+    CHANGE_BY(c, from, err, cip_edit_insert(e, path, &behind, &rows, why));
 }
 
 cip_status cip_change_delete(cip_change *c, const char *path, int axis, int64_t start,
                              int64_t count, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
     const cip_rows_at at = { .axis = axis, .start = start };
-    return cip_edit_delete(e, path, &at, count, err);
+    CHANGE(c, err, cip_edit_delete(e, path, &at, count, why));
 }
 
 cip_status cip_change_insert(cip_change *c, const char *path, int axis, int64_t start,
                              const cip_dtype *dtype, const void *data, size_t nbytes, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
     const cip_rows_at at = { .axis = axis, .start = start };
     const cip_elements rows = { .dtype = dtype, .data = { data, nbytes } };
-    return cip_edit_insert(e, path, &at, &rows, err);
+    CHANGE_BY(c, dtype, err, cip_edit_insert(e, path, &at, &rows, why));
 }
 
 cip_status cip_change_insert_array(cip_change *c, const char *path, int axis, int64_t start,
                                    const cip_array *from, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
     const cip_rows_at at = { .axis = axis, .start = start };
     const cip_elements rows = { .of_array = true, .array = from };
-    return cip_edit_insert(e, path, &at, &rows, err);
+    CHANGE_BY(c, from, err, cip_edit_insert(e, path, &at, &rows, why));
 }
 
 cip_status cip_change_resize(cip_change *c, const char *path, int ndim, const int64_t *shape,
                              cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
-    return cip_edit_resize(e, path, ndim, shape, err);
+    CHANGE(c, err, cip_edit_resize(e, path, ndim, shape, why));
 }
 
 cip_status cip_chunk_write(cip_change *c, const char *path, uint64_t chunk_index, bool stored,
                            const void *bytes, size_t nbytes, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
     const cip_bytes b = { bytes, nbytes };
-    return cip_edit_put_chunk(e, path, chunk_index, stored, b, err);
+    CHANGE(c, err, cip_edit_put_chunk(e, path, chunk_index, stored, b, why));
 }
 
 cip_status cip_change_freeze(cip_change *c, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
-    return cip_edit_freeze(e, err);
+    CHANGE(c, err, cip_edit_freeze(e, why));
 }
 
 cip_status cip_change_defrag(cip_change *c, cip_finding_fn *fn, void *user, cip_err *err)
 {
-    cip_edit *e;
-    CIP_TRY(change(c, &e, err));
-    return cip_edit_defrag(e, fn, user, err);
+    CHANGE(c, err, cip_edit_defrag(e, fn, user, why));
 }
 
 /* --- what it has come to ---------------------------------------------------------------------- */
@@ -283,8 +282,8 @@ cip_status cip_change_array(cip_change *c, const char *path, const cip_array **a
     cip_edit *e;
     CIP_TRY(cip_arg_given(array, "a pointer for the array", cip_err_enter(err)));
     *array = NULL;
-    CIP_TRY(look(c, &e, err));
-    return cip_edit_array(e, path, array, err);
+    CIP_TRY(look(c, &e, &err));
+    return cip_edit_field(e, path, NULL, array, err);
 }
 
 cip_status cip_change_field(cip_change *c, const char *path, const cip_array **array,
@@ -295,7 +294,7 @@ cip_status cip_change_field(cip_change *c, const char *path, const cip_array **a
     *array = NULL;
     CIP_TRY(cip_arg_given(field, "a place for the field", cip_err_enter(err)));
     *field = "";
-    CIP_TRY(look(c, &e, err));
+    CIP_TRY(look(c, &e, &err));
     return cip_edit_field(e, path, field, array, err);
 }
 
@@ -309,13 +308,13 @@ const cip_file *cip_change_file(cip_change *c, cip_err *err)
 {
     const cip_file *file = NULL;
     cip_edit *e;
-    return look(c, &e, err) == CIP_OK && cip_edit_file(e, &file, err) == CIP_OK ? file : NULL;
+    return look(c, &e, &err) == CIP_OK && cip_edit_file(e, &file, err) == CIP_OK ? file : NULL;
 }
 
 cip_status cip_change_tree(cip_change *c, const cip_node **root, cip_err *err)
 {
     cip_edit *e;
-    CIP_TRY(look(c, &e, err));
+    CIP_TRY(look(c, &e, &err));
     return cip_edit_tree(e, root, err);
 }
 
@@ -323,7 +322,7 @@ cip_status cip_change_range(cip_change *c, const char *path, const char *selecti
                             int64_t *start, int64_t *count, cip_err *err)
 {
     cip_edit *e;
-    CIP_TRY(look(c, &e, err));
+    CIP_TRY(look(c, &e, &err));
     return cip_edit_range(e, path, selection, axis, start, count, err);
 }
 
@@ -332,27 +331,31 @@ cip_status cip_change_forget_failure(cip_change *c, cip_err *err)
     if (c == NULL)
         return cip_fail_null(err, "a change");
     cip_edit *e = edit_of(c);
-    return e == NULL ? cip_writer_forget(writer_of(c), err) : cip_edit_forget(e, err);
+    if (e == NULL)
+        return cip_writer_forget(writer_of(c), err);
+    CIP_TRY(cip_owned(e->owner, err));
+    return cip_edit_forget(e, cip_err_enter(err));
 }
 
 cip_status cip_change_mark(cip_change *c, uint64_t *mark, cip_err *err)
 {
     cip_edit *e;
-    CIP_TRY(look(c, &e, err));
+    CIP_TRY(look(c, &e, &err));
     return cip_edit_mark(e, mark, err);
 }
 
 cip_status cip_change_undo(cip_change *c, uint64_t mark, cip_err *err)
 {
+    cip_err why = CIP_ERR_INIT;
     cip_edit *e;
-    CIP_TRY(look(c, &e, err));
-    return cip_edit_undo(e, mark, err);
+    CIP_TRY(edit_for(c, false, &e, err));
+    return cip_edit_leave(e, cip_edit_undo(e, mark, &why), &why, err);
 }
 
 cip_status cip_change_release(cip_change *c, uint64_t mark, cip_err *err)
 {
     cip_edit *e;
-    CIP_TRY(look(c, &e, err));
+    CIP_TRY(look(c, &e, &err));
     return cip_edit_release(e, mark, err);
 }
 
@@ -365,7 +368,9 @@ cip_status cip_change_plan(cip_change *c, cip_write_fn *fn, void *user, cip_err 
     if (c->is_new)
         return cip_fail(cip_err_enter(err), CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a change of an existing file, found one of a new file");
-    return cip_edit_plan(edit_of(c), fn, user, err);
+    cip_edit *e = edit_of(c);
+    CIP_TRY(cip_owned(e->owner, err));
+    return cip_edit_plan(e, fn, user, cip_err_enter(err));
 }
 
 cip_status cip_change_commit(cip_change **change, cip_err *err)

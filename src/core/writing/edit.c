@@ -63,19 +63,15 @@ typedef struct edited {
     bool same;          /* it must not have changed since */
 } edited;
 
-/* The file that is open, or that a cip_append through this handle made of it. */
-static bool stat_now(const cip_file *f, struct stat *st)
-{
-    return f->became != -1 ? fstat(f->became, st) == 0 : cip_target_stat(f->io, st);
-}
-
 static cip_status begin_commit(cip_edit *e, const edited *what, cip_err *err)
 {
     cip_env *env = &e->file->env;
     const cip_file *like = what->like;
     struct stat was;
     cip_io *io;
-    if (what->target == NULL && like != NULL && stat_now(like, &was))
+    /* The file that is open, or that a cip_append through this handle made of it. */
+    if (what->target == NULL && like != NULL &&
+        (like->became != -1 ? fstat(like->became, &was) == 0 : cip_target_stat(like->io, &was)))
         return cip_commit_begin_of(env, what->path, &was, &e->o, &e->commit, err);
     if (what->target == NULL)
         return cip_commit_begin(env, what->path, &e->o, &e->commit, err);
@@ -328,11 +324,6 @@ void cip_edit_abort(cip_edit *e)
     cip_file_close(f);
 }
 
-cip_status cip_edit_there(const cip_edit *e, cip_err *err)
-{
-    return e != NULL ? cip_owned(e->owner, err) : cip_fail_null(err, "a change");
-}
-
 /* A change that failed must not go unnoticed because the next ones went well: half an update would
  * be written. What was torn is what it fails with, whatever failed before. */
 cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_err *err)
@@ -366,8 +357,6 @@ static cip_status expect_whole(const cip_edit *e, cip_err *err)
 
 cip_status cip_edit_forget(cip_edit *e, cip_err *err)
 {
-    CIP_TRY(cip_edit_there(e, err));
-    err = cip_err_enter(err);
     cip_edit_slabs_failure(e, NULL);
     CIP_TRY(expect_whole(e, err));
     CIP_TRY(cip_edit_added_forget(e, err));
@@ -384,7 +373,6 @@ static cip_status none_failed(const cip_edit *e, cip_err *err)
 
 cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_err *err)
 {
-    CIP_TRY(cip_edit_there(e, err));
     CIP_TRY(expect_whole(e, err));
     if (e->finished)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "the update is already planned");
@@ -399,7 +387,7 @@ cip_status cip_edit_check(const cip_edit *e, bool able, const char *what, cip_er
 
 /* --- the whole file --------------------------------------------------------------------------- */
 
-static cip_status freeze(cip_edit *e, cip_err *err)
+cip_status cip_edit_freeze(cip_edit *e, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e->ops->freeze != NULL, "finishing a stream", err));
     cip_status st = e->ops->freeze(e->state, err);
@@ -407,12 +395,7 @@ static cip_status freeze(cip_edit *e, cip_err *err)
     return st;
 }
 
-cip_status cip_edit_freeze(cip_edit *e, cip_err *err)
-{
-    CIP_EDIT_CHANGE(e, err, freeze(e, why));
-}
-
-static cip_status defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err)
+cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err)
 {
     cip_report report;
     CIP_TRY(cip_edit_check(e, e->ops->defrag != NULL, "removing unused data", err));
@@ -425,11 +408,6 @@ static cip_status defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *e
         st = cip_report_status(&report, err);
     cip_report_clear(&report);
     return st;
-}
-
-cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err)
-{
-    CIP_EDIT_CHANGE(e, err, defrag(e, fn, user, why));
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -487,8 +465,6 @@ cip_status cip_edit_plan(cip_edit *e, cip_write_fn *fn, void *user, cip_err *err
 {
     char kind[320] = "";
     cip_err why = CIP_ERR_INIT;
-    CIP_TRY(cip_edit_there(e, err));
-    err = cip_err_enter(err);
     if (fn == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a function, found NULL");
     CIP_TRY(none_failed(e, err));
@@ -503,7 +479,7 @@ cip_status cip_edit_commit(cip_edit **edit, cip_err *err)
 {
     cip_edit *e = *edit;
     cip_err why = CIP_ERR_INIT;
-    CIP_TRY(cip_edit_there(e, err));
+    CIP_TRY(cip_owned(e->owner, err));
     err = cip_err_enter(err);
     cip_status st = none_failed(e, err);
     if (st == CIP_OK)

@@ -140,17 +140,6 @@ void cip_edit_added_drop(cip_edit *e, struct cip_addition *was)
     }
 }
 
-/* An array that could not be added leaves nothing of its writer; nor does it in the tree of a
- * format that has one, unless memory was too little to go back. */
-static cip_status ended(cip_edit *e, const adding *a, cip_status st)
-{
-    if (st == CIP_OK)
-        return CIP_OK;
-    e->halfway = st == CIP_ERR_NOMEM && (e->ops->caps & CIP_STORE_TREE) != 0;
-    cip_edit_added_drop(e, a->was);
-    return cip_edit_did(e, a->before, st);
-}
-
 /* In the words of the caller, who knows nothing of that name. */
 static cip_status name_it(cip_status st, const char *path, cip_err *err)
 {
@@ -159,31 +148,23 @@ static cip_status name_it(cip_status st, const char *path, cip_err *err)
     return cip_fail_in(err, st, "%s", path != NULL ? path : "");
 }
 
-static cip_status put(cip_edit *e, const cip_new_array *a, cip_err *err)
+cip_status cip_edit_put(cip_edit *e, const cip_new_array *a, cip_err *err)
 {
     adding to;
     cip_status st = begin(e, a, &to, err);
     if (st == CIP_OK)
         st = cip_writer_put(to.x->writer, &to.as, err);
-    if (st == CIP_OK && a->from == CIP_NEW_OF_BOXES) {
-        st = cip_edit_slab_add(e, *a->slab, to.x->place, err);
-    } else if (st == CIP_OK) {
-        st = complete(to.x, err);
-    }
-    return ended(e, &to, st);
-}
-
-cip_status cip_edit_put(cip_edit *e, const cip_new_array *a, cip_err *err)
-{
-    CIP_EDIT_CHANGE_BY(e, cip_new_array_given(a), err, name_it(put(e, a, why), a->path, why));
-}
-
-cip_status cip_edit_put_view(cip_edit *e, const char *path, cip_err *err)
-{
-    CIP_EDIT_CHANGE(e, err,
-                    name_it(cip_fail(why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                                     "views of another array can only be added to new files"),
-                            path, why));
+    if (st == CIP_OK)
+        st = a->from == CIP_NEW_OF_BOXES ? cip_edit_slab_add(e, *a->slab, to.x->place, err)
+                                         : complete(to.x, err);
+    if (st == CIP_OK)
+        return CIP_OK;
+    /* Nothing is left of its writer, nor in the tree of a format that has one, unless memory was
+     * too little to go back. */
+    e->halfway = st == CIP_ERR_NOMEM && (e->ops->caps & CIP_STORE_TREE) != 0;
+    cip_edit_added_drop(e, to.was);
+    e->places = to.before;
+    return name_it(st, a->path, err);
 }
 
 cip_status cip_edit_added_forget(cip_edit *e, cip_err *err)

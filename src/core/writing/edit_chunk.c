@@ -33,18 +33,6 @@ static cip_status look_at(const put_chunk *x, cip_err *err)
     return st;
 }
 
-static cip_status put_stored(const put_chunk *x, cip_chunk_changes *to, cip_bytes bytes,
-                             cip_err *err)
-{
-    const cip_array_form *f = cip_chunk_changes_form(to);
-    cip_chunk_in in = { .run = 1, .bytes = bytes };
-    CIP_TRY(cip_chunk_changes_raw_len(to, x->i, &in.raw_len, err));
-    if (f->sum_id != CIP_SUM_NONE)
-        CIP_TRY(cip_sum_of(&x->e->file->env.mem, (cip_sum_id)f->sum_id, bytes, in.sum, err));
-    CIP_TRY(cip_chunk_changes_put(to, x->i, &in, err));
-    return look_at(x, err);
-}
-
 static cip_status next_of_bytes(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
 {
     cip_bytes *left = self;
@@ -78,33 +66,34 @@ static cip_status put_bytes(const put_chunk *x, cip_chunk_changes *to, bool stor
     return cip_chunk_changes_write(to, at, &feed, err);
 }
 
-static cip_status put(cip_edit *e, const cip_array *a, uint64_t i, bool stored, cip_bytes bytes,
-                      cip_err *err)
+static cip_status put(const put_chunk *x, bool stored, cip_bytes bytes, cip_err *err)
 {
+    cip_edit *const e = x->e;
+    cip_chunk_in in = { .run = 1, .bytes = bytes };
     cip_change_form f;
     cip_chunk_changes *to;
-    CIP_TRY(cip_array_state(cip_edit_now(e, a), err));
-    CIP_TRY(cip_edit_form(e, a, CIP_CHANGE_ELEMENTS, NULL, &f, &to, err));
-    const put_chunk x = { e, a, i };
+    CIP_TRY(cip_array_state(cip_edit_now(e, x->a), err));
+    CIP_TRY(cip_edit_form(e, x->a, CIP_CHANGE_ELEMENTS, NULL, &f, &to, err));
     if ((f.form.caps & CIP_FORM_BYTES) != 0)
-        return put_bytes(&x, to, stored, bytes, err);
-    return stored ? put_stored(&x, to, bytes, err) : cip_chunk_changes_put_raw(to, i, bytes, err);
-}
-
-static cip_status write_chunk(cip_edit *e, const char *path, uint64_t i, bool stored,
-                              cip_bytes bytes, cip_err *err)
-{
-    const cip_array *a;
-    CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "changing elements", err));
-    if (path == NULL || (bytes.ptr == NULL && bytes.len != 0))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and bytes, found NULL");
-    CIP_TRY(cip_edit_base(e, path, NULL, &a, err));
-    CIP_TRY(cip_edit_no_slab(e, a, err));
-    return cip_fail_in(err, put(e, a, i, stored, bytes, err), "%s", a->path);
+        return put_bytes(x, to, stored, bytes, err);
+    if (!stored)
+        return cip_chunk_changes_put_raw(to, x->i, bytes, err);
+    const uint8_t sum = cip_chunk_changes_form(to)->sum_id;
+    CIP_TRY(cip_chunk_changes_raw_len(to, x->i, &in.raw_len, err));
+    if (sum != CIP_SUM_NONE)
+        CIP_TRY(cip_sum_of(&e->file->env.mem, (cip_sum_id)sum, bytes, in.sum, err));
+    CIP_TRY(cip_chunk_changes_put(to, x->i, &in, err));
+    return look_at(x, err);
 }
 
 cip_status cip_edit_put_chunk(cip_edit *e, const char *path, uint64_t i, bool stored,
                               cip_bytes bytes, cip_err *err)
 {
-    CIP_EDIT_CHANGE(e, err, write_chunk(e, path, i, stored, bytes, why));
+    put_chunk x = { e, NULL, i };
+    CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "changing elements", err));
+    if (path == NULL || (bytes.ptr == NULL && bytes.len != 0))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path and bytes, found NULL");
+    CIP_TRY(cip_edit_base(e, path, NULL, &x.a, err));
+    CIP_TRY(cip_edit_no_slab(e, x.a, err));
+    return cip_fail_in(err, put(&x, stored, bytes, err), "%s", x.a->path);
 }

@@ -72,26 +72,22 @@ static cip_status put_missing(from_array *x, const cip_part *part, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status next_part(from_array *x, cip_err *err)
-{
-    cip_part part;
-    if (!cip_parts_next(&x->parts, &part))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected more elements, found the end");
-    CIP_TRY(cip_read_plan_fetch(&x->plan, &part, x->buf, err));
-    if (x->mask != NULL)
-        CIP_TRY(put_missing(x, &part, err));
-    x->have = part.nelem;
-    x->used = 0;
-    return CIP_OK;
-}
-
 static cip_status next_of_array(void *self, uint64_t nelem, uint8_t *dst, cip_err *err)
 {
     from_array *x = self;
     size_t size = (size_t)x->plan.to->itemsize;
     while (nelem != 0) {
-        if (x->used == x->have)
-            CIP_TRY(next_part(x, err));
+        if (x->used == x->have) {
+            cip_part part;
+            if (!cip_parts_next(&x->parts, &part))
+                return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                                "expected more elements, found the end");
+            CIP_TRY(cip_read_plan_fetch(&x->plan, &part, x->buf, err));
+            if (x->mask != NULL)
+                CIP_TRY(put_missing(x, &part, err));
+            x->have = part.nelem;
+            x->used = 0;
+        }
         uint64_t n = cip_min_u64(nelem, x->have - x->used);
         memcpy(dst, x->buf + x->used * size, (size_t)n * size);
         dst += n * size;
@@ -143,27 +139,18 @@ static bool broadcast(cip_nd *from, const cip_nd *to)
     return true;
 }
 
-static bool same_shape(const cip_nd *a, const cip_nd *b)
-{
-    return a->ndim == b->ndim &&
-           memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]) == 0;
-}
-
-static cip_status other_shape(const cip_nd *from, const cip_nd *to, cip_err *err)
-{
-    char have[96], want[96];
-    return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET, "the selection has shape %s, the input %s",
-                    cip_shape_text(to->ndim, to->shape, want, sizeof want),
-                    cip_shape_text(from->ndim, from->shape, have, sizeof have));
-}
-
 /* Makes the plan's elements as many as `to` has. */
 static cip_status spread(cip_read_plan *p, const cip_nd *to, cip_err *err)
 {
-    if (same_shape(&p->from, to))
+    char have[96], want[96];
+    const cip_nd *from = &p->from;
+    if (cip_view_same_shape(from, to))
         return CIP_OK;
     if (!broadcast(&p->from, to))
-        return other_shape(&p->from, to, err);
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "the selection has shape %s, the input %s",
+                        cip_shape_text(to->ndim, to->shape, want, sizeof want),
+                        cip_shape_text(from->ndim, from->shape, have, sizeof have));
     if (cip_plan_is_masked(p))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "masked elements cannot be repeated (broadcast)");
@@ -282,11 +269,6 @@ static const cip_dtype *own_as_null(const cip_dtype *dtype)
     return dtype == cip_dtype_as_stored() ? NULL : dtype;
 }
 
-static const void *elements_given(const cip_elements *from)
-{
-    return from->of_array ? (const void *)from->array : (const void *)from->dtype;
-}
-
 static cip_status write_memory(cip_edit *e, const char *path, const char *selection,
                                const cip_dtype *dtype, cip_bytes data, cip_err *err)
 {
@@ -319,16 +301,6 @@ done:
     return st;
 }
 
-/* In chunks as they are stored, if that can be. */
-static cip_status elements_of(cip_edit *e, const cip_read_plan *p, from_array *x, cip_err *err)
-{
-    const cip_feed feed = { .next = next_of_array, .self = x };
-    bool taken = false;
-    if (x->mask == NULL && p->nfaxis == 0)
-        CIP_TRY(cip_edit_take_chunks(e, p->array, &p->from, 0, &x->plan, &taken, err));
-    return taken ? CIP_OK : put_elements(e, p, &feed, err);
-}
-
 static cip_status write_array(cip_edit *e, const char *path, const char *selection,
                               const cip_array *from, cip_err *err)
 {
@@ -342,8 +314,12 @@ static cip_status write_array(cip_edit *e, const char *path, const char *selecti
     cip_status st =
         array_start(e, &x, from, &p.from, p.stored, missing_value(p.array, p.stored), err);
     if (st == CIP_OK) {
-        if (p.nelem != 0)
-            st = elements_of(e, &p, &x, err);
+        const cip_feed feed = { .next = next_of_array, .self = &x };
+        bool taken = p.nelem == 0;
+        if (!taken && x.mask == NULL && p.nfaxis == 0) /* in chunks as they are stored */
+            st = cip_edit_take_chunks(e, p.array, &p.from, 0, &x.plan, &taken, err);
+        if (st == CIP_OK && !taken)
+            st = put_elements(e, &p, &feed, err);
         array_end(&x);
     }
     cip_fail_in(err, st, "%s", p.array->path);
@@ -356,19 +332,13 @@ cip_status cip_edit_write_whole(cip_edit *e, const char *path, const cip_array *
     return write_array(e, path, NULL, from, err);
 }
 
-static cip_status write(cip_edit *e, const char *path, const char *selection,
-                        const cip_elements *from, cip_err *err)
+cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,
+                          const cip_elements *from, cip_err *err)
 {
     if (from->of_array)
         return write_array(e, path, selection, from->array, err);
     CIP_TRY(cip_dtype_there(from->dtype, err));
     return write_memory(e, path, selection, own_as_null(from->dtype), from->data, err);
-}
-
-cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,
-                          const cip_elements *from, cip_err *err)
-{
-    CIP_EDIT_CHANGE_BY(e, elements_given(from), err, write(e, path, selection, from, why));
 }
 
 /* --- rows and shapes -------------------------------------------------------------------------- */
@@ -525,8 +495,8 @@ static cip_status rows_of_array(cip_edit *e, const char *path, const cip_rows_at
     return cip_fail_in(err, st, "%s", a->path);
 }
 
-static cip_status insert(cip_edit *e, const char *path, const cip_rows_at *at,
-                         const cip_elements *rows, cip_err *err)
+cip_status cip_edit_insert(cip_edit *e, const char *path, const cip_rows_at *at,
+                           const cip_elements *rows, cip_err *err)
 {
     if (rows->of_array)
         return rows_of_array(e, path, at, rows->array, err);
@@ -534,14 +504,8 @@ static cip_status insert(cip_edit *e, const char *path, const cip_rows_at *at,
     return rows_of_memory(e, path, at, own_as_null(rows->dtype), rows->data, err);
 }
 
-cip_status cip_edit_insert(cip_edit *e, const char *path, const cip_rows_at *at,
-                           const cip_elements *rows, cip_err *err)
-{
-    CIP_EDIT_CHANGE_BY(e, elements_given(rows), err, insert(e, path, at, rows, why));
-}
-
-static cip_status delete (cip_edit *e, const char *path, const cip_rows_at *where, int64_t count,
-                          cip_err *err)
+cip_status cip_edit_delete(cip_edit *e, const char *path, const cip_rows_at *where, int64_t count,
+                           cip_err *err)
 {
     const cip_array *a;
     CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "removing rows", err));
@@ -551,14 +515,8 @@ static cip_status delete (cip_edit *e, const char *path, const cip_rows_at *wher
     return cip_fail_in(err, cip_edit_splice(e, a, &s, err), "%s", a->path);
 }
 
-cip_status cip_edit_delete(cip_edit *e, const char *path, const cip_rows_at *at, int64_t count,
+cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
                            cip_err *err)
-{
-    CIP_EDIT_CHANGE(e, err, delete (e, path, at, count, why));
-}
-
-static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
-                         cip_err *err)
 {
     const cip_array *a;
     CIP_TRY(cip_edit_check(e, e->ops->form != NULL, "another shape", err));
@@ -572,10 +530,4 @@ static cip_status resize(cip_edit *e, const char *path, int ndim, const int64_t 
                             "expected lengths of at least 0, found %" PRId64, shape[i]);
     cip_status st = cip_edit_shape(e, a, shape, err);
     return cip_fail_in(err, st, "%s", a->path);
-}
-
-cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_t *shape,
-                           cip_err *err)
-{
-    CIP_EDIT_CHANGE(e, err, resize(e, path, ndim, shape, why));
 }

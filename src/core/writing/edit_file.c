@@ -106,12 +106,6 @@ static cip_status new_array(cip_edit *e, const char *path, cip_array **out, cip_
                : cip_strmap_put(&f->by_path, key, f->layout->narray - 1, NULL, err);
 }
 
-/* Which the tree does not have yet. */
-static bool is_slab(const cip_edit *e, const cip_array *a)
-{
-    return cip_edit_no_slab(e, a, NULL) != CIP_OK;
-}
-
 /* Lists the array that is at `path` by now; `was` as the file has it, NULL: it came. Where the tree
  * describes arrays, list_unknown() has those that are elsewhere, or unknown, by then. */
 static cip_status list(cip_edit *e, const cip_node *root, const char *path, const cip_array *was,
@@ -120,9 +114,10 @@ static cip_status list(cip_edit *e, const cip_node *root, const char *path, cons
     cip_err why = CIP_ERR_INIT;
     const cip_array *now;
     cip_array *a;
-    const cip_status st = cip_edit_array(e, path, &now, &why);
+    const cip_status st = cip_edit_field(e, path, NULL, &now, &why);
     const cip_node *node = path[0] != '\0' ? cip_tree_get(root, path, NULL) : root;
-    const bool is = is_array(e, node) || (st == CIP_OK && is_slab(e, now));
+    /* Slabs are not in the tree yet. */
+    const bool is = is_array(e, node) || (st == CIP_OK && cip_edit_no_slab(e, now, NULL) != CIP_OK);
     const bool refused = st == CIP_ERR_UNSUPPORTED;
     const bool is_field = st == CIP_ERR_ARG && was == NULL; /* of records, which are listed */
     if (st == CIP_ERR_NOT_FOUND || is_field || (st == CIP_OK && now->was != was) ||
@@ -185,7 +180,7 @@ static cip_status add_unknown(unknown *u, const char *path, cip_err *err)
     CIP_TRY(new_array(u->e, path, &a, err));
     CIP_TRY(cip_dtype_opaque(&l->arena, 0, "unknown", &a->dtype, err));
     a->storage.codec = "";
-    if (cip_edit_array(u->e, path, &now, &why) != CIP_ERR_UNSUPPORTED)
+    if (cip_edit_field(u->e, path, NULL, &now, &why) != CIP_ERR_UNSUPPORTED)
         cip_fail(&why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                  "'%.100s' was added in this update; commit it first", path);
     cip_array_refuse(a, CIP_ERR_UNSUPPORTED, &why);
@@ -207,15 +202,6 @@ static int list_unknown(void *user, const cip_visit *v)
          !is_array(u->e, cip_tree_get(f->layout->tree, v->path, NULL))))
         u->st = add_unknown(u, v->path, &u->why);
     return u->st != CIP_OK ? -1 : within ? 0 : 1;
-}
-
-static cip_status list_rest(cip_edit *e, const cip_node *root, cip_err *err)
-{
-    unknown u = { .e = e };
-    if (e->ops->is_array == NULL || root == NULL)
-        return CIP_OK;
-    const cip_status st = cip_tree_walk(root, &e->file->env, list_unknown, &u, err);
-    return u.st == CIP_OK ? st : cip_err_give(err, &u.why, u.st);
 }
 
 /* The arrays that the tree has, in its order. */
@@ -280,8 +266,11 @@ static cip_status make(cip_edit *e, cip_err *err)
     f->layout->tree = root;
     cip_status st = list_all(&d, root, err);
     cip_arena_clear(&d.mem);
-    if (st == CIP_OK)
-        st = list_rest(e, root, err);
+    unknown u = { .e = e };
+    if (st == CIP_OK && e->ops->is_array != NULL && root != NULL)
+        st = cip_tree_walk(root, &e->file->env, list_unknown, &u, err);
+    if (u.st != CIP_OK)
+        st = cip_err_give(err, &u.why, u.st);
     if (st == CIP_OK)
         st = sort(e, root, err);
     return st == CIP_OK ? cip_file_index_arrays(f, err) : st;
@@ -289,8 +278,6 @@ static cip_status make(cip_edit *e, cip_err *err)
 
 cip_status cip_edit_file(cip_edit *e, const cip_file **file, cip_err *err)
 {
-    CIP_TRY(cip_edit_there(e, err));
-    err = cip_err_enter(err);
     CIP_TRY(cip_edit_check(e, true, "looking", err));
     if (e->seen.file == NULL) {
         CIP_TRY(cip_file_prepare_like(e->file, &e->seen.file, err));

@@ -121,18 +121,10 @@ struct cip_edit {
     cip_err why;
 };
 
-/* Public calls that change something: `call` runs with `why` as its error, and the first failure is
- * kept, as the commit must not follow unless it is forgotten. What a call that fails has changed is
- * put back, unless it sets e->halfway, or e->undo has lost something: then the update cannot go on,
- * but from a mark. What NULL was given for, the edit or `arg`, passes on what is in err. */
-#define CIP_EDIT_CHANGE_BY(e, arg, err, call)                                                      \
-    do {                                                                                           \
-        cip_err found_ = cip_err_of((arg), (err)), *why = &found_;                                 \
-        CIP_TRY(cip_edit_there((e), (err)));                                                       \
-        return cip_edit_leave((e), (call), why, (err));                                            \
-    } while (0)
-#define CIP_EDIT_CHANGE(e, err, call) CIP_EDIT_CHANGE_BY(e, e, err, call)
-cip_status cip_edit_there(const cip_edit *e, cip_err *err);
+/* Behind each call that changes something: `found` is what it filled. The first failure is kept, as
+ * the commit must not follow unless it is forgotten. What a call that fails has changed is put
+ * back, unless it sets e->halfway, or e->undo has lost something: then the update cannot go on, but
+ * from a mark. */
 cip_status cip_edit_leave(cip_edit *e, cip_status st, const cip_err *found, cip_err *err);
 
 /* --- the calls of cip_change */
@@ -159,7 +151,6 @@ cip_status cip_edit_move(cip_edit *e, const char *from, const char *to, bool rep
 cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err *err);
 cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err);
 cip_status cip_edit_put(cip_edit *e, const cip_new_array *a, cip_err *err);
-cip_status cip_edit_put_view(cip_edit *e, const char *path, cip_err *err);
 cip_status cip_edit_put_chunk(cip_edit *e, const char *path, uint64_t i, bool stored,
                               cip_bytes bytes, cip_err *err);
 cip_status cip_edit_write(cip_edit *e, const char *path, const char *selection,
@@ -174,7 +165,7 @@ cip_status cip_edit_resize(cip_edit *e, const char *path, int ndim, const int64_
                            cip_err *err);
 cip_status cip_edit_freeze(cip_edit *e, cip_err *err);
 cip_status cip_edit_defrag(cip_edit *e, cip_finding_fn *fn, void *user, cip_err *err);
-cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array, cip_err *err);
+/* `field` as in cip_edit_find. */
 cip_status cip_edit_field(cip_edit *e, const char *path, const char **field,
                           const cip_array **array, cip_err *err);
 cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err);
@@ -332,9 +323,6 @@ const cip_array *cip_edit_slab_array(const cip_edit *e, const char *place);
 cip_status cip_edit_no_slab(const cip_edit *e, const cip_array *a, cip_err *err);
 /* ... where one is at the path, above it or below it: its place stays as it is until it comes. */
 cip_status cip_edit_no_slab_at(const cip_edit *e, const char *path, cip_err *err);
-
-/* Whether `path` is that place or lies below it, both in one spelling. */
-bool cip_path_within(const char *path, const char *place);
 
 /* --- edit_file.c: all arrays by now */
 

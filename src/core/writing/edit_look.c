@@ -33,20 +33,16 @@ static cip_status take_list(cip_edit *e, char *path, cip_edit_deed *deed, cip_er
     return CIP_OK;
 }
 
-/* Whether a value set at `path` could take the place of an array: of one that the file has there or
- * below, or of one that this update brought. */
-static bool may_cover(const cip_edit *e, const char *path)
-{
-    const cip_node *was = cip_tree_get(e->file->layout->tree, path, NULL);
-    return e->places != NULL || cip_node_kind(was) == CIP_NODE_MAP ||
-           cip_node_kind(was) == CIP_NODE_SEQ;
-}
-
 cip_status cip_edit_note(cip_edit *e, const char *path, cip_edit_deed deed, cip_err *err)
 {
     cip_edit_place *x;
     char *text;
-    if (path == NULL || (deed == CIP_EDIT_SET && !may_cover(e, path)))
+    if (path == NULL)
+        return CIP_OK;
+    /* Could a value set there take the place of an array: of one that the file has there or below,
+     * or of one that this update brought? */
+    if (deed == CIP_EDIT_SET && e->places == NULL &&
+        cip_node_kind(cip_tree_get(e->file->layout->tree, path, NULL)) < CIP_NODE_SEQ)
         return CIP_OK;
     CIP_TRY(cip_path_plain(&e->file->env, &e->arena, path, &text, err));
     CIP_TRY(CIP_ARENA_NEW(&e->arena, &x, 1, err));
@@ -304,8 +300,8 @@ static cip_status place_for(cip_edit *e, const cip_array *a, cip_edit_looked **o
     return CIP_OK;
 }
 
-static cip_status find(cip_edit *e, const char *path, const char **field, const cip_array **out,
-                       cip_err *err)
+cip_status cip_edit_field(cip_edit *e, const char *path, const char **field, const cip_array **out,
+                          cip_err *err)
 {
     cip_edit_looked *x;
     const cip_array *a;
@@ -322,22 +318,8 @@ static cip_status find(cip_edit *e, const char *path, const char **field, const 
     return CIP_OK;
 }
 
-cip_status cip_edit_field(cip_edit *e, const char *path, const char **field,
-                          const cip_array **array, cip_err *err)
-{
-    CIP_TRY(cip_edit_there(e, err));
-    return find(e, path, field, array, cip_err_enter(err));
-}
-
-cip_status cip_edit_array(cip_edit *e, const char *path, const cip_array **array, cip_err *err)
-{
-    return cip_edit_field(e, path, NULL, array, err);
-}
-
 cip_status cip_edit_tree(cip_edit *e, const cip_node **root, cip_err *err)
 {
-    CIP_TRY(cip_edit_there(e, err));
-    err = cip_err_enter(err);
     CIP_TRY(cip_arg_given(root, "a pointer for the root", err));
     *root = e->file->layout->tree;
     return e->ops->tree_now != NULL ? e->ops->tree_now(e->state, root, err) : CIP_OK;

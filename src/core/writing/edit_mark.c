@@ -3,14 +3,6 @@
  * lists of arrays, of changed chunks, of places - goes back to the length that it had. */
 #include "core/writing/edit_impl.h"
 
-static cip_edit_mark_of *find(const cip_edit *e, uint64_t number)
-{
-    cip_edit_mark_of *m = e->mark;
-    while (m != NULL && number != 0 && m->number != number)
-        m = m->next;
-    return m;
-}
-
 /* The marks since `m`, and (`itself`) that one. */
 static void drop_since(cip_edit *e, const cip_edit_mark_of *m, bool itself)
 {
@@ -33,7 +25,7 @@ void cip_edit_marks_end(cip_edit *e)
     cip_undo_end(&e->undo);
 }
 
-static cip_status set_mark(cip_edit *e, cip_err *err)
+cip_status cip_edit_mark(cip_edit *e, uint64_t *number, cip_err *err)
 {
     cip_edit_mark_of *m;
     CIP_TRY(cip_edit_check(e, true, "a mark", err));
@@ -55,6 +47,8 @@ static cip_status set_mark(cip_edit *e, cip_err *err)
     if (st == CIP_OK) {
         m->undo = e->undo.n;
         e->nmark++;
+        if (number != NULL)
+            *number = e->nmark;
     } else {
         cip_undo_to(&e->undo, m->before);
         drop_since(e, m, true);
@@ -63,26 +57,19 @@ static cip_status set_mark(cip_edit *e, cip_err *err)
     return st;
 }
 
-cip_status cip_edit_mark(cip_edit *e, uint64_t *number, cip_err *err)
-{
-    CIP_TRY(cip_edit_there(e, err));
-    CIP_TRY(set_mark(e, cip_err_enter(err)));
-    if (number != NULL)
-        *number = e->nmark;
-    return CIP_OK;
-}
-
 static cip_status expect_mark(const cip_edit *e, uint64_t number, cip_edit_mark_of **m,
                               cip_err *err)
 {
-    *m = find(e, number);
+    *m = e->mark;
+    while (*m != NULL && number != 0 && (*m)->number != number)
+        *m = (*m)->next;
     return *m != NULL ? CIP_OK
                       : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                                  "expected a mark that is still there, found none");
 }
 
 /* A change that failed halfway goes with the rest. */
-static cip_status undo(cip_edit *e, uint64_t number, cip_err *err)
+cip_status cip_edit_undo(cip_edit *e, uint64_t number, cip_err *err)
 {
     cip_edit_mark_of *m;
     CIP_TRY(expect_mark(e, number, &m, err));
@@ -102,18 +89,10 @@ static cip_status undo(cip_edit *e, uint64_t number, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_edit_undo(cip_edit *e, uint64_t number, cip_err *err)
-{
-    cip_err why = CIP_ERR_INIT;
-    CIP_TRY(cip_edit_there(e, err));
-    return cip_edit_leave(e, undo(e, number, &why), &why, err);
-}
-
 cip_status cip_edit_release(cip_edit *e, uint64_t number, cip_err *err)
 {
     cip_edit_mark_of *m;
-    CIP_TRY(cip_edit_there(e, err));
-    CIP_TRY(expect_mark(e, number, &m, cip_err_enter(err)));
+    CIP_TRY(expect_mark(e, number, &m, err));
     drop_since(e, m, true);
     cip_undo_next(&e->undo);
     return CIP_OK;

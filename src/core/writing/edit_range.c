@@ -70,28 +70,21 @@ static cip_status range_of(cip_selection *sel, int32_t ndim, const int64_t *shap
     return CIP_OK;
 }
 
-static cip_status find_range(cip_edit *e, const char *path, const char *selection, cip_splice *s,
-                             cip_err *err)
-{
-    const cip_array *now;
-    cip_selection sel;
-    CIP_TRY(cip_edit_find(e, path, NULL, &now, err));
-    cip_status st = cip_selection_parse(selection, &sel, err);
-    if (st == CIP_OK)
-        st = range_of(&sel, now->view.ndim, now->view.shape, s, err);
-    return cip_fail_in(err, st, "%s", now->path);
-}
-
 cip_status cip_edit_range(cip_edit *e, const char *path, const char *selection, int *axis,
                           int64_t *start, int64_t *count, cip_err *err)
 {
     cip_splice s = { .start = 0 };
-    CIP_TRY(cip_edit_there(e, err));
-    err = cip_err_enter(err);
+    const cip_array *now;
+    cip_selection sel;
     if (axis == NULL || start == NULL || count == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected pointers for the axis and the range, found NULL");
-    CIP_TRY(find_range(e, path, selection, &s, err));
+    CIP_TRY(cip_edit_find(e, path, NULL, &now, err));
+    cip_status st = cip_selection_parse(selection, &sel, err);
+    if (st == CIP_OK)
+        st = range_of(&sel, now->view.ndim, now->view.shape, &s, err);
+    if (st != CIP_OK)
+        return cip_fail_in(err, st, "%s", now->path);
     *axis = s.axis;
     *start = s.start;
     *count = s.removed;

@@ -52,42 +52,30 @@ static size_t count_changed(const cip_edit *e, const cip_space *s)
     return n;
 }
 
-/* Rows that all columns have. */
-static int64_t rows_now(const cip_edit *e, const cip_array *a, const cip_space *s)
-{
-    int64_t rows = INT64_MAX;
-    for (size_t i = 0; i < s->records.n; i++) {
-        const cip_array *c = s->records.column[i].array;
-        int64_t n = c != NULL ? column_now(e, c)->view.shape[0] : a->view.shape[0];
-        rows = n < rows ? n : rows;
-    }
-    return rows;
-}
-
-/* The records in a space of the columns as they are now. */
-static cip_status make_space(cip_edit *e, const cip_space *s, cip_space **out, cip_err *err)
-{
-    cip_record_column *c;
-    CIP_TRY(CIP_ARENA_NEW(&e->arena, &c, s->records.n, err));
-    for (size_t i = 0; i < s->records.n; i++) {
-        c[i] = s->records.column[i];
-        if (c[i].array != NULL && cip_edit_changes_of(e, c[i].array) != NULL)
-            c[i].in = column_now(e, c[i].array)->space;
-    }
-    return cip_space_new_records(e->file->layout, 0, s->records.itemsize, c, s->records.n, out,
-                                 err);
-}
-
 static cip_status look(cip_edit *e, cip_edit_records *r, cip_err *err)
 {
     const cip_space *s = cip_edit_records_space(r->of);
     const size_t n = count_changed(e, s);
     int64_t shape[CIP_MAX_NDIM];
-    if (n != r->nchanged)
-        CIP_TRY(make_space(e, s, &r->seen.space, err));
+    cip_record_column *c;
+    if (n != r->nchanged) { /* in a space of the columns as they are now */
+        CIP_TRY(CIP_ARENA_NEW(&e->arena, &c, s->records.n, err));
+        for (size_t i = 0; i < s->records.n; i++) {
+            c[i] = s->records.column[i];
+            if (c[i].array != NULL && cip_edit_changes_of(e, c[i].array) != NULL)
+                c[i].in = column_now(e, c[i].array)->space;
+        }
+        CIP_TRY(cip_space_new_records(e->file->layout, 0, s->records.itemsize, c, s->records.n,
+                                      &r->seen.space, err));
+    }
     r->nchanged = n;
     memcpy(shape, r->of->view.shape, sizeof shape);
-    shape[0] = rows_now(e, r->of, s);
+    shape[0] = INT64_MAX;
+    for (size_t i = 0; i < s->records.n; i++) { /* rows that all columns have: some changed */
+        const cip_array *own = s->records.column[i].array;
+        const int64_t rows = own != NULL ? column_now(e, own)->view.shape[0] : r->of->view.shape[0];
+        shape[0] = rows < shape[0] ? rows : shape[0];
+    }
     CIP_TRY(cip_view_c_order(r->of->view.ndim, shape, r->of->view.itemsize, &r->seen.view, err));
     r->seen.space->len = (uint64_t)shape[0] * (uint64_t)r->seen.view.stride[0];
     cip_space_renew(r->seen.space);

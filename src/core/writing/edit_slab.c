@@ -71,8 +71,7 @@ cip_status cip_edit_slab_over(cip_edit *e, cip_slab *slab, const char *path, con
         x->array.view = *view;
     if (a == NULL) /* it is a field of records */
         return CIP_OK;
-    if (a->view.ndim != x->array.view.ndim ||
-        memcmp(a->view.shape, x->array.view.shape, (size_t)a->view.ndim * sizeof(int64_t)) != 0)
+    if (!cip_view_same_shape(&a->view, &x->array.view))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.100s' is stored in another shape than it is being filled", path);
     x->of = x->array.was = a;

@@ -11,7 +11,7 @@ static cip_status done(cip_edit *e, cip_edit_place *before, cip_status st)
     return cip_edit_did(e, before, st);
 }
 
-static cip_status set(cip_edit *e, const char *path, const cip_given *value, cip_err *err)
+cip_status cip_edit_set(cip_edit *e, const char *path, const cip_given *value, cip_err *err)
 {
     const cip_node *n;
     const cip_maker m = { &e->file->env, &e->arena, e->file->format->tag_prefix, &e->notes,
@@ -26,12 +26,7 @@ static cip_status set(cip_edit *e, const char *path, const cip_given *value, cip
     return done(e, before, e->ops->set(e->state, path, n, err));
 }
 
-cip_status cip_edit_set(cip_edit *e, const char *path, const cip_given *value, cip_err *err)
-{
-    CIP_EDIT_CHANGE_BY(e, cip_given_pointer(value), err, set(e, path, value, why));
-}
-
-static cip_status remove_node(cip_edit *e, const char *path, cip_err *err)
+cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e->ops->remove != NULL, "removing metadata", err));
     if (path == NULL)
@@ -42,13 +37,7 @@ static cip_status remove_node(cip_edit *e, const char *path, cip_err *err)
     return done(e, before, e->ops->remove(e->state, path, err));
 }
 
-cip_status cip_edit_remove(cip_edit *e, const char *path, cip_err *err)
-{
-    CIP_EDIT_CHANGE(e, err, remove_node(e, path, why));
-}
-
-static cip_status move_node(cip_edit *e, const char *from, const char *to, bool replace,
-                            cip_err *err)
+cip_status cip_edit_move(cip_edit *e, const char *from, const char *to, bool replace, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e->ops->move != NULL, "moving metadata", err));
     if (from == NULL || to == NULL)
@@ -60,16 +49,9 @@ static cip_status move_node(cip_edit *e, const char *from, const char *to, bool 
     return done(e, before, e->ops->move(e->state, from, to, replace, err));
 }
 
-cip_status cip_edit_move(cip_edit *e, const char *from, const char *to, bool replace, cip_err *err)
-{
-    CIP_EDIT_CHANGE(e, err, move_node(e, from, to, replace, why));
-}
-
 cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err *err)
 {
     cip_bytes t;
-    CIP_TRY(cip_edit_there(e, err));
-    err = cip_err_enter(err);
     CIP_TRY(cip_edit_check(e, e->ops->text != NULL, "editing the metadata as text", err));
     if (text == NULL || nbytes == NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -80,7 +62,7 @@ cip_status cip_edit_text(cip_edit *e, const char **text, size_t *nbytes, cip_err
     return CIP_OK;
 }
 
-static cip_status replace_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
+cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
 {
     CIP_TRY(cip_edit_check(e, e->ops->set_text != NULL, "editing the metadata as text", err));
     if (text == NULL)
@@ -93,9 +75,4 @@ static cip_status replace_text(cip_edit *e, const char *text, size_t nbytes, cip
     CIP_TRY(cip_edit_note(e, "", CIP_EDIT_MOVED, err));
     return done(e, before,
                 e->ops->set_text(e->state, (cip_bytes){ (const uint8_t *)text, nbytes }, err));
-}
-
-cip_status cip_edit_set_text(cip_edit *e, const char *text, size_t nbytes, cip_err *err)
-{
-    CIP_EDIT_CHANGE(e, err, replace_text(e, text, nbytes, why));
 }

@@ -172,26 +172,13 @@ static cip_status take_node(const cip_given *g, const cip_maker *m, const cip_no
 
 /* --- any value -------------------------------------------------------------------------------- */
 
-static bool is_utf8(const char *text)
-{
-    uint32_t cp;
-    size_t n = strlen(text);
-    for (size_t i = 0; i < n;) {
-        unsigned len = cip_utf8_get((const uint8_t *)text + i, n - i, &cp);
-        if (len == 0)
-            return false;
-        i += len;
-    }
-    return true;
-}
-
 static cip_status take_text(const cip_given *g, const cip_maker *m, const cip_node **out,
                             cip_err *err)
 {
     cip_node *n;
     if (g->text == NULL)
         return cip_fail_null(err, "a text");
-    if (!is_utf8(g->text))
+    if (!cip_utf8_is(g->text, strlen(g->text)))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a text in UTF-8");
     if (g->what == CIP_GIVEN_YAML)
         return cip_yaml_value(m->env, m->arena, g->text, m->prefix, out, err);

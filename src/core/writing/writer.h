@@ -87,7 +87,7 @@ cip_status cip_writer_into(cip_coming *coming, const cip_change_options *o, cip_
 cip_status cip_writer_draft(cip_writer *w, bool changes, cip_edit **draft, cip_err *err);
 /* What waits goes to that state, which ends. */
 cip_status cip_writer_settle(cip_writer *w, cip_err *err);
-/* The calls of cip_change. */
+/* The calls of cip_change, each between cip_writer_enter and cip_writer_leave. */
 cip_status cip_writer_set(cip_writer *w, const char *path, const cip_given *value, cip_err *err);
 cip_status cip_writer_put(cip_writer *w, const cip_new_array *a, cip_err *err);
 cip_status cip_writer_put_view(cip_writer *w, const char *path, const char *of,

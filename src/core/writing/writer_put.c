@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Arrays of a file being written: given whole, from another file, or as a view of another. */
+ * Arrays of a file being written: given whole, from another file, or as a view of another; and the
+ * values of its tree, set by path. */
 #include <string.h>
 
 #include "base/num.h"
@@ -10,16 +11,10 @@
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
-static bool is_at_or_below(const char *path, const char *top)
-{
-    size_t n = strlen(top);
-    return n == 0 || (strncmp(path, top, n) == 0 && (path[n] == '\0' || path[n] == '/'));
-}
-
 cip_status cip_writer_no_array(const cip_writer *w, const char *path, cip_err *err)
 {
     for (const cip_entry *e = w->first; e != NULL; e = e->next)
-        if (!e->spec.is_mask && is_at_or_below(e->spec.path, path))
+        if (!e->spec.is_mask && cip_path_within(e->spec.path, path))
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "the array '%.80s' exists already; it is not replaced", e->spec.path);
     return CIP_OK;
@@ -329,16 +324,6 @@ static cip_status put_value(cip_writer *w, const cip_new_array *a, cip_err *err)
     return cip_writer_waits(w, e) ? CIP_OK : cip_writer_give(w, e, &from, err);
 }
 
-/* What the caller's args say of where elements go means nothing here. */
-static cip_status check_args(const cip_read_args *in, cip_read_args *args, cip_err *err)
-{
-    CIP_TRY(cip_read_args_check(in, args, err));
-    if (args->dst != NULL || args->strides != NULL || args->mask != NULL || args->noverflow != NULL)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected the selection to read, found a destination");
-    return CIP_OK;
-}
-
 /* The source's own mask goes along. */
 static cip_status put_array(cip_writer *w, const cip_new_array *given, cip_err *err)
 {
@@ -350,7 +335,10 @@ static cip_status put_array(cip_writer *w, const cip_new_array *given, cip_err *
     cip_read_args args, mask_args;
     if (a == NULL)
         return cip_fail_null(err, "an array");
-    CIP_TRY(check_args(given->args, &args, err));
+    CIP_TRY(cip_read_args_check(given->args, &args, err));
+    if (args.dst != NULL || args.strides != NULL || args.mask != NULL || args.noverflow != NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected the selection to read, found a destination");
     mask_args = args;
     mask_args.take_mask = true;
     mask_args.dtype = NULL;
@@ -380,7 +368,7 @@ done:
     return st;
 }
 
-static cip_status put(cip_writer *w, const cip_new_array *a, cip_err *err)
+cip_status cip_writer_put(cip_writer *w, const cip_new_array *a, cip_err *err)
 {
     switch (a->from) {
     case CIP_NEW_OF_MEMORY:
@@ -392,13 +380,6 @@ static cip_status put(cip_writer *w, const cip_new_array *a, cip_err *err)
     default:
         return cip_writer_put_slab(w, a, err);
     }
-}
-
-cip_status cip_writer_put(cip_writer *w, const cip_new_array *a, cip_err *err)
-{
-    cip_err e = cip_err_of(cip_new_array_given(a), err);
-    CIP_TRY(cip_writer_enter(w, err));
-    return cip_writer_leave(w, put(w, a, &e), &e, err);
 }
 
 static cip_status find_base(const cip_writer *w, const char *of, cip_entry **out, cip_err *err)
@@ -415,8 +396,8 @@ static cip_status find_base(const cip_writer *w, const char *of, cip_entry **out
                     of != NULL ? of : "");
 }
 
-static cip_status put_view(cip_writer *w, const char *path, const char *of, const char *selection,
-                           cip_err *err)
+cip_status cip_writer_put_view(cip_writer *w, const char *path, const char *of,
+                               const char *selection, cip_err *err)
 {
     cip_entry *e, *base;
     cip_selection sel = { 0 };
@@ -446,10 +427,16 @@ static cip_status put_view(cip_writer *w, const char *path, const char *of, cons
     return cip_writer_waits(w, e) ? CIP_OK : cip_writer_give(w, e, NULL, err);
 }
 
-cip_status cip_writer_put_view(cip_writer *w, const char *path, const char *of,
-                               const char *selection, cip_err *err)
+/* --- the tree --------------------------------------------------------------------------------- */
+
+cip_status cip_writer_set(cip_writer *w, const char *path, const cip_given *value, cip_err *err)
 {
-    cip_err e = CIP_ERR_INIT;
-    CIP_TRY(cip_writer_enter(w, err));
-    return cip_writer_leave(w, put_view(w, path, of, selection, &e), &e, err);
+    const cip_node *n;
+    const cip_maker m = { &w->env, &w->arena, w->format->tag_prefix, &w->notes, w->o.accept_loss };
+    if (path == NULL)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
+    CIP_TRY(cip_given_make(value, &m, &n, err));
+    if (cip_writer_has_names(w)) /* elsewhere an array has no place in the tree */
+        CIP_TRY(cip_writer_no_array(w, path, err));
+    return cip_build_set(&w->tree, path, n, err);
 }

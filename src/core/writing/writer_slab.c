@@ -192,7 +192,8 @@ cip_status cip_writer_move_on(cip_writer *w, cip_err *err)
                                   .from = CIP_NEW_OF_BOXES,
                                   .slab = &slab,
                                   .had = e };
-        CIP_TRY(cip_edit_put(w->draft, &a, err));
+        cip_err why = CIP_ERR_INIT;
+        CIP_TRY(cip_edit_leave(w->draft, cip_edit_put(w->draft, &a, &why), &why, err));
     }
     return CIP_OK;
 }
