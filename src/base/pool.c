@@ -185,6 +185,16 @@ cip_pool *cip_pool_shared(void)
     return p;
 }
 
+cip_status cip_pool_take(unsigned threads, cip_pool **own, cip_pool **pool, cip_err *err)
+{
+    *pool = threads == 0 ? cip_pool_shared() : NULL;
+    if (threads <= 1)
+        return CIP_OK;
+    CIP_TRY(cip_pool_new(threads, own, err));
+    *pool = *own;
+    return CIP_OK;
+}
+
 static void enter(cip_pool *p, batch *b)
 {
     pthread_mutex_lock(&p->lock);

@@ -22,6 +22,9 @@ unsigned cip_pool_threads(const cip_pool *p);
 /* The process-wide pool, made on first use with a thread for each processor and anew after fork.
  * NULL when threads cannot be had: cip_pool_run then runs in the caller. */
 cip_pool *cip_pool_shared(void);
+/* The pool for so many threads (0: the shared one; 1: none), in *pool. One that was made for it is
+ * *own, too, which is freed then. */
+cip_status cip_pool_take(unsigned threads, cip_pool **own, cip_pool **pool, cip_err *err);
 
 /* Runs fn(arg, 0..n-1, ...). The error of the lowest failing index wins, whatever the threads;
  * indices above it may not run. Thread-safe; p may be NULL (runs in the caller). Before each job

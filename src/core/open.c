@@ -21,17 +21,6 @@
 
 enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
 
-static cip_status make_pool(cip_file *f, unsigned threads, cip_err *err)
-{
-    if (threads == 0)
-        f->env.pool = cip_pool_shared();
-    if (threads <= 1)
-        return CIP_OK;
-    CIP_TRY(cip_pool_new(threads, &f->own_pool, err));
-    f->env.pool = f->own_pool;
-    return CIP_OK;
-}
-
 static cip_status take_roots(cip_file *f, const char *const *root, size_t n, cip_err *err)
 {
     if (n != 0 && root == NULL)
@@ -70,7 +59,7 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
                (o->salvage == CIP_SALVAGE_IN_ORDER ? CIP_OPEN_IN_ORDER : 0u) |
                (o->map ? CIP_OPEN_MAPPED : 0u);
     *out = f;
-    st = make_pool(f, o->threads, err);
+    st = cip_pool_take(o->threads, &f->own_pool, &f->env.pool, err);
     if (st == CIP_OK)
         st = cip_app_codecs_take(&f->env, o->codecs, o->ncodec, &f->codec, err);
     if (st == CIP_OK)
@@ -275,18 +264,6 @@ static cip_status show_journal(cip_file *f, cip_journal_state state, cip_patch *
     return CIP_OK;
 }
 
-static cip_status apply_journal(cip_file *f, const char *path, cip_err *err)
-{
-    cip_journal_state state;
-    cip_patch patch = { .arena = { .mem = &f->env.mem } };
-    char why[256] = "";
-    cip_status st = cip_journal_find(&f->env, path, f->io, &state, &patch, why, err);
-    if (st == CIP_OK)
-        st = show_journal(f, state, &patch, why, err);
-    cip_patch_clear(&patch);
-    return st;
-}
-
 /* Shares the lock file of other programs; what is none is passed over, as it cannot be locked. */
 static cip_status share_foreign(cip_file *f, const char *path, cip_lock_file *out, cip_err *err)
 {
@@ -339,13 +316,19 @@ static cip_status take_part(cip_file *f, cip_err *err)
 static cip_status open_once(cip_file *f, const char *path, const char *format, cip_err *err)
 {
     cip_lock_file lock;
+    cip_journal_state state;
+    cip_patch patch = { .arena = { .mem = &f->env.mem } };
+    char why[256] = "";
     CIP_TRY(cip_io_open_path(&f->env, path, &f->io, err));
     CIP_TRY(cip_io_lock(f->io, err));
     if ((f->flags & CIP_OPEN_MAPPED) != 0)
         cip_io_read_mapped(f->io);
     CIP_TRY(share_foreign(f, path, &lock, err));
     cip_io_note_members(f->io, true);
-    cip_status st = apply_journal(f, path, err);
+    cip_status st = cip_journal_find(&f->env, path, f->io, &state, &patch, why, err);
+    if (st == CIP_OK)
+        st = show_journal(f, state, &patch, why, err);
+    cip_patch_clear(&patch);
     if (st == CIP_OK)
         st = take_part(f, err);
     if (st == CIP_OK)
@@ -386,13 +369,6 @@ cip_status cip_file_open_path(cip_file *f, const char *path, const char *format,
         if (st == CIP_ERR_BUSY)
             nanosleep(&pause, NULL);
     }
-}
-
-static cip_status open_stdin(cip_file *f, const char *format, cip_err *err)
-{
-    cip_io *io;
-    CIP_TRY(cip_io_open_fd(&f->env, STDIN_FILENO, "-", &io, err));
-    return cip_file_open_over(f, io, format, err);
 }
 
 cip_status cip_file_prepare(const cip_open_options *opts, cip_file **out, cip_err *err)
@@ -457,9 +433,13 @@ cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **f
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a path, found NULL");
     CIP_TRY(CIP_SIZED_TAKE(cip_open_options, opts, &o, err));
     CIP_TRY(handle_new(&o, &f, err));
-    cip_status st = strcmp(path, "-") == 0 ? open_stdin(f, o.format, err)
-                                           : cip_file_open_path(f, path, o.format, err);
-    if (st == CIP_OK && o.sidecar && o.offset == 0 && strcmp(path, "-") != 0)
+    const bool from_stdin = strcmp(path, "-") == 0;
+    cip_io *io;
+    cip_status st = from_stdin ? cip_io_open_fd(&f->env, STDIN_FILENO, "-", &io, err)
+                               : cip_file_open_path(f, path, o.format, err);
+    if (st == CIP_OK && from_stdin)
+        st = cip_file_open_over(f, io, o.format, err);
+    if (st == CIP_OK && o.sidecar && o.offset == 0 && !from_stdin)
         cip_checkpoints_file_load(f, path);
     return finish_open(f, st, file);
 }

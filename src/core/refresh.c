@@ -33,26 +33,22 @@ static bool is_current(const cip_file *f)
            (stat(path, &now) == 0 && now.st_dev == was.st_dev && now.st_ino == was.st_ino);
 }
 
-/* Through the methods of the io that is open. */
-static cip_status open_user(cip_file *f, const cip_snapshot *was, const char *format, cip_err *err)
-{
-    void *user;
-    const cip_io_methods *methods = cip_io_user_methods(was->io, &user);
-    cip_io *io;
-    CIP_TRY(cip_io_open_user_again(&f->env, methods, user, &io, err));
-    io->far = was->io->far;
-    CIP_TRY(cip_file_open_over(f, io, format, err));
-    f->layout->may_change = was->layout->may_change;
-    cip_io_user_pass(was->io, io); /* what is closed first leaves them open */
-    return CIP_OK;
-}
-
 static cip_status open_now(cip_file *f, const cip_snapshot *was, cip_err *err)
 {
     const char *path = cip_io_path(was->io);
     const char *format = was->forced ? was->format->name : NULL;
-    CIP_TRY(path != NULL ? cip_file_open_path(f, path, format, err)
-                         : open_user(f, was, format, err));
+    if (path != NULL) {
+        CIP_TRY(cip_file_open_path(f, path, format, err));
+    } else { /* through the methods of the io that is open */
+        void *user;
+        const cip_io_methods *methods = cip_io_user_methods(was->io, &user);
+        cip_io *io;
+        CIP_TRY(cip_io_open_user_again(&f->env, methods, user, &io, err));
+        io->far = was->io->far;
+        CIP_TRY(cip_file_open_over(f, io, format, err));
+        f->layout->may_change = was->layout->may_change;
+        cip_io_user_pass(was->io, io); /* what is closed first leaves them open */
+    }
     f->layout->generation = was->layout->generation + 1;
     return CIP_OK;
 }

@@ -86,28 +86,19 @@ const char *cip_format_option_at(const char *format, size_t i, const char **help
     return o->key;
 }
 
-/* No codec, but a library that a build may be without as well: the row behind the codecs. */
-static const char *msgpack_row(bool *available, const char **version)
-{
-    if (available != NULL)
-        *available = cip_msgpack_version()[0] != '\0';
-    if (version != NULL)
-        *version = cip_msgpack_version();
-    return "msgpack";
-}
-
 const char *cip_codec_at(size_t i, bool *available, const char **version)
 {
     const char *text = "";
     const cip_codec *c = cip_codec_row(i, &text);
-    if (c == NULL)
-        return i > 0 && cip_codec_row(i - 1, &text) != NULL ? msgpack_row(available, version)
-                                                            : NULL;
+    if (c == NULL && (i == 0 || cip_codec_row(i - 1, &text) == NULL))
+        return NULL;
+    /* The row behind the codecs is a library that a build may be without as well. */
+    text = c != NULL ? text : cip_msgpack_version();
     if (available != NULL)
-        *available = cip_codec_available(c);
+        *available = c != NULL ? cip_codec_available(c) : text[0] != '\0';
     if (version != NULL)
         *version = text;
-    return c->name;
+    return c != NULL ? c->name : "msgpack";
 }
 
 const char *cip_version(void)

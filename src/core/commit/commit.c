@@ -20,22 +20,6 @@ enum {
     GRACE = 300 * PAUSE /* of lock files, which readers share for an instant at a time */
 };
 
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static cip_status name_all(cip_commit *c, const char *path, cip_err *err)
-{
-    char real[PATH_MAX];
-    path = cip_place_follow(path, real);
-    CIP_TRY(cip_path_absolute(&c->env->mem, path, &c->path, err));
-    c->folder = is_folder(path);
-    CIP_TRY((c->folder ? cip_place_folder : cip_place_open)(&c->env->mem, path, &c->place, err));
-    return cip_commit_name(c, c->place.name, err);
-}
-
 static cip_status name_one(cip_commit *c, const char *name, const char *suffix, char **out,
                            cip_err *err)
 {
@@ -51,15 +35,6 @@ cip_status cip_commit_name(cip_commit *c, const char *name, cip_err *err)
     CIP_TRY(name_one(c, name, ".cip-tmp", &c->tmp, err));
     CIP_TRY(name_one(c, name, ".cip-journal", &c->journal, err));
     return name_one(c, name, ".cip-new", &c->fresh, err);
-}
-
-/* What an update left is called after the name that the file had then. */
-static cip_status name_left(cip_commit *c, cip_err *err)
-{
-    if (c->folder)
-        return CIP_OK;
-    CIP_TRY(cip_record_get(c->fd, &c->record, err));
-    return c->record.name[0] != '\0' ? cip_commit_name(c, c->record.name, err) : CIP_OK;
 }
 
 /* A folder is its own place: it stays that one as long as this is open. */
@@ -226,6 +201,8 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_change_opti
 {
     cip_change_options o;
     cip_commit *c = NULL;
+    char real[PATH_MAX];
+    struct stat now;
     cip_status st;
     *out = NULL;
     CIP_TRY(CIP_SIZED_TAKE(cip_change_options, opts, &o, err));
@@ -237,9 +214,16 @@ cip_status cip_commit_lock(cip_env *env, const char *path, const cip_change_opti
     c->wait = o.wait;
     c->recovering = true;
     c->owner = getpid();
-    CIP_GO(name_all(c, path, err));
+    path = cip_place_follow(path, real);
+    CIP_GO(cip_path_absolute(&env->mem, path, &c->path, err));
+    c->folder = stat(path, &now) == 0 && S_ISDIR(now.st_mode);
+    CIP_GO((c->folder ? cip_place_folder : cip_place_open)(&env->mem, path, &c->place, err));
+    CIP_GO(cip_commit_name(c, c->place.name, err));
     CIP_GO(open_locked(c, err));
-    CIP_GO(name_left(c, err));
+    if (!c->folder) /* what an update left is called after the name that the file had then */
+        CIP_GO(cip_record_get(c->fd, &c->record, err));
+    if (!c->folder && c->record.name[0] != '\0')
+        CIP_GO(cip_commit_name(c, c->record.name, err));
     CIP_GO(cip_commit_reopen(c, err));
     *out = c;
     return CIP_OK;

@@ -95,16 +95,6 @@ static cip_status by_append(cip_commit *c, const cip_commit_plan *p, cip_err *er
     return st;
 }
 
-static cip_status make_switch(cip_commit *c, const cip_patch_op *op, cip_err *err)
-{
-    cip_status st = cip_store_write(c->fd, op->offset, op->after.ptr, op->after.len, err);
-    if (st == CIP_OK)
-        st = cip_commit_sync_file(c, err);
-    if (st != CIP_OK)
-        cip_store_write(c->fd, op->offset, op->before.ptr, op->before.len, NULL);
-    return st;
-}
-
 cip_status cip_commit_take_readers(cip_commit *c, cip_err *err)
 {
     if (cip_commit_take(c, CIP_LOCK_READERS) != CIP_LOCK_TAKEN)
@@ -146,9 +136,15 @@ static cip_status take_for_switch(cip_commit *c, const cip_commit_plan *p, cip_e
 static cip_status switch_alone(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
     CIP_TRY(take_for_switch(c, p, err));
+    const cip_patch_op *op = &p->patch.op[0];
     cip_status st = cip_commit_named(c, err);
-    if (st == CIP_OK)
-        st = make_switch(c, &p->patch.op[0], err);
+    if (st == CIP_OK) {
+        st = cip_store_write(c->fd, op->offset, op->after.ptr, op->after.len, err);
+        if (st == CIP_OK)
+            st = cip_commit_sync_file(c, err);
+        if (st != CIP_OK)
+            cip_store_write(c->fd, op->offset, op->before.ptr, op->before.len, NULL);
+    }
     cip_store_unlock(c->fd, CIP_LOCK_READERS);
     return st;
 }
@@ -185,15 +181,6 @@ done:
     return st;
 }
 
-static cip_status check_and_seal(cip_commit *c, const cip_commit_plan *p, cip_err *err)
-{
-    cip_status st = cip_commit_members_check(c, p, true, err);
-    if (st == CIP_OK)
-        return seal_and_replay(c, p, err);
-    cip_commit_cut(c, c->io->size, NULL);
-    return st;
-}
-
 /* New members wait in a folder of ours, old ones are longer than they were: all of that goes if
  * the seal is not set. */
 static cip_status by_journal(cip_commit *c, cip_commit_plan *p, cip_err *err)
@@ -208,10 +195,15 @@ static cip_status by_journal(cip_commit *c, cip_commit_plan *p, cip_err *err)
     cip_status st = cip_commit_members_check(c, p, false, err);
     if (st == CIP_OK)
         st = add_tail(c, p, err);
-    if (st != CIP_OK)
+    if (st != CIP_OK) {
         cip_commit_unstage(c, NULL); /* where there is no record yet */
-    else
-        st = check_and_seal(c, p, err);
+    } else {
+        st = cip_commit_members_check(c, p, true, err);
+        if (st == CIP_OK)
+            st = seal_and_replay(c, p, err);
+        else
+            cip_commit_cut(c, c->io->size, NULL);
+    }
     cip_store_unlock(c->fd, CIP_LOCK_READERS);
     return st;
 }

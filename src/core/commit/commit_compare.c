@@ -88,25 +88,13 @@ static cip_status add_run(finder *f, uint64_t from, uint64_t to, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status compare_piece(finder *f, uint64_t off, size_t n, cip_err *err)
-{
-    cip_runs *r = f->out;
-    r->len = 0;
-    CIP_TRY(cip_io_read(f->was, off, r->old, n, err));
-    CIP_TRY(cip_io_read(f->after, off, r->new, n, err));
-    r->at = off;
-    r->len = n;
-    for (size_t i = 0, end; cip_next_difference(r->old, r->new, n, GAP, &i, &end); i = end)
-        CIP_TRY(add_run(f, off + i, off + end, err));
-    return CIP_OK;
-}
-
 /* Ranges that touch are compared as one. Stops when the journal would
  * become too large. */
 static cip_status compare(finder *f, cip_err *err)
 {
     if (f->nsuspect != 0)
         qsort(f->suspect, f->nsuspect, sizeof *f->suspect, by_start);
+    cip_runs *r = f->out;
     uint64_t at = 0;
     for (size_t i = 0, next; i < f->nsuspect; i = next) {
         at = cip_max_u64(at, f->suspect[i].from);
@@ -115,7 +103,14 @@ static cip_status compare(finder *f, cip_err *err)
             end = cip_max_u64(end, f->suspect[next].to);
         while (at < end && cip_runs_bytes(f->out) <= f->most) {
             size_t n = (size_t)cip_min_u64(end - at, PIECE);
-            CIP_TRY(compare_piece(f, at, n, err));
+            r->len = 0;
+            CIP_TRY(cip_io_read(f->was, at, r->old, n, err));
+            CIP_TRY(cip_io_read(f->after, at, r->new, n, err));
+            r->at = at;
+            r->len = n;
+            for (size_t k = 0, stop; cip_next_difference(r->old, r->new, n, GAP, &k, &stop);
+                 k = stop)
+                CIP_TRY(add_run(f, at + k, at + stop, err));
             at += n;
         }
     }

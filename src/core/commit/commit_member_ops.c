@@ -65,24 +65,23 @@ static cip_status finish(const cip_commit *c, open_file *f, cip_err *err)
     return st;
 }
 
-static cip_status set_length(int fd, uint64_t nbytes, cip_err *err)
-{
-    struct stat st;
-    if (fstat(fd, &st) != 0)
-        return cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "cannot get the status of a member file");
-    return (uint64_t)st.st_size != nbytes ? cip_store_resize(fd, nbytes, err) : CIP_OK;
-}
-
 /* One length or write, with the bytes before or after it; the length stands before the writes. */
 static cip_status write_op(cip_commit *c, const cip_patch_op *op, bool after, open_file *f,
                            cip_err *err)
 {
     cip_bytes b = after ? op->after : op->before;
+    struct stat st;
     if (op->kind == CIP_PATCH_LENGTH) {
         CIP_TRY(finish(c, f, err));
         CIP_TRY(open_file_op(c, op, &f->fd, err));
         f->name = op->member;
-        return after ? set_length(f->fd, op->offset, err) : CIP_OK;
+        if (!after)
+            return CIP_OK;
+        if (fstat(f->fd, &st) != 0)
+            return cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET,
+                            "cannot get the status of a member file");
+        return (uint64_t)st.st_size != op->offset ? cip_store_resize(f->fd, op->offset, err)
+                                                  : CIP_OK;
     }
     if (f->fd == -1 || strcmp(f->name, op->member) != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -186,16 +185,6 @@ static cip_status make_folder(cip_commit *c, const cip_patch_op *op, cip_err *er
     return st;
 }
 
-/* One that somebody else has something in stays. */
-static cip_status remove_folder(const cip_place *at, cip_err *err)
-{
-    cip_err own = CIP_ERR_INIT;
-    cip_status st = cip_store_remove_folder(at, at->name, &own);
-    if (st != CIP_OK && st != CIP_ERR_BUSY)
-        cip_err_pass(err, &own);
-    return st == CIP_ERR_BUSY ? CIP_OK : st;
-}
-
 /* The folder in which names were removed last: it is synced once, before another one changes. */
 static cip_status sync_last(const cip_commit *c, cip_place *last, cip_err *err)
 {
@@ -215,6 +204,7 @@ static bool is_same_folder(const cip_place *a, const cip_place *b)
 static cip_status remove_op(cip_commit *c, const cip_patch_op *op, cip_place *last, cip_err *err)
 {
     named at;
+    cip_err own = CIP_ERR_INIT;
     cip_status st = CIP_OK;
     CIP_TRY(look_up(c, op->member, &at, err));
     bool file = at.there && op->offset != 0 && is_file(c, &at.st, op->offset);
@@ -228,7 +218,9 @@ static cip_status remove_op(cip_commit *c, const cip_patch_op *op, cip_place *la
     if (st == CIP_OK && file)
         st = cip_store_unlink(&at.at, at.at.name, err);
     else if (st == CIP_OK && folder)
-        st = remove_folder(&at.at, err);
+        st = cip_store_remove_folder(&at.at, at.at.name, &own);
+    if (own.code != CIP_OK) /* one that somebody else has something in stays */
+        st = st == CIP_ERR_BUSY ? CIP_OK : cip_err_give(err, &own, st);
     cip_place_close(&at.at);
     return st;
 }

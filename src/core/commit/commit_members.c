@@ -65,16 +65,6 @@ static cip_status must_be_there(cip_commit *c, const cip_revision_member *m, cip
     return CIP_OK;
 }
 
-static cip_status must_be_free(cip_commit *c, const char *name, cip_err *err)
-{
-    struct stat st;
-    cip_place at = { .dir = -1 };
-    bool there;
-    CIP_TRY(cip_commit_member_find(c, name, &at, &st, &there, err));
-    cip_place_close(&at);
-    return !there ? CIP_OK : cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", name);
-}
-
 static cip_status fail_vanished(const char *name, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_STALE, CIP_NO_OFFSET, "'%.120s' no longer exists", name);
@@ -89,8 +79,12 @@ static cip_status look_at(cip_commit *c, const cip_revision *r, size_t i, cip_me
     struct stat st;
     cip_place at = { .dir = -1 };
     bool there;
-    if (fresh != NULL && !cip_revision_gives_up(r, fresh))
-        CIP_TRY(must_be_free(c, fresh, err));
+    if (fresh != NULL && !cip_revision_gives_up(r, fresh)) {
+        CIP_TRY(cip_commit_member_find(c, fresh, &at, &st, &there, err));
+        cip_place_close(&at);
+        if (there)
+            return cip_fail(err, CIP_ERR_EXISTS, CIP_NO_OFFSET, "'%.120s' exists", fresh);
+    }
     if (m->change == CIP_MEMBER_MADE)
         return CIP_OK;
     CIP_TRY(cip_commit_member_find(c, m->name, &at, &st, &there, err));

@@ -56,17 +56,6 @@ static cip_status take_after_old(cip_replace *r, cip_err *err)
     return st;
 }
 
-static cip_status make(cip_replace *r, cip_err *err)
-{
-    if (r->how.folder)
-        return cip_fresh_open_folder(&r->place, r->has_old ? &r->old : NULL, &r->fresh, err);
-    /* nobody else may open it before it has its mode */
-    mode_t mode = r->has_old ? 0600 : 0666;
-    CIP_TRY(cip_fresh_open(&r->place, r->how.temp, mode, &r->fresh, err));
-    r->file.fd = r->fresh.fd;
-    return take_after_old(r, err);
-}
-
 cip_status cip_replace_at(cip_mem *mem, cip_place place, const cip_replace_how *how,
                           cip_replace **out, cip_err *err)
 {
@@ -80,7 +69,14 @@ cip_status cip_replace_at(cip_mem *mem, cip_place place, const cip_replace_how *
     *r = (cip_replace){ .mem = mem, .place = place, .how = *how, .fresh = CIP_FRESH_NONE };
     cip_file_out_init(&r->file, mem, -1);
     CIP_GO(look_at_old(r, err));
-    CIP_GO(make(r, err));
+    if (r->how.folder) {
+        CIP_GO(cip_fresh_open_folder(&r->place, r->has_old ? &r->old : NULL, &r->fresh, err));
+    } else { /* nobody else may open it before it has its mode */
+        const mode_t mode = r->has_old ? 0600 : 0666;
+        CIP_GO(cip_fresh_open(&r->place, r->how.temp, mode, &r->fresh, err));
+        r->file.fd = r->fresh.fd;
+        CIP_GO(take_after_old(r, err));
+    }
     *out = r;
     return CIP_OK;
 done:
@@ -132,17 +128,6 @@ void cip_replace_take_back(cip_replace *r)
         cip_store_unlink(&r->place, r->place.name, NULL);
 }
 
-/* A folder in which others wait for a lock has it before anything else is done. */
-static void tell_old(const cip_replace *r)
-{
-    const cip_place inside = { .mem = r->mem, .dir = r->fresh.fd };
-    if (r->how.of == NULL)
-        return;
-    r->how.of->became = fcntl(r->fresh.fd, F_DUPFD_CLOEXEC, 0);
-    if (r->how.folder)
-        cip_foreign_lock_move(&r->how.of->place, &inside);
-}
-
 cip_status cip_replace_commit(cip_replace *r, cip_err *err)
 {
     const cip_replace_how *how = &r->how;
@@ -158,7 +143,10 @@ cip_status cip_replace_commit(cip_replace *r, cip_err *err)
         return cip_fail(err, st, CIP_NO_OFFSET, "the output exists");
     CIP_TRY(st);
     r->placed = true;
-    tell_old(r);
+    if (how->of != NULL)
+        how->of->became = fcntl(r->fresh.fd, F_DUPFD_CLOEXEC, 0);
+    if (how->of != NULL && how->folder) /* others who wait for a lock have it before all else */
+        cip_foreign_lock_move(&how->of->place, &inside);
     if (durable)
         CIP_TRY(cip_place_sync(&r->place, err));
     if (how->folder && how->overwrite)

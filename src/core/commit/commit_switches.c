@@ -6,16 +6,6 @@
 #include "base/strmap.h"
 #include "core/commit/commit_impl.h"
 
-/* Goes on with the series that ended with the file as it is; unless bytes are used again that
- * readers of its earlier states, who are none now, would want. */
-static cip_switches series_of(const cip_commit *c, const cip_revision *r, uint64_t now)
-{
-    cip_switches s;
-    if (r->nplaced == 0 && cip_switches_get(c->fd, &s) && s.last == now)
-        return s;
-    return (cip_switches){ .series = cip_unique_number() | 1, .first = now, .last = now };
-}
-
 void cip_commit_switches_begin(cip_commit *c, const cip_revision *r)
 {
     struct stat st;
@@ -24,7 +14,12 @@ void cip_commit_switches_begin(cip_commit *c, const cip_revision *r)
         before.count--;
     if (!r->watched || !cip_file_opened(c->io, &st))
         return;
-    const cip_switches s = series_of(c, r, cip_switches_state(&st, &before));
+    /* Goes on with the series that ended with the file as it is; unless bytes are used again that
+     * readers of its earlier states, who are none now, would want. */
+    const uint64_t now = cip_switches_state(&st, &before);
+    cip_switches s;
+    if (r->nplaced != 0 || !cip_switches_get(c->fd, &s) || s.last != now)
+        s = (cip_switches){ .series = cip_unique_number() | 1, .first = now, .last = now };
     if (cip_switches_put(c->fd, &s) &&
         cip_store_lock(c->fd, CIP_LOCK_SWITCHES, false) == CIP_LOCK_HELD)
         c->switches = s;

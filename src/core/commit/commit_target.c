@@ -285,17 +285,6 @@ static void remove_one(const cip_commit *c, const char *name)
                                              .text = text });
 }
 
-/* What nothing names. */
-static void remove_unnamed(const cip_commit *c, const cip_revision *r)
-{
-    for (size_t i = 0; i < r->nmember; i++)
-        if (r->member[i].change == CIP_MEMBER_GONE || cip_revision_frees(r, &r->member[i]))
-            remove_one(c, r->member[i].name);
-    for (size_t i = 0; c->target.folders && i < r->nmember; i++)
-        if (r->member[i].change == CIP_MEMBER_FOLDER_GONE)
-            remove_one(c, r->member[i].name);
-}
-
 cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
     set s = { .c = c, .p = p };
@@ -323,7 +312,14 @@ cip_status cip_commit_to_target(cip_commit *c, const cip_commit_plan *p, cip_err
         cip_patch_clear(&f->own);
     }
     if (st == CIP_OK)
-        remove_unnamed(c, p->r);
+        for (size_t i = 0; i < p->r->nmember; i++) /* what nothing names */
+            if (p->r->member[i].change == CIP_MEMBER_GONE ||
+                cip_revision_frees(p->r, &p->r->member[i]))
+                remove_one(c, p->r->member[i].name);
+    if (st == CIP_OK && c->target.folders)
+        for (size_t i = 0; i < p->r->nmember; i++)
+            if (p->r->member[i].change == CIP_MEMBER_FOLDER_GONE)
+                remove_one(c, p->r->member[i].name);
 done:
     cip_mem_put(&c->env->mem, s.file);
     cip_io_close(s.waits);

@@ -79,13 +79,6 @@ done:
     return st;
 }
 
-static cip_status apply(cip_commit *c, const cip_recover_info *found, cip_err *err)
-{
-    if (found->state == ALIEN || found->state == DISTRUSTED || found->state == LOST)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%.200s", found->text);
-    return cip_commit_recover(c, err);
-}
-
 static cip_status discard(cip_commit *c, const cip_recover_info *found, const cip_patch *p,
                           cip_err *err)
 {
@@ -113,7 +106,12 @@ static cip_status act(cip_env *env, const char *path, int what, cip_recover_info
     cip_patch p = { .arena = { .mem = &env->mem } };
     CIP_TRY(cip_commit_lock(env, path, NULL, &c, err));
     CIP_GO(look(env, c->path, c->io, &p, out, err));
-    st = what == CIP_RECOVER_APPLY ? apply(c, out, err) : discard(c, out, &p, err);
+    if (what != CIP_RECOVER_APPLY)
+        st = discard(c, out, &p, err);
+    else if (out->state == ALIEN || out->state == DISTRUSTED || out->state == LOST)
+        st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "%.200s", out->text);
+    else
+        st = cip_commit_recover(c, err);
 done:
     cip_patch_clear(&p);
     cip_commit_end(c);

@@ -23,12 +23,6 @@ static bool ends_with(const char *name, const char *suffix)
     return n > k && strcmp(name + n - k, suffix) == 0;
 }
 
-static bool is_new_file(const char *name)
-{
-    return strncmp(name, CIP_FRESH_PREFIX, sizeof CIP_FRESH_PREFIX - 1) == 0 ||
-           (name[0] == '.' && ends_with(name, CIP_FRESH_SUFFIX));
-}
-
 static void say(folder *f, const char *name, const char *text, uint64_t nbytes)
 {
     cip_report_add(&f->report, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, nbytes, name, "%s", text);
@@ -122,7 +116,8 @@ static void look_at(folder *f, const char *name)
             cip_store_clear_folder(&f->place, name, &like, NULL) == CIP_OK)
             text = "left by an update of this folder; removed";
         say(f, name, text, 0);
-    } else if (is_new_file(name))
+    } else if (strncmp(name, CIP_FRESH_PREFIX, sizeof CIP_FRESH_PREFIX - 1) == 0 ||
+               (name[0] == '.' && ends_with(name, CIP_FRESH_SUFFIX)))
         look_at_new(f, name);
     else if (name[0] == '.' && ends_with(name, ".cip-journal"))
         look_at_record(f, name, ".cip-journal");
@@ -130,23 +125,11 @@ static void look_at(folder *f, const char *name)
         look_at_record(f, name, ".cip-tmp");
 }
 
-static cip_status look_at_all(folder *f, const char *path, cip_err *err)
-{
-    const struct dirent *e;
-    f->place.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = f->place.dir != -1 ? opendir(path) : NULL;
-    if (dir == NULL)
-        return cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot open the folder");
-    while (!f->report.cancelled && (e = readdir(dir)) != NULL)
-        look_at(f, e->d_name);
-    closedir(dir);
-    return cip_report_status(&f->report, err);
-}
-
 cip_status cip_recover_folder(const char *path, int what, cip_finding_fn *fn, void *user,
                               cip_err *err)
 {
     err = cip_err_enter(err);
+    const struct dirent *e;
     cip_mem mem;
     if (path == NULL || fn == NULL || (what != CIP_RECOVER_LOOK && what != CIP_RECOVER_DISCARD))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -154,7 +137,16 @@ cip_status cip_recover_folder(const char *path, int what, cip_finding_fn *fn, vo
     cip_mem_init(&mem, NULL, 0);
     folder f = { .place = { .dir = -1 }, .discard = what == CIP_RECOVER_DISCARD };
     cip_report_init(&f.report, &mem, false, fn, user);
-    cip_status st = look_at_all(&f, path, err);
+    f.place.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = f.place.dir != -1 ? opendir(path) : NULL;
+    cip_status st =
+        dir != NULL ? CIP_OK : cip_fail_errno(err, errno, CIP_NO_OFFSET, "cannot open the folder");
+    if (dir != NULL) {
+        while (!f.report.cancelled && (e = readdir(dir)) != NULL)
+            look_at(&f, e->d_name);
+        closedir(dir);
+        st = cip_report_status(&f.report, err);
+    }
     cip_report_clear(&f.report);
     close(f.place.dir); /* -1 is fine */
     return st;

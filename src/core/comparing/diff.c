@@ -92,17 +92,11 @@ static bool is_quantity(const cip_file *f, const cip_array *a, cip_buf *path)
            cip_file_array_at(f, (const char *)path->ptr, path->len) != NULL;
 }
 
-/* What stands in the tree was told with the trees. */
-static bool is_in_tree(const cip_differ *d, const cip_file *f, const char *path)
-{
-    const cip_node *tree = cip_file_tree(f);
-    return d->forms && tree != NULL && cip_tree_get(tree, path, NULL) != NULL;
-}
-
 static cip_status tell_alone(cip_differ *d, const cip_array *a, bool second, cip_err *err)
 {
-    if (is_in_tree(d, second ? d->b : d->a, a->path))
-        return CIP_OK;
+    const cip_node *tree = cip_file_tree(second ? d->b : d->a);
+    if (d->forms && tree != NULL && cip_tree_get(tree, a->path, NULL) != NULL)
+        return CIP_OK; /* it was told with the trees */
     const cip_difference what = { .kind = second ? CIP_DIFF_ONLY_B : CIP_DIFF_ONLY_A,
                                   .path = a->path };
     return cip_differ_tell(d, &what, err, "only in %s file: an array",

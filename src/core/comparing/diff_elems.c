@@ -185,19 +185,6 @@ static void others(const cip_elem_diff *e, const cip_elem_run *run, size_t first
     }
 }
 
-/* Of the batch's elements those that are missing in a file are compared as such: skip[i] is set. */
-static bool compare_masks(const cip_elem_run *run, size_t first, size_t n, uint8_t *skip)
-{
-    bool any = false;
-    for (size_t i = 0; i < n; i++) {
-        const bool a = run->mask_a != NULL && run->mask_a[first + i] != 0;
-        const bool b = run->mask_b != NULL && run->mask_b[first + i] != 0;
-        skip[i] = a || b;
-        any = any || a != b;
-    }
-    return any;
-}
-
 void cip_elem_diff_run(const cip_elem_diff *e, const cip_elem_run *run, size_t first, size_t end,
                        cip_elem_tally *t)
 {
@@ -207,13 +194,13 @@ void cip_elem_diff_run(const cip_elem_diff *e, const cip_elem_run *run, size_t f
         n = end - first < BATCH ? end - first : BATCH;
         memset(skip, 0, n);
         cip_elem_tally missing = { 0 }, valued = { 0, 0, (double)NAN, (double)NAN };
-        if ((run->mask_a != NULL || run->mask_b != NULL) && compare_masks(run, first, n, skip)) {
-            for (size_t i = first; i < first + n; i++) {
-                const bool a = run->mask_a != NULL && run->mask_a[i] != 0;
-                const bool b = run->mask_b != NULL && run->mask_b[i] != 0;
-                if (a != b)
-                    count(&missing, i);
-            }
+        const bool masked = run->mask_a != NULL || run->mask_b != NULL;
+        for (size_t i = first; masked && i < first + n; i++) { /* missing ones are compared so */
+            const bool a = run->mask_a != NULL && run->mask_a[i] != 0;
+            const bool b = run->mask_b != NULL && run->mask_b[i] != 0;
+            skip[i - first] = a || b;
+            if (a != b)
+                count(&missing, i);
         }
         if (!e->same || memcmp(run->a + first * each, run->b + first * each, n * each) != 0)
             (e->how == CIP_LIKE_NUMBERS ? numbers : others)(e, run, first, n, skip, &valued);

@@ -150,33 +150,11 @@ static bool same_base64(const char *a, const char *b)
     }
 }
 
-static cip_status compare_scalars(const walker *w, const cip_node *a, const cip_node *b,
-                                  cip_err *err)
-{
-    if (is_number(a) && is_number(b) && near(&w->d->o, a, b))
-        return CIP_OK;
-    if (a->type != b->type)
-        return tell_pair(w, CIP_DIFF_TYPE, a, b, err);
-    if (cip_key_equal(a, b) || (a->type == CIP_NODE_BINARY && same_base64(a->text, b->text)))
-        return CIP_OK;
-    return tell_pair(w, CIP_DIFF_VALUE, a, b, err);
-}
-
 /* --- arrays in the tree ----------------------------------------------------------------------- */
 
 static bool is_listed(const cip_file *f, const char *path)
 {
     return cip_file_array_at(f, path, strlen(path)) != NULL;
-}
-
-/* Arrays that are listed by this path are compared with the lists. */
-static cip_status compare_array_nodes(const walker *w, const cip_array *a, const cip_array *b,
-                                      cip_err *err)
-{
-    const char *path = path_of(w);
-    if (w->d->o.path_a == NULL && is_listed(w->d->a, path) && is_listed(w->d->b, path))
-        return CIP_OK;
-    return cip_differ_arrays(w->d, path, (cip_diff_side){ a, "" }, (cip_diff_side){ b, "" }, err);
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
@@ -250,8 +228,13 @@ static cip_status visit(walker *w, const cip_node *a, const cip_node *b, cip_err
     CIP_TRY(cip_differ_lacks(w->d, path_of(w), CIP_LACKS_NODE, a, b, err));
     const cip_array *in_a = cip_file_array_of_node(w->d->a, a);
     const cip_array *in_b = cip_file_array_of_node(w->d->b, b);
-    if (in_a != NULL && in_b != NULL)
-        return compare_array_nodes(w, in_a, in_b, err);
+    if (in_a != NULL && in_b != NULL) {
+        const char *path = path_of(w);
+        if (w->d->o.path_a == NULL && is_listed(w->d->a, path) && is_listed(w->d->b, path))
+            return CIP_OK; /* they are compared with the lists */
+        return cip_differ_arrays(w->d, path, (cip_diff_side){ in_a, "" },
+                                 (cip_diff_side){ in_b, "" }, err);
+    }
     if (in_a != NULL || in_b != NULL)
         return tell_pair(w, CIP_DIFF_TYPE, a, b, err);
     const char *of_a = a->tag != NULL ? a->tag : "none", *of_b = b->tag != NULL ? b->tag : "none";
@@ -259,11 +242,15 @@ static cip_status visit(walker *w, const cip_node *a, const cip_node *b, cip_err
         const cip_difference what = { .kind = CIP_DIFF_TAG, .path = path_of(w) };
         CIP_TRY(cip_differ_tell(w->d, &what, err, "tags %.120s and %.120s", of_a, of_b));
     }
-    if (!is_container(a) && !is_container(b))
-        return compare_scalars(w, a, b, err);
+    if (is_number(a) && is_number(b) && near(&w->d->o, a, b))
+        return CIP_OK;
     if (a->type != b->type)
         return tell_pair(w, CIP_DIFF_TYPE, a, b, err);
-    return enter(w, a, b, err);
+    if (is_container(a))
+        return enter(w, a, b, err);
+    if (cip_key_equal(a, b) || (a->type == CIP_NODE_BINARY && same_base64(a->text, b->text)))
+        return CIP_OK;
+    return tell_pair(w, CIP_DIFF_VALUE, a, b, err);
 }
 
 /* The pair of `map` with the same key as the i-th of `of`; of collections, which have no order of
@@ -308,19 +295,9 @@ static cip_status next_pair(walker *w, const frame *f, size_t i, cip_err *err)
     return visit(w, a->value, b->value, err);
 }
 
-static cip_status next_item(walker *w, const frame *f, size_t i, cip_err *err)
-{
-    char step[CIP_STEP_DIGITS];
-    const int n = snprintf(step, sizeof step, "%zu", i);
-    CIP_TRY(cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)step, (size_t)n }, err));
-    CIP_TRY(cip_buf_nul(&w->path, err));
-    if (i < f->a->len && i < f->b->len)
-        return visit(w, f->a->item[i], f->b->item[i], err);
-    return alone(w, i < f->a->len ? f->a->item[i] : f->b->item[i], i >= f->a->len, err);
-}
-
 static cip_status next_child(walker *w, cip_err *err)
 {
+    char step[CIP_STEP_DIGITS];
     frame *f = frame_at(w, depth(w) - 1);
     const bool maps = f->a->type == CIP_NODE_MAP;
     const size_t longer = f->a->len > f->b->len ? f->a->len : f->b->len;
@@ -329,7 +306,15 @@ static cip_status next_child(walker *w, cip_err *err)
     const frame now = *f;
     f->next++;
     w->path.len = now.path_len;
-    return maps ? next_pair(w, &now, now.next, err) : next_item(w, &now, now.next, err);
+    if (maps)
+        return next_pair(w, &now, now.next, err);
+    const size_t i = now.next;
+    const int n = snprintf(step, sizeof step, "%zu", i);
+    CIP_TRY(cip_path_add(&w->path, (cip_bytes){ (const uint8_t *)step, (size_t)n }, err));
+    CIP_TRY(cip_buf_nul(&w->path, err));
+    if (i < now.a->len && i < now.b->len)
+        return visit(w, now.a->item[i], now.b->item[i], err);
+    return alone(w, i < now.a->len ? now.a->item[i] : now.b->item[i], i >= now.a->len, err);
 }
 
 cip_status cip_differ_nodes(cip_differ *d, const cip_node *a, const cip_node *b, const char *path,

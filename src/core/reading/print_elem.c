@@ -119,16 +119,6 @@ static cip_status json_text(const cip_dtype *d, const uint8_t *e, cip_buf *out, 
     return st;
 }
 
-static cip_status json_complex(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
-{
-    const cip_dtype *half = cip_dtype_fixed(d->kind == CIP_C64 ? CIP_F32 : CIP_F64, d->big);
-    CIP_TRY(cip_buf_puts(out, "[", err));
-    CIP_TRY(json_number(half, e, out, err));
-    CIP_TRY(cip_buf_puts(out, ", ", err));
-    CIP_TRY(json_number(half, e + half->itemsize, out, err));
-    return cip_buf_puts(out, "]", err);
-}
-
 /* The items of a field's sub-array, flat or nested: axis d of ndim. */
 static cip_status json_axis(const cip_field *f, int32_t d, const uint8_t **e, cip_buf *out,
                             cip_err *err)
@@ -162,12 +152,18 @@ static cip_status json_record(const cip_dtype *d, const uint8_t *e, cip_buf *out
 
 static cip_status json_elem(const cip_dtype *d, const uint8_t *e, cip_buf *out, cip_err *err)
 {
+    const cip_dtype *half;
     switch (d->kind) {
     case CIP_BOOL:
         return cip_buf_puts(out, *e != 0 ? "true" : "false", err);
     case CIP_C64:
     case CIP_C128:
-        return json_complex(d, e, out, err);
+        half = cip_dtype_fixed(d->kind == CIP_C64 ? CIP_F32 : CIP_F64, d->big);
+        CIP_TRY(cip_buf_puts(out, "[", err));
+        CIP_TRY(json_number(half, e, out, err));
+        CIP_TRY(cip_buf_puts(out, ", ", err));
+        CIP_TRY(json_number(half, e + half->itemsize, out, err));
+        return cip_buf_puts(out, "]", err);
     case CIP_RECORD:
         return json_record(d, e, out, err);
     case CIP_ASCII:
@@ -334,12 +330,6 @@ static cip_status empty_cells(size_t ncell, bool alone, cip_buf *out, cip_err *e
     return CIP_OK;
 }
 
-/* Whether each element has a line of its own. */
-static bool is_alone(const cip_printer *pr, const cip_read_plan *p)
-{
-    return pr->records || pr->ndim <= 1 || p->from.shape[pr->ndim - 1] == 1;
-}
-
 cip_status cip_print_elem(const cip_printer *pr, const cip_read_plan *p, uint64_t i,
                           const uint8_t *elem, cip_buf *out, cip_err *err)
 {
@@ -351,8 +341,9 @@ cip_status cip_print_elem(const cip_printer *pr, const cip_read_plan *p, uint64_
     CIP_TRY(row_separator(pr, i, begun, out, err));
     if (elem == NULL && pr->style == CIP_PRINT_TEXT)
         return cip_buf_puts(out, "--", err);
-    if (elem == NULL) /* as many empty cells as there are columns */
-        return empty_cells(pr->records ? p->to->nfield : 1, is_alone(pr, p), out, err);
+    const bool alone = pr->records || pr->ndim <= 1 || p->from.shape[pr->ndim - 1] == 1;
+    if (elem == NULL) /* as many empty cells as there are columns; alone: on a line of its own */
+        return empty_cells(pr->records ? p->to->nfield : 1, alone, out, err);
     if (pr->records && pr->style == CIP_PRINT_CSV)
         return csv_columns(p->to, elem, out, err);
     if (pr->style == CIP_PRINT_CSV)

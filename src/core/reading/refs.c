@@ -55,18 +55,6 @@ static cip_status give(refs *r, size_t least, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status add_place(refs *r, const cip_refs_entry *e, cip_err *err)
-{
-    if (e->url == NULL) {
-        CIP_TRY(cip_buf_puts(&r->out, "\"base64:", err));
-        CIP_TRY(cip_base64_encode((cip_bytes){ e->bytes, (size_t)e->nbytes }, &r->out, err));
-        return cip_buf_puts(&r->out, "\"", err);
-    }
-    CIP_TRY(cip_buf_puts(&r->out, "[", err));
-    CIP_TRY(cip_json_string(&r->out, e->url, strlen(e->url), err));
-    return cip_buf_addf(&r->out, err, ", %" PRIu64 ", %" PRIu64 "]", e->offset, e->nbytes);
-}
-
 static cip_status add_entry(refs *r, const cip_refs_entry *e, cip_err *err)
 {
     if (r->opt.on_entry != NULL && r->opt.on_entry(r->opt.user, e) != 0)
@@ -81,10 +69,17 @@ static cip_status add_entry(refs *r, const cip_refs_entry *e, cip_err *err)
         st = cip_json_string(&r->out, (const char *)name.ptr, name.len, err);
     cip_buf_clear(&name);
     CIP_TRY(st == CIP_OK ? cip_buf_puts(&r->out, ": ", err) : st);
-    if (e->text != NULL)
+    if (e->text != NULL) {
         CIP_TRY(cip_json_string(&r->out, e->text, strlen(e->text), err));
-    else
-        CIP_TRY(add_place(r, e, err));
+    } else if (e->url == NULL) {
+        CIP_TRY(cip_buf_puts(&r->out, "\"base64:", err));
+        CIP_TRY(cip_base64_encode((cip_bytes){ e->bytes, (size_t)e->nbytes }, &r->out, err));
+        CIP_TRY(cip_buf_puts(&r->out, "\"", err));
+    } else {
+        CIP_TRY(cip_buf_puts(&r->out, "[", err));
+        CIP_TRY(cip_json_string(&r->out, e->url, strlen(e->url), err));
+        CIP_TRY(cip_buf_addf(&r->out, err, ", %" PRIu64 ", %" PRIu64 "]", e->offset, e->nbytes));
+    }
     return give(r, PIECE, err);
 }
 
@@ -270,15 +265,6 @@ static cip_status told(const refs *r, cip_status code, const char *path, const c
     return stopped(err);
 }
 
-/* Whether the array lies below another one, as the value of a quantity. */
-static bool is_below(const cip_file *f, const char *path)
-{
-    for (const char *slash = path; (slash = strchr(slash, '/')) != NULL; slash++)
-        if (cip_file_array_at(f, path, (size_t)(slash - path)) != NULL)
-            return true;
-    return false;
-}
-
 /* The array's entries, or all of its values; *why is what stands in the way of the first, or of
  * both. */
 static cip_status add_either(refs *r, const cip_array *a, bool *head, bool *written_out,
@@ -371,8 +357,12 @@ static bool is_wanted(const refs *r, const cip_array *a)
     const size_t n = r->base_len;
     if (a->path[0] == '\0')
         return cip_file_narray(r->file) == 1 && n == 0;
-    return (n == 0 || (strncmp(a->path, r->opt.path, n - 1) == 0 && a->path[n - 1] == '/')) &&
-           !is_below(r->file, a->path);
+    if (n != 0 && (strncmp(a->path, r->opt.path, n - 1) != 0 || a->path[n - 1] != '/'))
+        return false;
+    for (const char *slash = a->path; (slash = strchr(slash, '/')) != NULL; slash++)
+        if (cip_file_array_at(r->file, a->path, (size_t)(slash - a->path)) != NULL)
+            return false; /* it lies below another one, as the value of a quantity */
+    return true;
 }
 
 static cip_status write_all(refs *r, cip_err *err)

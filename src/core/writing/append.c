@@ -252,15 +252,6 @@ static cip_status append_as(cip_file *f, const cip_array *a, const cip_dtype *dt
     return CIP_OK;
 }
 
-static cip_status append(cip_file *f, const cip_array *a, const cip_dtype *dtype, const void *rows,
-                         size_t nbytes, cip_err *err)
-{
-    cip_arena names = { .mem = &f->env.mem };
-    cip_status st = append_as(f, a, dtype, rows, nbytes, &names, err);
-    cip_arena_clear(&names);
-    return st;
-}
-
 cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype, const void *rows,
                       size_t nbytes, cip_err *err)
 {
@@ -269,10 +260,12 @@ cip_status cip_append(cip_file *file, const char *path, const cip_dtype *dtype, 
     err = cip_err_enter(err);
     if (file == NULL || (rows == NULL && nbytes != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a file and rows, found NULL");
+    cip_arena names = { .mem = &file->env.mem };
     const cip_array *a = cip_find(file, path, &why);
     cip_status st = a != NULL ? cip_array_state(a, &why) : (cip_status)why.code;
     if (st == CIP_OK)
-        st = append(file, a, dtype, rows, nbytes, &why);
+        st = append_as(file, a, dtype, rows, nbytes, &names, &why);
+    cip_arena_clear(&names);
     if (st != CIP_OK && a != NULL)
         cip_fail_in(&why, st, "%s", a->path);
     return cip_err_give(err, &why, st);

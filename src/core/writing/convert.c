@@ -70,20 +70,14 @@ static void tell_lacks(const conversion *c, cip_report *rep)
         cip_array_lacks_tell(c->job->plan[i].array, rep);
 }
 
-/* Whoever makes the output longer would get other values. */
-static void tell_unwritten(const cip_sink_job *job, cip_report *rep)
-{
-    for (size_t i = 0; i < job->spec.narray; i++)
-        if (job->spec.array[i].unwritten != NULL)
-            cip_report_add(rep, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0,
-                           job->spec.array[i].path, "the default value of added rows is lost");
-}
-
 static cip_status check_stored(const conversion *c, cip_report *rep, cip_err *err)
 {
     const cip_sink_job *job = c->job;
-    if ((job->format->store->caps & CIP_STORE_UNWRITTEN) == 0)
-        tell_unwritten(job, rep);
+    const bool keeps = (job->format->store->caps & CIP_STORE_UNWRITTEN) != 0;
+    for (size_t i = 0; !keeps && i < job->spec.narray; i++)
+        if (job->spec.array[i].unwritten != NULL) /* who adds rows would get other values */
+            cip_report_add(rep, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0,
+                           job->spec.array[i].path, "the default value of added rows is lost");
     for (size_t i = 0; i < job->nleft_out; i++)
         cip_report_add(rep, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, job->left_out[i]->path,
                        "the array is left out: %.160s", job->left_out[i]->why->text);

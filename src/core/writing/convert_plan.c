@@ -28,13 +28,6 @@ static cip_where where_of(const planner *p, const cip_array *a)
     return kept && inlined ? CIP_WHERE_INLINE : p->job->spec.where;
 }
 
-/* The block of the input that the array's own data lie in. */
-static int64_t block_of(const planner *p, const cip_array *a, bool mask)
-{
-    const cip_array *of = mask && a->mask.array != NULL ? a->mask.array : a;
-    return of->layout == p->in->layout ? of->storage.block : -1;
-}
-
 /* A mask of its own is a plan too. */
 static cip_status make_plan(planner *p, const cip_array *a, const char *field, bool mask,
                             cip_err *err)
@@ -45,6 +38,8 @@ static cip_status make_plan(planner *p, const cip_array *a, const char *field, b
     CIP_TRY(cip_read_plan_make(a, &args, CIP_AS_STORED, plan, err));
     p->job->nplan++;
     const bool whole = cip_read_plan_is_whole(plan);
+    const cip_array *of = mask && a->mask.array != NULL ? a->mask.array : a;
+    const bool own = of->layout == p->in->layout; /* its data lie in a block of the input */
     CIP_TRY(cip_fail_in(err, cip_read_plan_check_amount(plan, err), "%s", a->path));
     p->spec[p->job->spec.narray++] = (cip_spec_array){ .path = a->path,
                                                        .dtype = plan->to,
@@ -52,7 +47,7 @@ static cip_status make_plan(planner *p, const cip_array *a, const char *field, b
                                                        .shape = plan->from.shape,
                                                        .source = whole ? a : NULL,
                                                        .unwritten = mask ? NULL : a->unwritten,
-                                                       .block = block_of(p, a, mask),
+                                                       .block = own ? of->storage.block : -1,
                                                        .mask = -1,
                                                        .is_mask = mask,
                                                        .where = where_of(p, a) };
@@ -293,17 +288,6 @@ static cip_status plan_all(planner *p, size_t n, cip_err *err)
     return none ? cip_array_check(p->job->left_out[0], err) : CIP_OK;
 }
 
-static cip_status plan_one(planner *p, const char *path, cip_err *err)
-{
-    const char *field = NULL;
-    cip_err why = CIP_ERR_INIT;
-    const cip_array *only = cip_find_field(p->in, path, &field, &why);
-    if (only == NULL) {
-        return cip_err_give(err, &why, (cip_status)why.code);
-    }
-    return add(p, only, field != NULL && *field != '\0' ? field : NULL, NULL, err);
-}
-
 cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *path, bool refs,
                             cip_arena *a, cip_err *err)
 {
@@ -315,7 +299,16 @@ cip_status cip_convert_plan(cip_sink_job *job, const cip_file *in, const char *p
     CIP_TRY(CIP_ARENA_NEW(a, &p.spec, 2 * n, err));
     CIP_TRY(CIP_ARENA_NEW(a, &job->left_out, n, err));
     job->spec.array = p.spec;
-    cip_status st = path == NULL ? plan_all(&p, n, err) : plan_one(&p, path, err);
+    const char *field = NULL;
+    cip_err why = CIP_ERR_INIT;
+    const cip_array *only = path != NULL ? cip_find_field(in, path, &field, &why) : NULL;
+    cip_status st;
+    if (path == NULL)
+        st = plan_all(&p, n, err);
+    else if (only == NULL)
+        st = cip_err_give(err, &why, (cip_status)why.code);
+    else
+        st = add(&p, only, field != NULL && *field != '\0' ? field : NULL, NULL, err);
     if (st == CIP_OK && job->spec.whole)
         st = order_by_block(&p, err);
     cip_strmap_clear(&p.seen);

@@ -65,16 +65,6 @@ static cip_status copy_children(copier *c, const cip_node *from, cip_node *to, u
     return CIP_OK;
 }
 
-static cip_status copy_scalar(copier *c, const cip_node *from, cip_node **out, cip_err *err)
-{
-    char *text;
-    CIP_TRY(CIP_ARENA_NEW(c->a, out, 1, err));
-    CIP_TRY(cip_arena_copy(c->a, from->text, from->len, &text, err));
-    **out = *from;
-    (*out)->text = text;
-    return CIP_OK;
-}
-
 /* Nodes that are named more than once, also from within themselves, stay one. */
 static cip_status copy_node(copier *c, const cip_node *from, uint32_t depth, const cip_node **out,
                             cip_err *err)
@@ -88,12 +78,17 @@ static cip_status copy_node(copier *c, const cip_node *from, uint32_t depth, con
     if (depth > c->most)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a tree of over %" PRIu32 " levels",
                         c->most);
-    if (from->type == CIP_NODE_SEQ)
+    if (from->type == CIP_NODE_SEQ) {
         CIP_TRY(cip_node_new_seq(c->a, from->len, &n, err));
-    else if (from->type == CIP_NODE_MAP)
+    } else if (from->type == CIP_NODE_MAP) {
         CIP_TRY(cip_node_new_map(c->a, from->len, &n, err));
-    else
-        CIP_TRY(copy_scalar(c, from, &n, err));
+    } else {
+        char *text;
+        CIP_TRY(CIP_ARENA_NEW(c->a, &n, 1, err));
+        CIP_TRY(cip_arena_copy(c->a, from->text, from->len, &text, err));
+        *n = *from;
+        n->text = text;
+    }
     n->style = from->style;
     n->alias_used = from->alias_used;
     n->tag = from->tag;

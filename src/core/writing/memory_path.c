@@ -75,19 +75,11 @@ static cip_status take_folder(load *l, const char *path, int depth, cip_err *err
     return v.st;
 }
 
-static cip_status take_file(load *l, const char *path, cip_err *err)
-{
-    cip_io *io;
-    CIP_TRY(cip_io_open_beneath(l->io, path, l->flags, &io, err));
-    cip_status st = take_member(l, path, io, err);
-    cip_io_close(io);
-    return st;
-}
-
 static int take_name(void *user, const char *name, bool is_folder)
 {
     level *v = user;
     char path[CIP_IO_NUMBER_NAME];
+    cip_io *io;
     const int n =
         snprintf(path, sizeof path, "%s%s%s", v->path, v->path[0] != '\0' ? "/" : "", name);
     if (n < 0 || (size_t)n >= sizeof path)
@@ -96,9 +88,15 @@ static int take_name(void *user, const char *name, bool is_folder)
                          CIP_IO_NUMBER_NAME, path);
     if (v->st == CIP_OK)
         v->st = count(v->l, NAME, v->err);
-    if (v->st == CIP_OK)
-        v->st = is_folder ? take_folder(v->l, path, v->depth + 1, v->err)
-                          : take_file(v->l, path, v->err);
+    if (v->st == CIP_OK && is_folder) {
+        v->st = take_folder(v->l, path, v->depth + 1, v->err);
+    } else if (v->st == CIP_OK) {
+        v->st = cip_io_open_beneath(v->l->io, path, v->l->flags, &io, v->err);
+        if (v->st == CIP_OK) {
+            v->st = take_member(v->l, path, io, v->err);
+            cip_io_close(io);
+        }
+    }
     return v->st != CIP_OK;
 }
 
@@ -146,20 +144,6 @@ static cip_status take_beside(load *l, cip_layout *file, cip_err *err)
     return CIP_OK;
 }
 
-/* --- all -------------------------------------------------------------------------------------- */
-
-static cip_status take_all(load *l, const cip_file *f, cip_err *err)
-{
-    if (f->nroot != 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected no folder (roots) other than the loaded one");
-    if (cip_io_is_folder(l->io))
-        return take_folder(l, "", 0, err);
-    CIP_TRY(take_bytes(l, l->io, l->set, err));
-    CIP_TRY(take_beside(l, f->layout, err));
-    return cip_io_unchanged(l->io, err);
-}
-
 cip_status cip_memory_load(const char *path, const cip_open_options *opts, cip_memory **out,
                            cip_err *err)
 {
@@ -175,8 +159,18 @@ cip_status cip_memory_load(const char *path, const cip_open_options *opts, cip_m
     cip_status st = cip_memory_make(&f->env.mem.from, &l.set, err);
     if (st == CIP_OK && !cip_io_is_folder(l.io))
         st = cip_memory_set_name(l.set, slash != NULL ? slash + 1 : path, err);
-    if (st == CIP_OK)
-        st = take_all(&l, f, err);
+    if (st == CIP_OK && f->nroot != 0)
+        st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                      "expected no folder (roots) other than the loaded one");
+    if (st == CIP_OK && cip_io_is_folder(l.io)) {
+        st = take_folder(&l, "", 0, err);
+    } else if (st == CIP_OK) {
+        st = take_bytes(&l, l.io, l.set, err);
+        if (st == CIP_OK)
+            st = take_beside(&l, f->layout, err);
+        if (st == CIP_OK)
+            st = cip_io_unchanged(l.io, err);
+    }
     if (st == CIP_OK) {
         cip_memory_complete(l.set);
         *out = l.set;

@@ -201,19 +201,6 @@ static cip_status place_output(path_output *o, const char *path, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status open_output(path_output *o, cip_err *err)
-{
-    cip_place place;
-    if (o->how.folder) {
-        CIP_TRY(check_folder(o, err));
-        CIP_TRY(lock_old(o, err));
-    }
-    CIP_TRY(cip_place_sibling(&o->place, o->place.name, &place, err));
-    CIP_TRY((o->how.folder ? open_folder : open_file)(o, place, err));
-    cip_replace_out(o->file)->name = o->place.name;
-    return CIP_OK;
-}
-
 /* What an interrupted update left is completed before a file goes: at every instant the name shows
  * the old file or the new one, and no journal lies beside that. Nobody may be reading a folder that
  * goes: its files are opened as they are needed. */
@@ -232,21 +219,18 @@ static cip_status settle_old(path_output *o, cip_err *err)
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, own.offset, "%s", own.text); /* in: output */
 }
 
-static cip_status place_all(path_output *o, cip_err *err)
-{
-    CIP_TRY(cip_owned(o->owner, err));
-    if (o->inside != NULL)
-        CIP_TRY(cip_members_complete(o->inside, err));
-    CIP_TRY(settle_old(o, err));
-    for (size_t i = 0; i < o->n; i++)
-        CIP_TRY(cip_replace_commit(o->member[i], err));
-    return cip_replace_commit(o->file, err);
-}
-
 static cip_status path_commit(cip_output *output, cip_err *err)
 {
     path_output *o = (path_output *)output;
-    cip_status st = place_all(o, err);
+    cip_status st;
+    CIP_GO(cip_owned(o->owner, err));
+    if (o->inside != NULL)
+        CIP_GO(cip_members_complete(o->inside, err));
+    CIP_GO(settle_old(o, err));
+    for (size_t i = 0; i < o->n; i++)
+        CIP_GO(cip_replace_commit(o->member[i], err));
+    st = cip_replace_commit(o->file, err);
+done:
     for (size_t i = 0; !cip_replace_placed(o->file) && i < o->n; i++)
         cip_replace_take_back(o->member[i]);
     return st;
@@ -349,20 +333,11 @@ static const cip_io_methods written_methods = { CIP_IO_METHODS_INIT, .read_range
                                                 .size = size_of_written, .open_member = open_beside,
                                                 .close = close_written };
 
-/* A file without a name, and those that come with it. */
-static cip_status open_all_written(const path_output *o, cip_env *env, cip_io **io, cip_err *err)
-{
-    written *w;
-    if (o->n == 0)
-        return cip_io_open_fd(env, cip_replace_descriptor(o->file), o->place.name, io, err);
-    CIP_TRY(open_written(o, o->file, o, &w, err));
-    return cip_io_open_user(env, &written_methods, w, io, err);
-}
-
 static cip_status path_reopen(cip_output *output, cip_env *env, cip_io **io, cip_target *target,
                               cip_err *err)
 {
     path_output *o = (path_output *)output;
+    written *w;
     if (io == NULL)
         return CIP_OK;
     if (o->inside != NULL) {
@@ -373,7 +348,10 @@ static cip_status path_reopen(cip_output *output, cip_env *env, cip_io **io, cip
     *target = (cip_target){ .methods = { CIP_IO_WRITE_METHODS_INIT, .write_at = write_at,
                                          .resize = resize },
                             .user = o->file };
-    return open_all_written(o, env, io, err);
+    if (o->n == 0)
+        return cip_io_open_fd(env, cip_replace_descriptor(o->file), o->place.name, io, err);
+    CIP_TRY(open_written(o, o->file, o, &w, err)); /* with those that come with it */
+    return cip_io_open_user(env, &written_methods, w, io, err);
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
@@ -385,6 +363,7 @@ static cip_status begin(cip_env *env, const char *path, const cip_output_how *ho
         .out = path_out, .reopen = path_reopen, .commit = path_commit, .end = path_end
     };
     path_output *o = NULL;
+    cip_place place;
     cip_status st;
     *out = NULL;
     CIP_TRY(cip_sized_value("the durability of the output", how->level, CIP_LEVEL_PROCESS, err));
@@ -395,7 +374,13 @@ static cip_status begin(cip_env *env, const char *path, const cip_output_how *ho
     o->owner = getpid();
     o->place.dir = -1;
     CIP_GO(place_output(o, path, err));
-    CIP_GO(open_output(o, err));
+    if (o->how.folder) {
+        CIP_GO(check_folder(o, err));
+        CIP_GO(lock_old(o, err));
+    }
+    CIP_GO(cip_place_sibling(&o->place, o->place.name, &place, err));
+    CIP_GO((o->how.folder ? open_folder : open_file)(o, place, err));
+    cip_replace_out(o->file)->name = o->place.name;
     *out = o;
     return CIP_OK;
 done:

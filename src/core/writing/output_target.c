@@ -133,19 +133,6 @@ static cip_status write_through(void *user, const void *p, size_t n, cip_err *er
     return cip_fail_in(err, cip_target_write(o->target, o->out.n, p, n, err), "output");
 }
 
-/* In a store, and what can have members there. */
-static cip_status begin_target(target_output *o, const cip_output_how *how, cip_err *err)
-{
-    o->out = (cip_out){ .write = write_through, .user = o };
-    if (how->changes) {
-        CIP_TRY(cip_temporary_new(o->env, NULL, &o->data, err));
-        o->out = cip_temporary_out(o->data);
-        o->out.member = o->target->methods.name != NULL ? new_member : NULL;
-    }
-    o->out.name = o->target->methods.name;
-    return CIP_OK;
-}
-
 static cip_status begin_at_end(target_output *o, const char *path, const cip_output_how *how,
                                cip_err *err)
 {
@@ -189,7 +176,14 @@ cip_status cip_output_begin_waiting(cip_env *env, const char *path, const cip_ou
     if (path != NULL) {
         st = begin_at_end(o, path, how, err);
     } else if (how->target != NULL) {
-        st = begin_target(o, how, err);
+        o->out = (cip_out){ .write = write_through, .user = o };
+        if (how->changes)
+            st = cip_temporary_new(o->env, NULL, &o->data, err);
+        if (how->changes && st == CIP_OK) {
+            o->out = cip_temporary_out(o->data);
+            o->out.member = o->target->methods.name != NULL ? new_member : NULL;
+        }
+        o->out.name = o->target->methods.name;
     } else {
         o->out = cip_memory_out(how->memory);
         o->out.member = new_in_memory;

@@ -102,13 +102,6 @@ static void tell_lost(repair *r, const damaged *d, uint64_t i, uint64_t n, const
     cip_buf_clear(&text);
 }
 
-static void tell_whole(repair *r, const damaged *d, const cip_err *why)
-{
-    cip_report_add(&r->rep, CIP_BAD, (cip_status)why->code, why->offset, 0, d->array->path,
-                   "the array is lost: %s%s%s", why->part, why->part[0] != '\0' ? ": " : "",
-                   why->text);
-}
-
 /* --- looking at arrays ------------------------------------------------------------------------ */
 
 /* An array in no chunks of its own is read from end to end: it is whole, or lost. */
@@ -228,16 +221,6 @@ static cip_status look_at_each(repair *r, damaged *d, cip_buf *places, cip_err *
     return CIP_OK;
 }
 
-static cip_status look_at_chunks(repair *r, damaged *d, cip_err *err)
-{
-    cip_buf places = { .mem = &r->f->env.mem };
-    cip_status st = look_at_each(r, d, &places, err);
-    if (st == CIP_OK)
-        st = lose_shared(r, d, &places, err);
-    cip_buf_clear(&places);
-    return st;
-}
-
 static cip_status look_at(repair *r, damaged *d, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
@@ -248,8 +231,14 @@ static cip_status look_at(repair *r, damaged *d, cip_err *err)
         st = cip_chunk_list_open(d->array, &d->list, &why);
     const cip_space *s = st == CIP_OK ? d->list.s : NULL;
     if (st == CIP_OK && (s->kind == CIP_SPACE_CHUNKED || s->kind == CIP_SPACE_GRID) &&
-        s->in_order == NULL)
-        return look_at_chunks(r, d, err);
+        s->in_order == NULL) {
+        cip_buf places = { .mem = &r->f->env.mem };
+        st = look_at_each(r, d, &places, err);
+        if (st == CIP_OK)
+            st = lose_shared(r, d, &places, err);
+        cip_buf_clear(&places);
+        return st;
+    }
     if (st == CIP_OK)
         st = look_at_all(r, d->array, &why);
     CIP_TRY(cip_report_status(&r->rep, err));
@@ -257,7 +246,9 @@ static cip_status look_at(repair *r, damaged *d, cip_err *err)
         return pass_on(st, &why, err);
     d->whole = st != CIP_OK;
     if (d->whole)
-        tell_whole(r, d, &why);
+        cip_report_add(&r->rep, CIP_BAD, (cip_status)why.code, why.offset, 0, d->array->path,
+                       "the array is lost: %s%s%s", why.part, why.part[0] != '\0' ? ": " : "",
+                       why.text);
     return CIP_OK;
 }
 
@@ -281,16 +272,6 @@ static cip_status look_at_arrays(repair *r, cip_err *err)
         cip_mem_put(&r->f->env.mem, *last);
     *last = NULL;
     return CIP_OK;
-}
-
-/* --- what becomes of them --------------------------------------------------------------------- */
-
-static bool is_filled(const repair *r, const damaged *d)
-{
-    for (const damaged *was = r->first; was != d; was = was->next)
-        if (was->list.s == d->list.s && !was->whole)
-            return true; /* an array of the same chunks came before */
-    return false;
 }
 
 /* One element of what fills, as the array has it. Zero stands for zero bytes in types that are no
@@ -322,8 +303,9 @@ static cip_status fill_lost(repair *r, const damaged *d, cip_err *err)
     cip_mem *mem = &r->f->env.mem;
     const cip_dtype *dtype = d->array->dtype;
     uint8_t *value;
-    if (is_filled(r, d))
-        return CIP_OK;
+    for (const damaged *was = r->first; was != d; was = was->next)
+        if (was->list.s == d->list.s && !was->whole)
+            return CIP_OK; /* an array of the same chunks came before */
     CIP_TRY(cip_mem_get(mem, (size_t)dtype->itemsize, (void **)&value, err));
     cip_status st = fill_value(r, dtype, value, err);
     if (st == CIP_OK)
@@ -342,38 +324,29 @@ static void drop(cip_layout *l, const cip_array *a)
     l->narray = n;
 }
 
-static cip_status leave_out(repair *r, const damaged *d, cip_err *err)
-{
-    cip_layout *l = r->f->layout;
-    const cip_array *records = cip_file_whole(r->f);
-    drop(l, d->array);
-    if (records != NULL)
-        drop(l, records);
-    if (l->narray != 0)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected an undamaged array%s",
-                    d->whole ? "" : "; .fill sets a value for lost elements");
-}
-
-/* A description in a tree would have to go, or its block be another: what is copied of a file with
- * a tree is its blocks as they lie there. */
-static cip_status refuse(const damaged *d, cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "'%.100s' is damaged, and the tree cannot be written without it; cip_convert "
-                    "with .path copies undamaged arrays",
-                    d->array->path);
-}
-
 static cip_status settle(repair *r, cip_err *err)
 {
-    for (const damaged *d = r->first; d != NULL; d = d->next)
+    cip_layout *l = r->f->layout;
+    for (const damaged *d = r->first; d != NULL; d = d->next) {
+        /* A description in a tree would have to go, or its block be another: what is copied of a
+         * file with a tree is its blocks as they lie there. */
         if (d->array->node != NULL)
-            return refuse(d, err);
-        else if (r->o->fill != NULL && !d->whole)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "'%.100s' is damaged, and the tree cannot be written without it; "
+                            "cip_convert with .path copies undamaged arrays",
+                            d->array->path);
+        if (r->o->fill != NULL && !d->whole) {
             CIP_TRY(fill_lost(r, d, err));
-        else
-            CIP_TRY(leave_out(r, d, err));
+            continue;
+        }
+        const cip_array *records = cip_file_whole(r->f);
+        drop(l, d->array);
+        if (records != NULL)
+            drop(l, records);
+        if (l->narray == 0)
+            return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected an undamaged array%s",
+                            d->whole ? "" : "; .fill sets a value for lost elements");
+    }
     return CIP_OK;
 }
 
@@ -415,17 +388,6 @@ static bool is_same_file(const char *in, const char *out)
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-static void clear(repair *r)
-{
-    for (damaged *d = r->first, *next; d != NULL; d = next) {
-        next = d->next;
-        cip_mem_put(&r->f->env.mem, d->lost);
-        cip_mem_put(&r->f->env.mem, d);
-    }
-    cip_report_clear(&r->rep);
-    cip_file_close(r->f);
-}
-
 cip_status cip_repair(const char *in, const char *out, const cip_repair_options *opts, cip_err *err)
 {
     err = cip_err_enter(err);
@@ -449,6 +411,12 @@ cip_status cip_repair(const char *in, const char *out, const cip_repair_options 
     r.rep.progress = o.progress;
     r.rep.progress_user = o.user;
     cip_status st = run(&r, out, err);
-    clear(&r);
+    for (damaged *d = r.first, *next; d != NULL; d = next) {
+        next = d->next;
+        cip_mem_put(&r.f->env.mem, d->lost);
+        cip_mem_put(&r.f->env.mem, d);
+    }
+    cip_report_clear(&r.rep);
+    cip_file_close(r.f);
     return st;
 }

@@ -27,14 +27,6 @@ static const cip_source *source_of(const cip_sink_job *job, size_t i, cip_source
     return job->spec.array[i].is_view ? NULL : s;
 }
 
-static cip_status write_array(const cip_sink_job *job, cip_engine *e, const cip_array_form *form,
-                              size_t i, cip_err *err)
-{
-    cip_source s;
-    cip_status st = cip_engine_put(e, i, form, source_of(job, i, &s), err);
-    return cip_fail_in(err, st, "%s", job->plan[i].array->path);
-}
-
 cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_revision *r, cip_err *err)
 {
     cip_status st;
@@ -52,7 +44,8 @@ cip_status cip_sink_run(const cip_sink_job *job, cip_out *out, cip_revision *r, 
     };
     CIP_GO(e.store->begin(&b, &e.state, err));
     for (size_t i = 0; i < job->spec.narray; i++)
-        CIP_GO(write_array(job, &e, &form[i], i, err));
+        CIP_GO(cip_fail_in(err, cip_engine_put(&e, i, &form[i], source_of(job, i, &s), err), "%s",
+                           job->plan[i].array->path));
     st = e.store->finish(e.state, r, err);
 done:
     if (e.state != NULL && e.store->clear != NULL)

@@ -126,33 +126,24 @@ static size_t option_count(const cip_format *format)
     return n;
 }
 
-/* "64,64" */
-static cip_status print_lengths(int32_t ndim, const int64_t *length, cip_arena *a, char **out,
-                                cip_err *err)
-{
-    char text[21 * CIP_MAX_NDIM + 1] = "";
-    size_t n = 0;
-    for (int32_t k = 0; k < ndim; k++)
-        n +=
-            (size_t)snprintf(text + n, sizeof text - n, "%s%" PRId64, k == 0 ? "" : ",", length[k]);
-    return cip_arena_copy(a, text, n, out, err);
-}
-
 cip_status cip_spec_chunks(const cip_format *format, int32_t ndim, const int64_t *chunk,
                            cip_arena *a, const char *const **option, cip_err *err)
 {
     const size_t n = option_count(format);
     const char **all;
-    char *text;
+    char *text, list[21 * CIP_MAX_NDIM + 1] = "";
     bool given = false;
-    size_t k = 0;
+    size_t k = 0, len = 0;
     for (int32_t i = 0; i < ndim; i++)
         given = given || chunk[i] != 0;
     while (k < n && strcmp(format->options[k].key, "chunks") != 0)
         k++;
     if (!given || k == n || cip_option_given(*option, k) != NULL)
         return CIP_OK;
-    CIP_TRY(print_lengths(ndim, chunk, a, &text, err));
+    for (int32_t i = 0; i < ndim; i++) /* "64,64" */
+        len += (size_t)snprintf(list + len, sizeof list - len, "%s%" PRId64, i == 0 ? "" : ",",
+                                chunk[i]);
+    CIP_TRY(cip_arena_copy(a, list, len, &text, err));
     CIP_TRY(CIP_ARENA_NEW(a, &all, n, err));
     for (size_t i = 0; i < n; i++)
         all[i] = cip_option_given(*option, i);

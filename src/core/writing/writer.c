@@ -240,17 +240,6 @@ static cip_status writer_new(const cip_change_options *o, cip_writer **out, cip_
     return CIP_OK;
 }
 
-static cip_status make_pool(cip_writer *w, cip_err *err)
-{
-    if (w->o.threads == 0)
-        w->env.pool = cip_pool_shared();
-    if (w->o.threads <= 1)
-        return CIP_OK;
-    CIP_TRY(cip_pool_new(w->o.threads, &w->own_pool, err));
-    w->env.pool = w->own_pool;
-    return CIP_OK;
-}
-
 cip_status cip_writer_begin(cip_writer *w, cip_array_form *form, cip_err *err)
 {
     const cip_store_begin b = { .env = &w->env,
@@ -296,7 +285,7 @@ static cip_status begin_output(cip_writer *w, const destination *to, cip_err *er
 static cip_status start(cip_writer *w, const destination *to, cip_err *err)
 {
     const char **name = &w->target.methods.name;
-    CIP_TRY(make_pool(w, err));
+    CIP_TRY(cip_pool_take(w->o.threads, &w->own_pool, &w->env.pool, err));
     CIP_TRY(cip_app_codecs_take(&w->env, w->o.codecs, w->o.ncodec, &w->codec, err));
     CIP_TRY(copy_text(w, *name, name, err));
     const char *tells = to->path != NULL ? to->path : to->name != NULL ? to->name : *name;

@@ -167,21 +167,15 @@ cip_status cip_writer_leave_out(cip_writer *w, cip_err *err)
     return CIP_OK;
 }
 
-/* Where there is one array its name is not kept. */
-static cip_status fill_there(const cip_writer *w, const cip_entry *of, const cip_entry *e,
-                             cip_err *err)
-{
-    const char *path = cip_writer_has_names(w) ? e->spec.path : "";
-    const bool alone = cip_find(w->draft->file, path, NULL) == NULL && w->narray == 1;
-    return cip_edit_slab_over(w->draft, of->slab, alone ? "" : path,
-                              e->spec.is_view ? &e->spec.view : NULL, err);
-}
-
 cip_status cip_writer_move_on(cip_writer *w, cip_err *err)
 {
-    for (cip_entry *e = w->nslab != 0 ? w->first : NULL; e != NULL; e = e->next)
-        if (e->slab != NULL || (e->of != NULL && e->of->slab != NULL))
-            CIP_TRY(fill_there(w, e->slab != NULL ? e : e->of, e, err));
+    for (cip_entry *e = w->nslab != 0 ? w->first : NULL; e != NULL; e = e->next) {
+        cip_slab *slab = e->slab != NULL ? e->slab : e->of != NULL ? e->of->slab : NULL;
+        const bool alone = w->narray == 1 && cip_find(w->draft->file, e->spec.path, NULL) == NULL;
+        if (slab != NULL) /* where there is one array its name may not be kept */
+            CIP_TRY(cip_edit_slab_over(w->draft, slab, alone ? "" : e->spec.path,
+                                       e->spec.is_view ? &e->spec.view : NULL, err));
+    }
     for (cip_entry *e = w->moved; e != NULL; e = e->next) {
         cip_slab *slab = e->slab;
         const cip_new_array a = { .path = e->spec.path,
