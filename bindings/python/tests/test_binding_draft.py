@@ -608,6 +608,7 @@ def test_ctrl_c_within_a_first_look_gives_the_file_up(tmp_path):
     """A look that takes long: all that waits is compressed then."""
     x = np.random.default_rng(1).integers(0, 1 << 20, (4 << 20,))
     began = time.monotonic()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     with pytest.raises(KeyboardInterrupt), cippus.create(tmp_path / "x.asdf", sync=False, codec="bzp2", threads=1) as w:
         main = threading.main_thread().ident
         timer = threading.Timer(0.5, lambda: signal.pthread_kill(main, signal.SIGINT))
