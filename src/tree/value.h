@@ -121,5 +121,10 @@ typedef struct cip_visit {
 } cip_visit;
 cip_status cip_tree_walk(const cip_node *root, cip_env *env, int (*fn)(void *, const cip_visit *),
                          void *user, cip_err *err);
+/* The same for a function that can fail: before it stops the walk it leaves in *said what it failed
+ * with, which is given then, and says why in err. A stop without that is no failure. */
+cip_status cip_tree_walk_told(const cip_node *root, cip_env *env,
+                              int (*fn)(void *, const cip_visit *), void *user,
+                              const cip_status *said, cip_err *err);
 
 #endif

@@ -26,15 +26,6 @@ static size_t depth(const walker *w)
     return w->frames.len / sizeof(frame);
 }
 
-static bool is_ancestor(const walker *w, const cip_node *node)
-{
-    const frame *f = (const frame *)(const void *)w->frames.ptr;
-    for (size_t i = 0; i < depth(w); i++)
-        if (f[i].node == node)
-            return true;
-    return false;
-}
-
 static cip_status visit(walker *w, const cip_node *node, const cip_node *key, cip_err *err)
 {
     if (node == NULL)
@@ -45,11 +36,12 @@ static cip_status visit(walker *w, const cip_node *node, const cip_node *key, ci
                         w->env->limits.max_expansion);
     bool container = node->type == CIP_NODE_SEQ || node->type == CIP_NODE_MAP;
     CIP_TRY(cip_buf_nul(&w->path, err));
-    cip_visit v = { .node = node,
-                    .key = key,
-                    .path = (const char *)w->path.ptr,
-                    .depth = (uint32_t)depth(w),
-                    .again = container && is_ancestor(w, node) };
+    cip_visit v = {
+        .node = node, .key = key, .path = (const char *)w->path.ptr, .depth = (uint32_t)depth(w)
+    };
+    const frame *outer = (const frame *)(const void *)w->frames.ptr;
+    for (size_t i = 0; container && !v.again && i < v.depth; i++)
+        v.again = outer[i].node == node;
     int answer = w->fn(w->user, &v);
     if (answer != 0 && answer != 1)
         return cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the callback");
@@ -99,4 +91,13 @@ cip_status cip_tree_walk(const cip_node *root, cip_env *env, int (*fn)(void *, c
     cip_buf_clear(&w.frames);
     cip_buf_clear(&w.path);
     return st;
+}
+
+cip_status cip_tree_walk_told(const cip_node *root, cip_env *env,
+                              int (*fn)(void *, const cip_visit *), void *user,
+                              const cip_status *said, cip_err *err)
+{
+    cip_err why = CIP_ERR_INIT;
+    const cip_status st = cip_tree_walk(root, env, fn, user, &why);
+    return *said != CIP_OK || st == CIP_ERR_CANCELLED ? *said : cip_err_give(err, &why, st);
 }

@@ -168,16 +168,16 @@ static cip_status wrap(cip_arena *a, const cip_bytes *step, size_t n, size_t fir
     return CIP_OK;
 }
 
-/* A tree_walk callback: stops at a text that YAML cannot hold. */
-static int is_bad(void *user, const cip_visit *v)
+/* A tree_walk callback: *user says that there is a text that YAML cannot hold. */
+static int find_bad(void *user, const cip_visit *v)
 {
-    (void)user;
+    bool *bad = user;
     size_t len = 0;
     const char *key = cip_node_text(v->key, &len);
-    if (key != NULL && !cip_utf8_is(key, len))
-        return 2;
+    *bad = key != NULL && !cip_utf8_is(key, len);
     const char *text = cip_node_text(v->node, &len);
-    return text != NULL && !cip_utf8_is(text, len) ? 2 : v->again;
+    *bad = *bad || (text != NULL && !cip_utf8_is(text, len));
+    return *bad ? 2 : v->again;
 }
 
 static cip_status refuse_bytes(cip_err *err)
@@ -185,21 +185,18 @@ static cip_status refuse_bytes(cip_err *err)
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected UTF-8, found other bytes");
 }
 
-/* Other bytes would be written as U+FFFD. */
-static cip_status check_texts(cip_env *env, const char *path, const cip_node *value, cip_err *err)
-{
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = path == NULL || cip_utf8_is(path, strlen(path)) ? CIP_OK : CIP_ERR_CANCELLED;
-    if (st == CIP_OK)
-        st = cip_tree_walk(value, env, is_bad, NULL, &why);
-    if (st == CIP_ERR_CANCELLED)
-        return refuse_bytes(err);
-    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
-}
-
 cip_status cip_yaml_check_path(const char *path, cip_err *err)
 {
     return path == NULL || cip_utf8_is(path, strlen(path)) ? CIP_OK : refuse_bytes(err);
+}
+
+/* Other bytes would be written as U+FFFD. */
+static cip_status check_texts(cip_env *env, const char *path, const cip_node *value, cip_err *err)
+{
+    bool bad = false;
+    CIP_TRY(cip_yaml_check_path(path, err));
+    CIP_TRY(cip_tree_walk_told(value, env, find_bad, &bad, &(cip_status){ CIP_OK }, err));
+    return bad ? refuse_bytes(err) : CIP_OK;
 }
 
 static cip_status refuse_root(cip_err *err)

@@ -213,11 +213,6 @@ cip_status cip_yaml_typed(cip_env *env, cip_arena *a, const char *text, const ch
     if (text[strspn(text, " \t\r\n")] == '\0')
         cip_report_add(notes, CIP_NOTE, CIP_ERR_TYPE, CIP_NO_OFFSET, 0, NULL,
                        "an empty value is stored as null");
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = cip_tree_walk(*out, env, take_node, &t, &why);
-    if (t.st != CIP_OK)
-        return t.st;
-    if (st != CIP_OK)
-        return cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+    CIP_TRY(cip_tree_walk_told(*out, env, take_node, &t, &t.st, err));
     return cip_report_status(notes, err);
 }

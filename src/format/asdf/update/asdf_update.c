@@ -253,16 +253,6 @@ static int check_named(void *user, const cip_visit *v)
     return 2;
 }
 
-static cip_status check_value(const asdf_state *u, const cip_node *value, cip_err *err)
-{
-    naming x = { u, CIP_OK, err };
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = cip_tree_walk(value, u->env, check_named, &x, &why);
-    if (x.st != CIP_OK)
-        return x.st;
-    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
-}
-
 /* Extensions are named in the history, to which an alias leads by other names. */
 void cip_asdf_update_queued_at(asdf_state *u, const char *path)
 {
@@ -273,8 +263,9 @@ void cip_asdf_update_queued_at(asdf_state *u, const char *path)
 cip_status cip_asdf_update_set(void *state, const char *path, const cip_node *value, cip_err *err)
 {
     asdf_state *u = state;
+    naming x = { u, CIP_OK, err };
     CIP_TRY(cip_asdf_update_check_path(u, path, value, err));
-    CIP_TRY(check_value(u, value, err));
+    CIP_TRY(cip_tree_walk_told(value, u->env, check_named, &x, &x.st, err));
     CIP_TRY(cip_asdf_update_queued_tree(u, err));
     CIP_TRY(cip_yaml_edit_queue(u->tree, path, value, err));
     cip_asdf_update_queued_at(u, path);

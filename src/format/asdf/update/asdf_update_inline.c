@@ -16,33 +16,30 @@ static cip_status count_bytes(const cip_array *a, const int64_t *shape, size_t *
     return CIP_OK;
 }
 
-/* A tree_walk callback: stops at a null. */
-static int is_null(void *user, const cip_visit *v)
+/* A tree_walk callback: *user says that there is a null. */
+static int find_null(void *user, const cip_visit *v)
 {
-    (void)user;
-    return v->node->type == CIP_NODE_NULL ? 2 : v->again;
+    const bool is = v->node->type == CIP_NODE_NULL;
+    *(cip_status *)user = is ? CIP_ERR_UNSUPPORTED : CIP_OK;
+    return is ? 2 : v->again;
 }
 
 /* The elements in memory do not tell a null from a value: writing the lists again would give it
  * one. Looked for in the lists themselves, whatever mask there is beside them. */
-static cip_status check_no_nulls(asdf_state *u, const cip_array *a, cip_err *err)
-{
-    const bool bare = cip_node_kind(a->node) == CIP_NODE_SEQ;
-    cip_err why = CIP_ERR_INIT;
-    cip_status st =
-        cip_tree_walk(bare ? a->node : cip_map_get(a->node, "data"), u->env, is_null, NULL, &why);
-    if (st == CIP_ERR_CANCELLED)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected inline data without nulls, found a null; change the values in "
-                        "the tree (set the whole array, or edit)");
-    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
-}
-
 cip_status cip_asdf_inline_form(asdf_state *u, const cip_array *a, cip_change_form *out,
                                 cip_err *err)
 {
+    const bool bare = cip_node_kind(a->node) == CIP_NODE_SEQ;
+    cip_status found = CIP_OK;
     out->own = true;
-    return cip_asdf_update_now(u, a) == a ? check_no_nulls(u, a, err) : CIP_OK;
+    if (cip_asdf_update_now(u, a) != a)
+        return CIP_OK;
+    CIP_TRY(cip_tree_walk_told(bare ? a->node : cip_map_get(a->node, "data"), u->env, find_null,
+                               &found, &(cip_status){ CIP_OK }, err));
+    return found == CIP_OK ? CIP_OK
+                           : cip_fail(err, found, CIP_NO_OFFSET,
+                                      "expected inline data without nulls, found a null; change "
+                                      "the values in the tree (set the whole array, or edit)");
 }
 
 cip_status cip_asdf_inline_holds(void *state, const cip_dtype *d, const uint8_t *elems, size_t n,

@@ -98,26 +98,19 @@ static int visit_ref(void *user, const cip_visit *v)
     return x->st == CIP_OK ? 0 : 2;
 }
 
-static cip_status visit_refs(referring *x, const cip_node *root, cip_err *err)
-{
-    cip_err why = CIP_ERR_INIT;
-    x->root = root;
-    cip_status st = root == NULL ? CIP_OK : cip_tree_walk(root, x->u->env, visit_ref, x, &why);
-    if (x->st != CIP_OK)
-        return x->st;
-    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
-}
-
 cip_status cip_asdf_update_check_refs(asdf_state *u, cip_err *err)
 {
     if (u->tree == NULL || !u->tree_changed)
         return CIP_OK;
     CIP_TRY(cip_yaml_edit_flush(u->tree, err));
-    referring x = { .u = u, .lost = { .mem = &u->env->mem }, .old = true, .err = err };
-    cip_status st = visit_refs(&x, u->l->tree, err);
-    x.old = false;
-    if (st == CIP_OK)
-        st = visit_refs(&x, cip_yaml_edit_root(u->tree), err);
+    const cip_node *const tree[] = { u->l->tree, cip_yaml_edit_root(u->tree) };
+    referring x = { .u = u, .lost = { .mem = &u->env->mem }, .err = err };
+    cip_status st = CIP_OK;
+    for (size_t i = 0; st == CIP_OK && i < 2; i++) {
+        x.root = tree[i];
+        x.old = i == 0;
+        st = cip_tree_walk_told(x.root, u->env, visit_ref, &x, &x.st, err);
+    }
     cip_strmap_clear(&x.lost);
     return st;
 }

@@ -41,7 +41,7 @@ static bool is_described_alike(const cip_node *x, const cip_node *y)
 typedef struct comparison {
     cip_buf old;     /* of const cip_node *: the ndarrays that name a block */
     bool collecting; /* they are being gathered */
-    char wrong[256]; /* the path of one that is not described as any of them; "" for none */
+    cip_status st;
     cip_err *err;
 } comparison;
 
@@ -50,35 +50,30 @@ static int visit_array(void *user, const cip_visit *v)
     comparison *c = user;
     if (v->again || cip_asdf_source_of(v->node) == NULL)
         return 0;
-    if (c->collecting)
-        return cip_buf_add(&c->old, &v->node, sizeof v->node, c->err) == CIP_OK ? 1 : 2;
+    if (c->collecting) {
+        c->st = cip_buf_add(&c->old, &v->node, sizeof v->node, c->err);
+        return c->st == CIP_OK ? 1 : 2;
+    }
     const cip_node *const *old = (const cip_node *const *)(const void *)c->old.ptr;
     for (size_t i = 0; i < c->old.len / sizeof *old; i++)
         if (is_described_alike(old[i], v->node))
             return 1;
-    size_t n = strlen(v->path);
-    n = n < sizeof c->wrong ? n : sizeof c->wrong - 1;
-    memcpy(c->wrong, v->path, n);
-    c->wrong[n] = '\0';
+    c->st = cip_fail(c->err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                     "'%.100s' does not describe the data of an existing array; change arrays by "
+                     "put, append and resize",
+                     v->path);
     return 2;
 }
 
 static cip_status compare(asdf_state *u, const cip_node *old, const cip_node *new, cip_err *err)
 {
     comparison c = { .old = { .mem = &u->env->mem }, .collecting = true, .err = err };
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = cip_tree_walk(old, u->env, visit_array, &c, &why);
-    if (st == CIP_OK) {
-        c.collecting = false;
-        st = cip_tree_walk(new, u->env, visit_array, &c, &why);
-    }
+    cip_status st = cip_tree_walk_told(old, u->env, visit_array, &c, &c.st, err);
+    c.collecting = false;
+    if (st == CIP_OK)
+        st = cip_tree_walk_told(new, u->env, visit_array, &c, &c.st, err);
     cip_buf_clear(&c.old);
-    if (c.wrong[0] != '\0')
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "'%.100s' does not describe the data of an existing array; change arrays "
-                        "by put, append and resize",
-                        c.wrong);
-    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+    return st;
 }
 
 /* --- the text --------------------------------------------------------------------------------- */

@@ -21,21 +21,13 @@ static bool is_known(const char *tag)
     return false;
 }
 
-static void copy_text(char *dst, size_t cap, const char *src)
-{
-    size_t n = strlen(src);
-    n = n < cap ? n : cap - 1;
-    memcpy(dst, src, n);
-    dst[n] = '\0';
-}
-
 static int visit(void *user, const cip_visit *v)
 {
     asdf_foreign *x = user;
     if (v->again || v->node == NULL || v->node->tag == NULL || is_known(v->node->tag))
         return v->again;
-    copy_text(x->path, sizeof x->path, v->path);
-    copy_text(x->tag, sizeof x->tag, v->node->tag);
+    snprintf(x->path, sizeof x->path, "%s", v->path);
+    snprintf(x->tag, sizeof x->tag, "%s", v->node->tag);
     x->found = true;
     return 2;
 }
@@ -43,14 +35,8 @@ static int visit(void *user, const cip_visit *v)
 cip_status cip_asdf_find_foreign(cip_env *env, const cip_node *root, asdf_foreign *out,
                                  cip_err *err)
 {
-    cip_err why = CIP_ERR_INIT;
     *out = (asdf_foreign){ .found = false };
-    if (root == NULL)
-        return CIP_OK;
-    cip_status st = cip_tree_walk(root, env, visit, out, &why);
-    if (out->found || st == CIP_OK)
-        return CIP_OK;
-    return cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+    return cip_tree_walk_told(root, env, visit, out, &(cip_status){ CIP_OK }, err);
 }
 
 /* --- losses ----------------------------------------------------------------------------------- */
@@ -143,14 +129,13 @@ static int visit_link(void *user, const cip_visit *v)
 
 static cip_status tell_links(linking *x, const cip_node *root, cip_err *err)
 {
-    cip_err why = CIP_ERR_INIT;
-    if (root == NULL || !(x->spec->elsewhere || x->spec->renamed))
+    if (!x->spec->elsewhere && !x->spec->renamed)
         return CIP_OK;
-    cip_status st = cip_tree_walk(root, x->spec->env, visit_link, x, &why);
+    const cip_status st = cip_tree_walk(root, x->spec->env, visit_link, x, err);
     if (x->n > LINKS_NAMED)
         cip_report_add(x->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
                        "%zu more such file names", x->n - LINKS_NAMED);
-    return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+    return st;
 }
 
 cip_status cip_asdf_sink_links(const cip_spec *spec, cip_report *loss, cip_err *err)
@@ -192,7 +177,7 @@ cip_status cip_asdf_count_names(cip_env *env, const cip_node *root, size_t from_
 {
     naming x = { n, nblock, from_end };
     memset(n, 0, nblock * sizeof *n);
-    return root == NULL ? CIP_OK : cip_tree_walk(root, env, count_name, &x, err);
+    return cip_tree_walk(root, env, count_name, &x, err);
 }
 
 /* Adds a number to a list like "0, 3 to 6", which ends in dots where it gets too long. */

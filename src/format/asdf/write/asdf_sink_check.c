@@ -89,17 +89,12 @@ static int visit_node(void *user, const cip_visit *v)
 static cip_status check_nodes(const asdf_standard *s, const cip_spec *spec, cip_report *loss,
                               cip_err *err)
 {
-    cip_err why = CIP_ERR_INIT;
-    if (spec->tree == NULL)
-        return CIP_OK;
     node_walk w = {
         .s = s, .spec = spec, .loss = loss, .seen = { .mem = &spec->env->mem }, .err = err
     };
-    cip_status st = cip_tree_walk(spec->tree, spec->env, visit_node, &w, &why);
+    cip_status st = cip_tree_walk_told(spec->tree, spec->env, visit_node, &w, &w.st, err);
     cip_strmap_clear(&w.seen);
-    if (w.st != CIP_OK)
-        return w.st;
-    return st == CIP_OK ? st : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
+    return st;
 }
 
 /* --- arrays ----------------------------------------------------------------------------------- */

@@ -80,7 +80,6 @@ cip_status cip_asdf_splice_sources(cip_env *env, cip_bytes text, asdf_source_fn 
 {
     cip_arena arena = { .mem = &env->mem };
     const cip_node *root;
-    cip_err why = CIP_ERR_INIT;
     walk w = { .env = env,
                .fn = fn,
                .user = user,
@@ -89,10 +88,7 @@ cip_status cip_asdf_splice_sources(cip_env *env, cip_bytes text, asdf_source_fn 
                .err = err };
     cip_status st;
     CIP_GO(cip_yaml_parse(env, &arena, text, &cip_asdf_tree_options, &root, err));
-    st = cip_tree_walk(root, env, visit, &w, &why);
-    if (w.st == CIP_OK && st != CIP_OK)
-        cip_err_pass(err, &why);
-    CIP_GO(w.st != CIP_OK ? w.st : st);
+    CIP_GO(cip_tree_walk_told(root, env, visit, &w, &w.st, err));
     st = apply(&w, text, out, err);
 done:
     cip_buf_clear(&w.list);
