@@ -4,6 +4,7 @@
 #ifndef CIP_FORMAT_ASDF_H
 #define CIP_FORMAT_ASDF_H
 
+#include "codec/frames.h"
 #include "codec/framing.h"
 #include "format/format.h"
 #include "space/read/window.h"
@@ -368,6 +369,7 @@ struct asdf_codec {
     uint8_t code[4];
     const char *codec;          /* the one of codec/ that decodes it */
     asdf_space_fn *space;       /* NULL: one stream, which is decoded in order */
+    cip_frames_scan_fn *scan;   /* of cip_asdf_frames_space: where its pieces are */
     const cip_framing *framing; /* by which it is written; NULL: the codec's own */
     int blosc;                  /* written as 1: a chunk of Blosc, 2: a frame of Blosc2; or 0 */
     bool grows;                 /* rows may be added behind what is stored */
@@ -383,8 +385,7 @@ extern const cip_framing cip_asdf_framing_lz4, cip_asdf_framing_lz4f; /* of asdf
 
 /* --- asdf_lz4.c: chunks where the framing of the payload has some ----------------------------- */
 
-asdf_space_fn cip_asdf_lz4_space, cip_asdf_lz4f_space, cip_asdf_zstd_space, cip_asdf_blsc_space,
-    cip_asdf_bls2_space;
+asdf_space_fn cip_asdf_lz4_space, cip_asdf_frames_space, cip_asdf_blsc_space, cip_asdf_bls2_space;
 /* How many bytes a payload decodes to, by decoding it; CORRUPT for more than `max`. */
 cip_status cip_asdf_count_decoded(cip_layout *l, const cip_codec *codec, cip_space *stored,
                                   uint64_t max, uint64_t *len, cip_err *err);

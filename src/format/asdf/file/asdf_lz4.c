@@ -13,7 +13,6 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "codec/blosc/blosc.h"
-#include "codec/frames.h"
 
 enum {
     PIECE_HEAD = 8,
@@ -45,12 +44,6 @@ static cip_status add_chunk(chunk_list *list, const cip_chunk *c, cip_err *err)
     list->at[list->n++].raw_off = list->raw_len;
     list->raw_len = sum;
     return CIP_OK;
-}
-
-static cip_status wrong_length(uint64_t want, uint64_t found, cip_err *err)
-{
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected %" PRIu64 " decoded bytes, found %" PRIu64, want, found);
 }
 
 /* --- the framing of `lz4` ------------------------------------------------------------------- */
@@ -120,7 +113,9 @@ static cip_status scanned(const asdf_stored *s, uint64_t raw_len, scan_fn *scan,
     cip_status st;
     CIP_GO(scan(s, &w, raw_len, &list, err));
     if (raw_len != UINT64_MAX && list.raw_len != raw_len)
-        CIP_GO(wrong_length(raw_len, list.raw_len, err));
+        CIP_GO(cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " decoded bytes, found %" PRIu64, raw_len,
+                        list.raw_len));
     CIP_GO(new_chunked(l, &list, cip_codec_find(s->codec->codec), out, err));
 done:
     cip_window_clear(&w);
@@ -188,24 +183,6 @@ static cip_status read_payload(void *user, uint64_t off, size_t n, void *dst, ci
                              b->data_off + off, dst, n, err);
 }
 
-static cip_status chunks_of_pieces(const cip_frame_pieces *p, cip_space *stored, chunk_list *list,
-                                   cip_err *err)
-{
-    for (size_t i = 0; i < p->n; i++) {
-        const cip_frame_piece *q = &p->piece[i];
-        const cip_chunk c = { .at = { .in = stored, .off = q->off, .len = q->len },
-                              .raw_len = q->raw_len,
-                              .codec = q->codec != NULL ? q->codec : &cip_codec_stored };
-        CIP_TRY(add_chunk(list, &c, err));
-    }
-    return CIP_OK;
-}
-
-static bool better_in_order(const cip_frame_pieces *p)
-{
-    return p->sequential || (p->n == 1 && p->piece[0].raw_len > SOLE_PIECE_MAX);
-}
-
 static cip_status frames_space(const asdf_stored *s, const cip_codec *codec,
                                const cip_frame_pieces *pieces, uint64_t raw_len, cip_space **out,
                                cip_err *err)
@@ -218,9 +195,16 @@ static cip_status frames_space(const asdf_stored *s, const cip_codec *codec,
     cip_status st;
     CIP_GO(cip_space_new_seq(l, &all, raw_len, &step, &in_order, err));
     *out = in_order;
-    if (better_in_order(pieces) || pieces->n == 0)
+    if (pieces->sequential || pieces->n == 0 ||
+        (pieces->n == 1 && pieces->piece[0].raw_len > SOLE_PIECE_MAX))
         goto done;
-    CIP_GO(chunks_of_pieces(pieces, s->bytes, &list, err));
+    for (size_t i = 0; i < pieces->n; i++) {
+        const cip_frame_piece *p = &pieces->piece[i];
+        const cip_chunk c = { .at = { .in = s->bytes, .off = p->off, .len = p->len },
+                              .raw_len = p->raw_len,
+                              .codec = p->codec != NULL ? p->codec : &cip_codec_stored };
+        CIP_GO(add_chunk(&list, &c, err));
+    }
     CIP_GO(new_chunked(l, &list, codec, out, err));
     (*out)->in_order = in_order;
 done:
@@ -252,41 +236,22 @@ static void expect_walk(const asdf_stored *s)
         cip_space_expect(s->bytes);
 }
 
-cip_status cip_asdf_zstd_space(const asdf_stored *s, uint64_t raw_len, cip_space **out,
-                               cip_err *err)
+cip_status cip_asdf_frames_space(const asdf_stored *s, uint64_t raw_len, cip_space **out,
+                                 cip_err *err)
 {
     expect_walk(s);
-    return framed(*s, cip_codec_find("zstd"), cip_zstd_scan, raw_len, out, err);
-}
-
-cip_status cip_asdf_lz4f_space(const asdf_stored *s, uint64_t raw_len, cip_space **out,
-                               cip_err *err)
-{
-    expect_walk(s);
-    return framed(*s, cip_codec_find("lz4f"), cip_lz4f_scan, raw_len, out, err);
+    return framed(*s, cip_codec_find(s->codec->codec), s->codec->scan, raw_len, out, err);
 }
 
 /* --- what stands under the code `lz4` ------------------------------------------------------- */
 
-static cip_status is_lz4_frame(const asdf_stored *s, bool *yes, cip_err *err)
-{
-    static const uint8_t magic[4] = { 0x04, 0x22, 0x4d, 0x18 };
-    uint8_t head[4];
-    *yes = false;
-    if (s->block->stored < sizeof head)
-        return CIP_OK;
-    CIP_TRY(cip_space_read_at(&(cip_read_how){ .layout = s->layout }, s->layout->file,
-                              s->block->data_off, head, sizeof head, err));
-    *yes = memcmp(head, magic, sizeof magic) == 0;
-    return CIP_OK;
-}
-
 cip_status cip_asdf_lz4_space(const asdf_stored *s, uint64_t raw_len, cip_space **out, cip_err *err)
 {
-    bool frame;
+    uint8_t head[4] = { 0 };
     expect_walk(s);
-    CIP_TRY(is_lz4_frame(s, &frame, err));
-    if (!frame)
+    if (s->block->stored >= sizeof head)
+        CIP_TRY(read_payload((void *)s, 0, sizeof head, head, err));
+    if (cip_load_u32(head, false) != CIP_LZ4F_MAGIC)
         return scanned(s, raw_len, scan_lz4, out, err);
     cip_status st = framed(*s, cip_codec_find("lz4f"), cip_lz4f_scan, raw_len, out, err);
     /* A first chunk of 66 MiB starts with the same bytes; then the frame's header is wrong. */
