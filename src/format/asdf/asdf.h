@@ -629,9 +629,8 @@ typedef struct asdf_summing {
 
 /* Computes the checksum of block i by whatever convention it may follow. *out starts zeroed, with
  * CIP_ERR_INIT. What is wrong with the block is in *out, not returned. */
-cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *how,
-                              asdf_summed *out, cip_err *err);
-/* The MD5 of all that a space gives; `told` as above. */
+void cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *how, asdf_summed *out);
+/* The MD5 of all that a space gives (`out` NULL: it is just read); `told` as above. */
 cip_status cip_asdf_md5(const cip_read_how *how, cip_space *s, cip_report *told, uint8_t *out,
                         cip_err *err);
 /* Whether the block is not what its checksum was made of, as far as that can be told. */

@@ -43,87 +43,54 @@ cip_status cip_asdf_md5(const cip_read_how *how, cip_space *s, cip_report *told,
                         cip_err *err)
 {
     digest x = { .told = told };
-    CIP_TRY(cip_sum_new(&how->layout->env->mem, CIP_SUM_MD5, &x.sum, err));
+    if (out != NULL)
+        CIP_TRY(cip_sum_new(&how->layout->env->mem, CIP_SUM_MD5, &x.sum, err));
     cip_status st = cip_space_stream(how, s, PIECE, sum_piece, &x, err);
-    cip_sum_take(x.sum, out);
+    if (out != NULL)
+        cip_sum_take(x.sum, out);
     cip_sum_free(x.sum);
     return st;
 }
 
-/* A checksum of which nobody says how it was made: half an MD5 perhaps. */
-static void hash_half(const asdf_file *f, size_t i, cip_report *told, asdf_summed *o)
-{
-    const asdf_block *b = &f->blocks.at[i];
-    uint8_t got[CIP_SUM_MAX];
-    size_t n = b->form->checksum_len;
-    const cip_read_how how = { .layout = f->layout };
-    o->stored = cip_asdf_md5(&how, plain_of(f, i).stored, told, got, &o->err);
-    if (o->stored == CIP_OK)
-        o->half = memcmp(got, b->checksum, n) == 0       ? 1
-                  : memcmp(got + n, b->checksum, n) == 0 ? 2
-                                                         : 0;
-}
-
-/* Streams a space through a checksum (NULL: just decodes it), which is left in `got`. */
-static cip_status stream(const asdf_file *f, cip_space *s, const digest *x, uint8_t *got,
-                         cip_err *err)
-{
-    const cip_read_how how = { .layout = f->layout };
-    CIP_TRY(cip_space_stream(&how, s, PIECE, sum_piece, (void *)x, err));
-    if (x->sum != NULL)
-        cip_sum_take(x->sum, got);
-    return CIP_OK;
-}
-
-cip_status cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *how, asdf_summed *o,
-                              cip_err *err)
+void cip_asdf_sum_block(const asdf_file *f, size_t i, const asdf_summing *how, asdf_summed *o)
 {
     const cip_block *b = &f->layout->block[i];
+    const asdf_block *head = &f->blocks.at[i];
     const asdf_plain plain = plain_of(f, i);
+    const cip_read_how read = { .layout = f->layout };
     const uint8_t *want = b->info.checksum_value;
+    const size_t n = head->form->checksum_len;
     uint8_t got[CIP_SUM_MAX];
-    bool has_sum = b->sum_id != CIP_SUM_NONE && f->blocks.at[i].state == CIP_OK;
-    digest x = { .told = how->told };
+    const bool has_sum = b->sum_id != CIP_SUM_NONE && head->state == CIP_OK;
+    const bool has_half = cip_asdf_has_half_sum(f, i);
     o->sum_right = !has_sum;
-    if (cip_asdf_has_half_sum(f, i))
-        hash_half(f, i, how->told, o);
-    if (has_sum) {
-        CIP_TRY(cip_sum_new(&f->env->mem, (cip_sum_id)b->sum_id, &x.sum, err));
-        o->stored = stream(f, plain.stored, &x, o->md5, &o->err);
-        o->sum_right = o->stored == CIP_OK && memcmp(o->md5, want, ASDF_CHECKSUM_LEN) == 0;
+    if (has_sum || has_half)
+        o->stored = cip_asdf_md5(&read, plain.stored, how->told, got, &o->err);
+    if (has_half && o->stored == CIP_OK) /* nobody says how it was made */
+        o->half = memcmp(got, head->checksum, n) == 0       ? 1
+                  : memcmp(got + n, head->checksum, n) == 0 ? 2
+                                                            : 0;
+    if (has_sum && o->stored == CIP_OK) {
+        memcpy(o->md5, got, sizeof o->md5);
+        o->sum_right = memcmp(got, want, ASDF_CHECKSUM_LEN) == 0;
     }
     bool try_legacy = o->stored == CIP_OK && !o->sum_right && plain.data != plain.stored;
     bool expected = cip_layout_expects(f->layout, b->info.decoded_nbytes); /* or core tells */
     if (plain.data != NULL && expected && (how->deep || try_legacy)) {
-        const digest data = { .sum = try_legacy ? x.sum : NULL, .told = how->told };
-        o->decoded = stream(f, plain.data, &data, got, &o->err);
+        o->decoded = cip_asdf_md5(&read, plain.data, how->told, try_legacy ? got : NULL, &o->err);
         o->sum_legacy =
             try_legacy && o->decoded == CIP_OK && memcmp(got, want, ASDF_CHECKSUM_LEN) == 0;
     }
-    cip_sum_free(x.sum);
-    return CIP_OK;
-}
-
-/* Whether the file may be of the batch of March 2015 whose MD5s are of nothing that is there:
- * layout D, before there were indexes. */
-static bool may_be_wrong_batch(const asdf_file *f)
-{
-    return cip_asdf_is_early(f->header.file) && f->index.state == ASDF_INDEX_NONE &&
-           cip_asdf_layout_name(f)[0] == 'D';
 }
 
 bool cip_asdf_sum_is_wrong(const asdf_file *f, const asdf_summed *o)
 {
-    return !o->sum_right && !o->sum_legacy && !may_be_wrong_batch(f);
-}
-
-static const char *array_of_block(const asdf_file *f, size_t i)
-{
-    const cip_layout *l = f->layout;
-    for (size_t k = 0; k < l->narray; k++)
-        if (l->array[k]->storage.block == (int64_t)i)
-            return l->array[k]->path;
-    return "no array";
+    /* A batch of March 2015 has MD5s of nothing that is there: layout D, before there were indexes.
+     */
+    const bool may_be_batch = cip_asdf_is_early(f->header.file) &&
+                              f->index.state == ASDF_INDEX_NONE &&
+                              cip_asdf_layout_name(f)[0] == 'D';
+    return !o->sum_right && !o->sum_legacy && !may_be_batch;
 }
 
 static void hex(const uint8_t *p, char out[2 * ASDF_CHECKSUM_LEN + 1])
@@ -135,11 +102,16 @@ static void hex(const uint8_t *p, char out[2 * ASDF_CHECKSUM_LEN + 1])
 asdf_mismatch cip_asdf_mismatch(const asdf_file *f, size_t i, const asdf_summed *s)
 {
     asdf_mismatch m;
+    const cip_layout *l = f->layout;
+    const char *name = "no array";
+    for (size_t k = l->narray; k-- > 0;)
+        if (l->array[k]->storage.block == (int64_t)i)
+            name = l->array[k]->path;
     char stored[2 * ASDF_CHECKSUM_LEN + 1], computed[2 * ASDF_CHECKSUM_LEN + 1];
-    hex(f->layout->block[i].info.checksum_value, stored);
+    hex(l->block[i].info.checksum_value, stored);
     hex(s->md5, computed);
     snprintf(m.text, sizeof m.text, "MD5 mismatch in block %zu (%.80s): stored %s, computed %s", i,
-             array_of_block(f, i), stored, computed);
+             name, stored, computed);
     return m;
 }
 
@@ -150,11 +122,9 @@ static cip_status compare(const asdf_file *f, size_t i, cip_err *err)
     const asdf_block *b = &f->blocks.at[i];
     const asdf_summing how = { .deep = false };
     asdf_summed o = { .err = CIP_ERR_INIT };
-    CIP_TRY(cip_asdf_sum_block(f, i, &how, &o, err));
-    if (o.stored != CIP_OK) {
-        cip_err_pass(err, &o.err);
-        return o.stored;
-    }
+    cip_asdf_sum_block(f, i, &how, &o);
+    if (o.stored != CIP_OK)
+        return cip_err_give(err, &o.err, o.stored);
     if (!cip_asdf_sum_is_wrong(f, &o))
         return CIP_OK;
     cip_fail(err, CIP_ERR_CHECKSUM, b->offset + b->form->checksum, "%s",
