@@ -151,23 +151,18 @@ static cip_status read_blocks(asdf_file *f, cip_window *w, cip_window *tail, cip
     return CIP_OK;
 }
 
-/* Why a block's header is taken for damaged, or NULL: also where only its payload's place is in
- * doubt, as the same header says something else once other bytes follow the block. */
-static const char *damage_of(const asdf_file *f, size_t i)
-{
-    const asdf_block *b = &f->blocks.at[i];
-    const cip_block *cb = &f->layout->block[i];
-    if (b->lie != NULL || !b->shifted || cb->info.state != CIP_ERR_CORRUPT)
-        return b->lie;
-    return cb->why->text;
-}
-
 cip_status cip_asdf_check_numbers(const asdf_file *f, cip_err *err)
 {
     for (size_t i = 0; i < f->blocks.n; i++) {
-        const char *damage = damage_of(f, i);
+        const asdf_block *b = &f->blocks.at[i];
+        const cip_block *cb = &f->layout->block[i];
+        const char *damage = b->lie;
+        /* also where only its payload's place is in doubt: the same header says something else once
+         * other bytes follow the block */
+        if (damage == NULL && b->shifted && cb->info.state == CIP_ERR_CORRUPT)
+            damage = cb->why->text;
         if (damage != NULL)
-            return cip_fail(err, CIP_ERR_CORRUPT, f->blocks.at[i].offset,
+            return cip_fail(err, CIP_ERR_CORRUPT, b->offset,
                             "a file with a damaged block header is not changed (block %zu): %s", i,
                             damage);
     }
@@ -202,26 +197,22 @@ cip_status cip_asdf_new_state(cip_layout *l, asdf_file **out, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status read_all(asdf_file *f, cip_window *w, cip_window *tail, uint32_t parts,
-                           cip_err *err)
-{
-    CIP_TRY(cip_asdf_text_read(f, w, parts, err));
-    f->layout->version = f->header.version;
-    CIP_TRY(read_blocks(f, w, tail, err));
-    CIP_TRY(cip_asdf_make_blocks(f, err));
-    if ((parts & ASDF_OPEN_ARRAYS) == 0)
-        return CIP_OK;
-    CIP_TRY(cip_asdf_list_arrays(f, err));
-    return cip_asdf_facts(f, err);
-}
-
 cip_status cip_asdf_open(cip_layout *l, uint32_t parts, cip_err *err)
 {
     asdf_file *f;
     CIP_TRY(cip_asdf_new_state(l, &f, err));
     cip_window head = { .layout = l, .in = l->file }, tail = { .layout = l, .in = l->file };
     bool small = l->io->size <= ASDF_HEAD;
-    cip_status st = read_all(f, &head, small ? &head : &tail, parts, err);
+    cip_status st;
+    CIP_GO(cip_asdf_text_read(f, &head, parts, err));
+    l->version = f->header.version;
+    CIP_GO(read_blocks(f, &head, small ? &head : &tail, err));
+    CIP_GO(cip_asdf_make_blocks(f, err));
+    if ((parts & ASDF_OPEN_ARRAYS) != 0) {
+        CIP_GO(cip_asdf_list_arrays(f, err));
+        st = cip_asdf_facts(f, err);
+    }
+done:
     cip_window_clear(&head);
     cip_window_clear(&tail);
     return st;

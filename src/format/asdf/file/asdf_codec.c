@@ -66,18 +66,6 @@ static cip_status make_late(void *self, cip_space **out, cip_err *err)
     return new_seq(s, raw_len, out, err);
 }
 
-static cip_status refuse_block(cip_layout *l, cip_block *cb, cip_status st, cip_err *why,
-                               cip_err *err)
-{
-    cip_err *copy;
-    cip_fail_in(why, st, "%s", cb->stored->label);
-    CIP_TRY(CIP_ARENA_NEW(&l->arena, &copy, 1, err));
-    *copy = *why;
-    cb->info.state = st;
-    cb->why = copy;
-    return CIP_OK;
-}
-
 /* A raw payload that may start elsewhere is given once its checksum says that it starts here. */
 static cip_status make_checked(void *self, cip_space **out, cip_err *err)
 {
@@ -129,22 +117,6 @@ static cip_status unreadable(const asdf_codec *codec, const asdf_block *b, const
     return CIP_OK;
 }
 
-static cip_status new_decoded(asdf_file *f, const asdf_block *b, const asdf_codec *codec,
-                              cip_block *cb, cip_err *err)
-{
-    cip_layout *l = f->layout;
-    asdf_stored *s;
-    if (codec == NULL) {
-        cb->data = cb->stored;
-        return b->shifted ? new_checked(f, b, cb, err) : CIP_OK;
-    }
-    CIP_TRY(CIP_ARENA_NEW(&l->arena, &s, 1, err));
-    *s = (asdf_stored){ .layout = l, .block = b, .codec = codec, .bytes = cb->stored };
-    if (codec->space == NULL && !cip_asdf_is_streamed(b))
-        return new_seq(s, b->data_size, &cb->data, err);
-    return cip_space_new_lazy(l, make_late, s, &cb->data, err);
-}
-
 /* --- the list of blocks --------------------------------------------------------------------- */
 
 /* What is tolerated of a block whose data are given all the same. */
@@ -194,26 +166,28 @@ static void fill_info(const asdf_block *b, cip_block *cb)
     memcpy(cb->info.checksum_value, b->checksum, sizeof b->checksum);
 }
 
-/* What messages call a block: one of another file with that file's name. */
-static cip_status make_label(cip_layout *l, size_t i, char **out, cip_err *err)
-{
-    if (l->parent != NULL)
-        return cip_arena_printf(&l->arena, out, err, "%.40s, block %zu", l->uri, i);
-    return cip_arena_printf(&l->arena, out, err, "block %zu", i);
-}
-
 /* The decoded space of a block whose header is sound. Any failure but NOMEM is the block's. */
 static cip_status make_data(asdf_file *f, size_t i, cip_block *cb, cip_err *err)
 {
+    cip_layout *l = f->layout;
     const asdf_block *b = &f->blocks.at[i];
     const asdf_codec *codec = cip_asdf_codec_of(b->code);
     const cip_codec_methods *m = cip_app_codec_coded(f->env, b->code);
+    asdf_stored *s;
     if (cip_asdf_is_encoded(b))
         return cip_asdf_make_encoded(f, i, cb, err);
     if (m != NULL)
         return cip_asdf_make_coded(f, i, m, cb, err);
     CIP_TRY(unreadable(codec, b, cb->info.codec, err));
-    return new_decoded(f, b, codec, cb, err);
+    if (codec == NULL) {
+        cb->data = cb->stored;
+        return b->shifted ? new_checked(f, b, cb, err) : CIP_OK;
+    }
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &s, 1, err));
+    *s = (asdf_stored){ .layout = l, .block = b, .codec = codec, .bytes = cb->stored };
+    if (codec->space == NULL && !cip_asdf_is_streamed(b))
+        return new_seq(s, b->data_size, &cb->data, err);
+    return cip_space_new_lazy(l, make_late, s, &cb->data, err);
 }
 
 static cip_status make_block(asdf_file *f, size_t i, cip_err *err)
@@ -222,8 +196,11 @@ static cip_status make_block(asdf_file *f, size_t i, cip_err *err)
     asdf_block *b = &f->blocks.at[i];
     cip_block *cb = &l->block[i];
     cip_err why = CIP_ERR_INIT;
-    char *label;
-    CIP_TRY(make_label(l, i, &label, err));
+    char *label; /* what messages call it: one of another file with that file's name */
+    if (l->parent != NULL)
+        CIP_TRY(cip_arena_printf(&l->arena, &label, err, "%.40s, block %zu", l->uri, i));
+    else
+        CIP_TRY(cip_arena_printf(&l->arena, &label, err, "block %zu", i));
     fill_info(b, cb);
     if (b->encoding[0] != 0) /* of layout A */
         CIP_TRY(plain_name(&l->arena, b->encoding, sizeof b->encoding, &cb->info.codec, err));
@@ -240,10 +217,17 @@ static cip_status make_block(asdf_file *f, size_t i, cip_err *err)
         st = make_data(f, i, cb, &why);
     }
     if (st == CIP_ERR_NOMEM)
-        cip_err_pass(err, &why);
-    if (st != CIP_OK)
-        return st == CIP_ERR_NOMEM ? st : refuse_block(l, cb, st, &why, err);
-    cb->data->label = label;
+        return cip_err_give(err, &why, st);
+    if (st == CIP_OK) {
+        cb->data->label = label;
+        return CIP_OK;
+    }
+    cip_err *copy;
+    cip_fail_in(&why, st, "%s", label);
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &copy, 1, err));
+    *copy = why;
+    cb->info.state = st;
+    cb->why = copy;
     return CIP_OK;
 }
 

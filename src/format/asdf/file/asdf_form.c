@@ -63,23 +63,6 @@ static bool makes_sense(cip_window *w, const asdf_block_form *form, uint64_t at)
     return next != BEHIND_JUNK;
 }
 
-static const asdf_block_form *exact(uint16_t header_size)
-{
-    for (int i = 0; i < NFORM; i++)
-        if (forms[i]->header_size == header_size)
-            return forms[i];
-    return NULL;
-}
-
-/* A's fields are B's but for the memory size, which would be a checksum that happens to be the used
- * size: a header of B with 8 bytes more. */
-static bool is_b_after_all(cip_window *w, uint64_t at)
-{
-    asdf_block b;
-    return parse_at(w, &cip_asdf_form_b, at, &b) && !cip_asdf_is_streamed(&b) && b.used != 0 &&
-           makes_sense(w, &cip_asdf_form_b, at);
-}
-
 /* Where none makes sense over all that is looked at (the file is cut short, or other bytes follow
  * the blocks), a header that has the fields of another form, too, may be of that: it would be, in a
  * file that ends with the block. */
@@ -106,8 +89,15 @@ cip_status cip_asdf_form_find(cip_window *w, uint64_t at, const asdf_block_form 
     *sure = true;
     CIP_TRY(cip_window_peek(w, at, ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
     uint16_t header_size = in.len >= 6 ? cip_load_u16(in.ptr + 4, true) : 0;
-    const asdf_block_form *first = exact(header_size);
-    if (first == &cip_asdf_form_a && is_b_after_all(w, at))
+    const asdf_block_form *first = NULL;
+    for (int i = 0; i < NFORM; i++)
+        if (forms[i]->header_size == header_size)
+            first = forms[i];
+    /* A's fields are B's but for the memory size, which would be a checksum that happens to be the
+     * used size: a header of B with 8 bytes more. */
+    asdf_block b;
+    if (first == &cip_asdf_form_a && parse_at(w, &cip_asdf_form_b, at, &b) &&
+        !cip_asdf_is_streamed(&b) && b.used != 0 && makes_sense(w, &cip_asdf_form_b, at))
         first = &cip_asdf_form_b;
     *out = first != NULL ? first : &cip_asdf_form_b;
     if (first != NULL && makes_sense(w, first, at))

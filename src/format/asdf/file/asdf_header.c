@@ -224,18 +224,6 @@ static void note_odd(scan *s, cip_bytes line)
             s->odd_text = s->pos;
 }
 
-/* A block's magic in a line that is no comment: what stands before it is padding. */
-static bool block_in_line(scan *s)
-{
-    const uint8_t *start = s->text.ptr + s->pos;
-    const uint8_t *nl = memchr(start, '\n', s->text.len - s->pos);
-    size_t n = nl != NULL ? (size_t)(nl - start) : s->text.len - s->pos;
-    const uint8_t *magic = memmem(start, n, ASDF_MAGIC, ASDF_MAGIC_LEN);
-    if (magic != NULL && magic != start)
-        note_odd(s, (cip_bytes){ start, (size_t)(magic - start) });
-    return magic != NULL;
-}
-
 /* Goes over the lines; fills found and at (relative to the text). `keep`: comments are copied. */
 static cip_status scan_lines(cip_layout *l, scan *s, asdf_header *h, bool keep, cip_err *err)
 {
@@ -247,7 +235,13 @@ static cip_status scan_lines(cip_layout *l, scan *s, asdf_header *h, bool keep, 
             break;
         }
         bool comment = starts(s->text, s->pos, "#", 1);
-        if (!comment && block_in_line(s)) {
+        const uint8_t *start = s->text.ptr + s->pos;
+        const uint8_t *nl = memchr(start, '\n', s->text.len - s->pos);
+        const size_t n = nl != NULL ? (size_t)(nl - start) : s->text.len - s->pos;
+        const uint8_t *magic = comment ? NULL : memmem(start, n, ASDF_MAGIC, ASDF_MAGIC_LEN);
+        if (magic != NULL) { /* what stands before it is padding */
+            if (magic != start)
+                note_odd(s, (cip_bytes){ start, (size_t)(magic - start) });
             h->found = ASDF_BLOCKS;
             break;
         }
@@ -270,20 +264,6 @@ static cip_status scan_lines(cip_layout *l, scan *s, asdf_header *h, bool keep, 
     }
     h->at = comments_end;
     return CIP_OK;
-}
-
-/* Text that no directive and no "---" introduces, but an end marker closes: a tree all the same. */
-static void look_for_bare_tree(const scan *s, asdf_header *h)
-{
-    size_t end;
-    if (h->found == ASDF_TREE || h->found == ASDF_MORE || s->odd_text == SIZE_MAX)
-        return;
-    cip_bytes rest = { s->text.ptr + s->odd_text, s->text.len - s->odd_text };
-    asdf_end how = cip_asdf_tree_end(rest, 0, s->whole, &end);
-    if (how != ASDF_END_MARKED && how != ASDF_END_BLANKS)
-        return;
-    h->found = ASDF_TREE;
-    h->at = s->odd_text;
 }
 
 static void warn_of_lines(cip_layout *l, const scan *s, const asdf_header *h)
@@ -312,14 +292,22 @@ cip_status cip_asdf_header_read(cip_layout *l, cip_bytes text, bool whole, asdf_
 {
     asdf_header look = { 0 };
     scan first = { .text = text, .whole = whole, .odd = SIZE_MAX, .odd_text = SIZE_MAX };
-    size_t start = 0;
+    size_t start = 0, end;
     CIP_TRY(first_line(l, text, h, &start, err));
     first.pos = start;
     CIP_TRY(scan_lines(l, &first, &look, false, err));
-    look_for_bare_tree(&first, &look);
     h->found = look.found;
     if (look.found == ASDF_MORE)
         return CIP_OK;
+    if (look.found != ASDF_TREE && first.odd_text != SIZE_MAX) {
+        /* Text that no directive and no "---" introduces, but an end marker closes, is a tree. */
+        const cip_bytes rest = { text.ptr + first.odd_text, text.len - first.odd_text };
+        const asdf_end how = cip_asdf_tree_end(rest, 0, whole, &end);
+        if (how == ASDF_END_MARKED || how == ASDF_END_BLANKS) {
+            look.found = ASDF_TREE;
+            look.at = first.odd_text;
+        }
+    }
     scan s = { .text = text, .whole = whole, .pos = start, .odd = SIZE_MAX, .odd_text = SIZE_MAX };
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &h->comment, look.ncomment, err));
     CIP_TRY(scan_lines(l, &s, h, true, err));

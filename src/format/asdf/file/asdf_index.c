@@ -127,12 +127,6 @@ static cip_status take_entries(cip_env *env, const cip_node *list, asdf_index *x
     return CIP_OK;
 }
 
-static bool is_about_content(cip_status st)
-{
-    return st == CIP_ERR_CORRUPT || st == CIP_ERR_LIMIT || st == CIP_ERR_UNSUPPORTED ||
-           st == CIP_ERR_TRUNCATED || st == CIP_ERR_FORMAT;
-}
-
 static cip_status parse(cip_env *env, cip_bytes text, asdf_index *x, cip_err *err)
 {
     cip_arena arena = { .mem = &env->mem };
@@ -142,7 +136,8 @@ static cip_status parse(cip_env *env, cip_bytes text, asdf_index *x, cip_err *er
     cip_status st = cip_yaml_parse(env, &arena, text, &opt, &list, &why);
     if (st == CIP_OK) {
         st = take_entries(env, list, x, err);
-    } else if (is_about_content(st)) {
+    } else if (st == CIP_ERR_CORRUPT || st == CIP_ERR_LIMIT || st == CIP_ERR_UNSUPPORTED ||
+               st == CIP_ERR_TRUNCATED || st == CIP_ERR_FORMAT) { /* of the content */
         bad(x, "expected a list of offsets, found text that cannot be parsed: %.90s", why.text);
         st = CIP_OK;
     } else if (err != NULL) {
@@ -208,20 +203,6 @@ static bool check_numbers(asdf_index *x, uint64_t low, uint64_t first, const asd
 static uint64_t behind(const asdf_index *x, size_t i)
 {
     return i + 1 < x->n ? x->entry[i + 1] : x->at;
-}
-
-/* Reads n headers into zeros. Those close together are read as one piece. */
-static cip_status read_headers(cip_window *w, const cip_range *range, size_t n, cip_err *err)
-{
-    uint64_t total = range[n - 1].offset - range[0].offset + ASDF_HEADER_LEN;
-    if (total / n > TAIL)
-        return cip_io_read_ranges(w->layout->io, range, n, err);
-    for (size_t k = 0; k < n; k++) {
-        cip_bytes in;
-        CIP_TRY(cip_window_peek(w, range[k].offset, ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
-        memcpy(range[k].dst, in.ptr, in.len);
-    }
-    return CIP_OK;
 }
 
 static const char no_magic[] =
@@ -316,7 +297,14 @@ static cip_status read_batch(cip_window *w, asdf_index *x, size_t i, asdf_blocks
     CIP_GO(CIP_NEW(&env->mem, &range, n, err));
     for (size_t k = 0; k < n; k++)
         range[k] = (cip_range){ x->entry[i + k], ASDF_HEADER_LEN, raw + k * ASDF_HEADER_LEN };
-    CIP_GO(read_headers(w, range, n, err));
+    if ((range[n - 1].offset - range[0].offset + ASDF_HEADER_LEN) / n > TAIL)
+        CIP_GO(cip_io_read_ranges(w->layout->io, range, n, err));
+    else
+        for (size_t k = 0; k < n; k++) { /* close together: read as one piece */
+            cip_bytes in;
+            CIP_GO(cip_window_peek(w, range[k].offset, ASDF_HEADER_LEN, ASDF_HEAD, &in, err));
+            memcpy(range[k].dst, in.ptr, in.len);
+        }
     for (size_t k = 0; k < n && x->state == ASDF_INDEX_GOOD; k++) {
         asdf_block b = { .form = cip_asdf_blocks_form(list) };
         take_header(x, i + k, raw + k * ASDF_HEADER_LEN, w, &b);

@@ -93,16 +93,6 @@ static cip_status grow(growing *g, uint64_t max, const char *what, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status read_header(asdf_file *f, growing *g, cip_err *err)
-{
-    for (;;) {
-        CIP_TRY(cip_asdf_header_read(f->layout, g->text, is_whole(g), &f->header, err));
-        if (f->header.found != ASDF_MORE)
-            return CIP_OK;
-        CIP_TRY(grow(g, ASDF_PREAMBLE_MAX, "comments before the tree", err));
-    }
-}
-
 /* Finds the end of the tree; *how says what stands there. */
 static cip_status find_end(asdf_file *f, growing *g, asdf_end *how, cip_err *err)
 {
@@ -127,25 +117,6 @@ static cip_status find_end(asdf_file *f, growing *g, asdf_end *how, cip_err *err
     return CIP_OK;
 }
 
-static void warn_of_end(const asdf_file *f, asdf_end how)
-{
-    if (how == ASDF_END_BLANKS)
-        cip_warn(f->env, CIP_ERR_CORRUPT, f->blocks_from, "tree",
-                 "expected only '...' on the line that ends the tree, found more");
-    if (how == ASDF_END_UNMARKED)
-        cip_warn(f->env, CIP_ERR_TRUNCATED, f->blocks_from, "tree",
-                 "expected '...' at the end of the tree, found %s",
-                 f->blocks_from < f->layout->io->size ? "a block" : "the end of the file");
-}
-
-/* A mapping, or an empty document. */
-static bool is_usual_root(const cip_node *n)
-{
-    cip_node_type type = cip_node_kind(n);
-    return type == CIP_NODE_MAP || type == CIP_NODE_NULL || type == CIP_NODE_NONE ||
-           (type == CIP_NODE_STRING && n->len == 0);
-}
-
 const cip_yaml_options cip_asdf_tree_options = { .default_handle = ASDF_TAGS,
                                                  .part = "tree",
                                                  .quiet = true };
@@ -165,7 +136,10 @@ static cip_status parse_tree(asdf_file *f, cip_bytes text, cip_err *err)
     }
     if (st != CIP_OK)
         cip_err_pass(err, &why);
-    if (st == CIP_OK && !is_usual_root(l->tree))
+    const cip_node_type type = cip_node_kind(l->tree);
+    const bool usual = type == CIP_NODE_MAP || type == CIP_NODE_NULL || type == CIP_NODE_NONE ||
+                       (type == CIP_NODE_STRING && l->tree->len == 0); /* or an empty document */
+    if (st == CIP_OK && !usual)
         cip_warn(f->env, CIP_ERR_TYPE, f->tree_off, "tree", "expected a mapping as the tree");
     return st;
 }
@@ -176,14 +150,24 @@ cip_status cip_asdf_text_read(asdf_file *f, cip_window *w, uint32_t parts, cip_e
     cip_status st;
     asdf_end how;
     CIP_GO(cip_window_peek(w, 0, ASDF_HEAD, 0, &g.text, err));
-    CIP_GO(read_header(f, &g, err));
+    do {
+        if (f->header.found == ASDF_MORE)
+            CIP_GO(grow(&g, ASDF_PREAMBLE_MAX, "comments before the tree", err));
+        CIP_GO(cip_asdf_header_read(f->layout, g.text, is_whole(&g), &f->header, err));
+    } while (f->header.found == ASDF_MORE);
     f->blocks_from = f->header.at;
     if (f->header.found == ASDF_NOTHING)
         f->blocks_from = f->layout->io->size;
     if (f->header.found != ASDF_TREE)
         goto done;
     CIP_GO(find_end(f, &g, &how, err));
-    warn_of_end(f, how);
+    if (how == ASDF_END_BLANKS)
+        cip_warn(f->env, CIP_ERR_CORRUPT, f->blocks_from, "tree",
+                 "expected only '...' on the line that ends the tree, found more");
+    if (how == ASDF_END_UNMARKED)
+        cip_warn(f->env, CIP_ERR_TRUNCATED, f->blocks_from, "tree",
+                 "expected '...' at the end of the tree, found %s",
+                 f->blocks_from < f->layout->io->size ? "a block" : "the end of the file");
     if ((parts & ASDF_OPEN_TREE) != 0) {
         cip_bytes text = { g.text.ptr + f->tree_off, (size_t)f->tree_len };
         CIP_GO(parse_tree(f, text, err));

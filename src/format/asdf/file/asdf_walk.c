@@ -280,22 +280,6 @@ static cip_status find_unmarked(const walker *x, uint64_t from, uint64_t to, uin
     return CIP_OK;
 }
 
-/* Whether all that says where the block ends is as most writers have it, so that none of it is
- * likely to lie: other bytes behind such a block are a gap. */
-static bool is_plain(const asdf_block *b)
-{
-    return b->state == CIP_OK && b->allocated == b->used && b->header_size == b->form->header_size;
-}
-
-/* Where the last block ends at the earliest: with a header as short as can be, and no free space.
- */
-static uint64_t least_end(const walker *x, const asdf_block *b, uint64_t end)
-{
-    if (b == NULL || b->state != CIP_OK)
-        return end;
-    return b->offset + cip_asdf_header_len(x->form) + b->stored;
-}
-
 /* No block follows: bytes that are no padding are told. Behind a tree that is any blank, behind a
  * block only NULs. */
 static cip_status tell_rest(walker *x, uint64_t from, uint64_t to, cip_err *err)
@@ -319,7 +303,11 @@ static cip_status search(walker *x, uint64_t end, uint64_t *next, bool *marked, 
     asdf_walk *w = x->w;
     cip_io *io = x->win->layout->io;
     asdf_block *b = last_block(x);
-    const uint64_t from = least_end(x, b, end);
+    /* where the last block ends at the earliest: with a header as short as can be, and no free
+     * space */
+    const uint64_t from = b == NULL || b->state != CIP_OK
+                              ? end
+                              : b->offset + cip_asdf_header_len(x->form) + b->stored;
     uint64_t unmarked;
     CIP_TRY(cip_asdf_block_search(&x->search, from, next, err));
     bool found = *next != UINT64_MAX;
@@ -330,7 +318,10 @@ static cip_status search(walker *x, uint64_t end, uint64_t *next, bool *marked, 
         *marked = false;
     }
     if (b != NULL && *next != UINT64_MAX && to - from >= cip_asdf_header_len(x->form)) {
-        w->skipped = w->skipped || !is_plain(b);
+        /* Where all that says where the block ends is as most writers have it, none of it is likely
+         * to lie: other bytes behind such a block are a gap. */
+        w->skipped = w->skipped || b->state != CIP_OK || b->allocated != b->used ||
+                     b->header_size != b->form->header_size;
         doubt(w);
     }
     if (b != NULL) {
