@@ -57,17 +57,6 @@ static cip_status add_step(walker *w, const frame *x, cip_err *err)
     return cip_path_add_pair(&w->path, x->node, i, false, err);
 }
 
-/* The path of the child that was looked at last, in the layout's arena. */
-static cip_status make_path(walker *w, const char **out, cip_err *err)
-{
-    w->path.len = 0;
-    for (size_t i = 0; i < w->depth; i++)
-        CIP_TRY(add_step(w, &w->at[i], err));
-    return cip_arena_copy(&w->f->layout->arena,
-                          w->path.ptr != NULL ? w->path.ptr : (const uint8_t *)"", w->path.len,
-                          (char **)out, err);
-}
-
 /* --- what was seen ---------------------------------------------------------------------------- */
 
 /* A node's address as a key that lives as long as the layout. */
@@ -87,10 +76,16 @@ static size_t recall(const walker *w, const cip_node *node)
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
+/* One at the path of the child that was looked at last. */
 static cip_status new_array(walker *w, cip_array **out, cip_err *err)
 {
-    const char *path;
-    CIP_TRY(make_path(w, &path, err));
+    char *path;
+    w->path.len = 0;
+    for (size_t i = 0; i < w->depth; i++)
+        CIP_TRY(add_step(w, &w->at[i], err));
+    CIP_TRY(cip_arena_copy(&w->f->layout->arena,
+                           w->path.ptr != NULL ? w->path.ptr : (const uint8_t *)"", w->path.len,
+                           &path, err));
     CIP_TRY(cip_layout_add_array(w->f->layout, true, out, err));
     (*out)->path = path;
     return CIP_OK;
@@ -211,40 +206,20 @@ static cip_status reference(walker *w, const char *ref, cip_err *err)
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-static bool is_inside_itself(const walker *w, const cip_node *node)
-{
-    for (size_t i = 0; i < w->depth; i++)
-        if (w->at[i].node == node)
-            return true;
-    return false;
-}
-
 static cip_status enter(walker *w, const cip_node *node, cip_err *err)
 {
-    if (node->len == 0)
+    if (node->len == 0 || (node->alias_used && recall(w, node) == 0))
         return CIP_OK;
-    if (node->alias_used) {
-        if (recall(w, node) == 0)
-            return CIP_OK;
-        if (is_inside_itself(w, node)) {
-            w->cuts++;
-            return CIP_OK;
-        }
-    }
-    if (w->depth >= w->f->env->limits.max_depth) { /* only aliases reach deeper than the text */
+    size_t i = node->alias_used ? 0 : w->depth;
+    while (i < w->depth && w->at[i].node != node)
+        i++;
+    /* inside itself, or too deep: only aliases reach deeper than the text */
+    if (i < w->depth || w->depth >= w->f->env->limits.max_depth) {
         w->cuts++;
         return CIP_OK;
     }
     CIP_TRY(CIP_ROOM(&w->f->env->mem, &w->at, w->depth, &w->cap, err));
     w->at[w->depth++] = (frame){ node, 0, w->f->layout->narray, w->cuts };
-    return CIP_OK;
-}
-
-static cip_status leave(walker *w, cip_err *err)
-{
-    const frame *x = &w->at[--w->depth];
-    if (x->node->alias_used && x->narray == w->f->layout->narray && x->cuts == w->cuts)
-        return remember(w, x->node, 0, err);
     return CIP_OK;
 }
 
@@ -265,8 +240,11 @@ static cip_status visit(walker *w, const cip_node *node, cip_err *err)
 static cip_status step(walker *w, cip_err *err)
 {
     frame *x = &w->at[w->depth - 1];
-    if (x->next == x->node->len)
-        return leave(w, err);
+    if (x->next == x->node->len) {
+        w->depth--;
+        const bool none = x->narray == w->f->layout->narray && x->cuts == w->cuts;
+        return x->node->alias_used && none ? remember(w, x->node, 0, err) : CIP_OK;
+    }
     uint32_t i = x->next++;
     if (++w->visits > w->f->env->limits.max_expansion) {
         stop(w, "aliases make the tree larger than max_expansion");

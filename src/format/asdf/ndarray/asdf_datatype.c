@@ -61,13 +61,6 @@ static cip_status scalar(reader *r, const cip_node *n, bool big, const cip_dtype
     return wrong(n, "a datatype", err);
 }
 
-/* [ascii, n] and [ucs4, n]; a list of anything else is a record. */
-static bool is_text(const cip_node *n)
-{
-    return n->len == 2 && n->item[1]->type == CIP_NODE_INT &&
-           (cip_node_is_string(n->item[0], "ascii") || cip_node_is_string(n->item[0], "ucs4"));
-}
-
 static cip_status text(reader *r, const cip_node *n, bool big, const cip_dtype **out, cip_err *err)
 {
     uint64_t len;
@@ -163,8 +156,12 @@ static cip_status any(reader *r, const cip_node *n, bool big, int depth, const c
                       cip_err *err)
 {
     switch (n->type) {
-    case CIP_NODE_SEQ:
-        return is_text(n) ? text(r, n, big, out, err) : record(r, n, big, depth, out, err);
+    case CIP_NODE_SEQ: /* [ascii, n] and [ucs4, n]; a list of anything else is a record */
+        return n->len == 2 && n->item[1]->type == CIP_NODE_INT &&
+                       (cip_node_is_string(n->item[0], "ascii") ||
+                        cip_node_is_string(n->item[0], "ucs4"))
+                   ? text(r, n, big, out, err)
+                   : record(r, n, big, depth, out, err);
     case CIP_NODE_STRING:
         return scalar(r, n, big, out, err);
     default:

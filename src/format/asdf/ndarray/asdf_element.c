@@ -43,11 +43,6 @@ static cip_status cast_number(const cip_dtype *d, const cip_node *n, cip_kind fr
     return stats.noverflow == 0 ? CIP_OK : out_of_range(d, n, err);
 }
 
-static bool is_integer(cip_kind k)
-{
-    return k >= CIP_I8 && k <= CIP_U64;
-}
-
 static cip_status real(const cip_dtype *d, const cip_node *n, double v, uint8_t *dst, cip_err *err)
 {
     return cast_number(d, n, CIP_F64, &v, dst, err);
@@ -79,7 +74,8 @@ static cip_status number(const cip_dtype *d, const cip_node *n, uint8_t *dst, ci
          */
         return real(d, n, isnan(n->f) ? copysign(n->f, -1.0) : n->f, dst, err);
     case CIP_NODE_BIGINT:
-        if (is_integer(d->kind) || !cip_asdf_complex_parse(n->text, n->len, &v, &(double){ 0 }))
+        if ((d->kind >= CIP_I8 && d->kind <= CIP_U64) ||
+            !cip_asdf_complex_parse(n->text, n->len, &v, &(double){ 0 }))
             return out_of_range(d, n, err);
         return real(d, n, v, dst, err);
     case CIP_NODE_STRING:
@@ -147,42 +143,28 @@ uint64_t cip_asdf_text_chars(const cip_node *n)
     return chars;
 }
 
-static cip_status ascii(const cip_dtype *d, const cip_node *n, uint8_t *dst, cip_err *err)
-{
-    number_room room;
-    cip_bytes t = text_of(n, room);
-    if (t.len > d->itemsize)
-        return out_of_range(d, n, err);
-    for (size_t i = 0; i < t.len; i++)
-        if (t.ptr[i] > 0x7f)
-            return out_of_range(d, n, err);
-    memcpy(dst, t.ptr, t.len);
-    return CIP_OK;
-}
-
-static cip_status ucs4(const cip_dtype *d, const cip_node *n, uint8_t *dst, cip_err *err)
-{
-    number_room room;
-    cip_bytes t = text_of(n, room);
-    uint32_t cp = 0;
-    uint64_t k = 0;
-    for (size_t i = 0; i < t.len; k += 4) {
-        unsigned len = cip_utf8_get(t.ptr + i, t.len - i, &cp);
-        if (len == 0 || k == d->itemsize)
-            return out_of_range(d, n, err);
-        cip_store_u32(dst + k, cp, d->big);
-        i += len;
-    }
-    return CIP_OK;
-}
-
 static cip_status text(const cip_dtype *d, const cip_node *n, uint8_t *dst, cip_err *err)
 {
+    const bool ascii = d->kind == CIP_ASCII;
     const bool digits =
         n->type != CIP_NODE_BIGINT || n->text[strspn(n->text, "0123456789-")] == '\0';
     if (n->type == CIP_NODE_SEQ || n->type == CIP_NODE_MAP || !digits)
         return no_value(d, n, err);
-    return d->kind == CIP_ASCII ? ascii(d, n, dst, err) : ucs4(d, n, dst, err);
+    number_room room;
+    const cip_bytes t = text_of(n, room);
+    uint32_t cp = 0;
+    uint64_t k = 0;
+    for (size_t i = 0; i < t.len; k += ascii ? 1 : 4) {
+        unsigned len = cip_utf8_get(t.ptr + i, t.len - i, &cp);
+        if (len == 0 || k == d->itemsize || (ascii && cp > 0x7f))
+            return out_of_range(d, n, err);
+        if (ascii)
+            dst[k] = (uint8_t)cp;
+        else
+            cip_store_u32(dst + k, cp, d->big);
+        i += len;
+    }
+    return CIP_OK;
 }
 
 /* --- records ---------------------------------------------------------------------------------- */

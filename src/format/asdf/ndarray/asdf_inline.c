@@ -28,16 +28,6 @@ typedef struct look {
     bool *has_null; /* of records: for each field that is none */
 } look;
 
-static cip_status not_regular(const asdf_inline *in, int32_t axis, const cip_node *n, cip_err *err)
-{
-    if (n->type != CIP_NODE_SEQ)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected lists of equal depth, found a value at depth %" PRId32 "", axis);
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected %" PRId64 " items in each list of axis %" PRId32 ", found %" PRIu32,
-                    in->shape[axis], axis, n->len);
-}
-
 /* --- records ---------------------------------------------------------------------------------- */
 
 static bool is_field_value(const cip_field *x, const cip_node *n, int32_t axis, int depth)
@@ -74,9 +64,14 @@ static size_t count_leaves(const cip_dtype *d)
  * for an item that takes no byte, nor for a record in a record. */
 static cip_status note_record(const look *k, const cip_dtype *d, const cip_node *list, size_t leaf,
                               cip_err *err);
-static cip_status note_field(const look *k, const cip_field *x, const cip_node *n, size_t leaf,
-                             cip_err *err)
+static cip_status note_items(const look *k, const cip_field *x, const cip_node *n, int32_t axis,
+                             size_t leaf, cip_err *err)
 {
+    if (axis != x->ndim && n->type == CIP_NODE_SEQ) {
+        for (uint32_t i = 0; i < n->len; i++)
+            CIP_TRY(note_items(k, x, n->item[i], axis + 1, leaf, err));
+        return CIP_OK;
+    }
     if (n->type == CIP_NODE_SEQ && x->dtype->kind == CIP_RECORD)
         return note_record(k, x->dtype, n, leaf, err);
     if (n->type != CIP_NODE_NULL)
@@ -88,16 +83,6 @@ static cip_status note_field(const look *k, const cip_field *x, const cip_node *
             x->name, cip_dtype_name(x->dtype));
     k->in->nfield += !k->has_null[leaf];
     k->has_null[leaf] = true;
-    return CIP_OK;
-}
-
-static cip_status note_items(const look *k, const cip_field *x, const cip_node *n, int32_t axis,
-                             size_t leaf, cip_err *err)
-{
-    if (axis == x->ndim || n->type != CIP_NODE_SEQ)
-        return note_field(k, x, n, leaf, err);
-    for (uint32_t i = 0; i < n->len; i++)
-        CIP_TRY(note_items(k, x, n->item[i], axis + 1, leaf, err));
     return CIP_OK;
 }
 
@@ -132,18 +117,14 @@ static cip_status list_masked(const look *k, const cip_dtype *d, const cip_maske
 
 /* --- shape ------------------------------------------------------------------------------------ */
 
-static bool is_element(const cip_dtype *declared, const cip_node *n)
-{
-    if (n->type != CIP_NODE_SEQ)
-        return true;
-    return declared != NULL && declared->kind == CIP_RECORD && cip_asdf_is_record(declared, n, 0);
-}
-
 /* The lengths along the first items. */
 static cip_status find_shape(asdf_inline *in, const cip_dtype *declared, cip_err *err)
 {
     const cip_node *n = in->data;
-    for (in->ndim = 0; !is_element(declared, n); in->ndim++) {
+    const bool records = declared != NULL && declared->kind == CIP_RECORD;
+    in->ndim = 0;
+    for (; n->type == CIP_NODE_SEQ && !(records && cip_asdf_is_record(declared, n, 0));
+         in->ndim++) {
         if (in->ndim == CIP_MAX_NDIM)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "expected lists nested at most %d deep", CIP_MAX_NDIM);
@@ -167,17 +148,10 @@ static cip_status wrong_value(const cip_node *n, cip_err *err)
                     n->text != NULL ? "'" : "");
 }
 
-static void note_int(look *k, const cip_node *n)
-{
-    int64_t i;
-    k->seen |= SEEN_INT | (n->negative ? SEEN_NEGATIVE : 0u);
-    if (!cip_node_as_int(n, &i))
-        k->seen |= SEEN_WIDE;
-}
-
 /* Notes what kind of value it is, for the inference. */
 static cip_status note_value(look *k, const cip_node *n, cip_err *err)
 {
+    int64_t i;
     k->chars = cip_max_u64(k->chars, cip_asdf_text_chars(n));
     switch (n->type) {
     case CIP_NODE_NULL:
@@ -187,7 +161,8 @@ static cip_status note_value(look *k, const cip_node *n, cip_err *err)
         k->seen |= SEEN_BOOL;
         return CIP_OK;
     case CIP_NODE_INT:
-        note_int(k, n);
+        k->seen |= SEEN_INT | (n->negative ? SEEN_NEGATIVE : 0u);
+        k->seen |= cip_node_as_int(n, &i) ? 0u : SEEN_WIDE;
         return CIP_OK;
     case CIP_NODE_FLOAT:
         k->seen |= SEEN_FLOAT;
@@ -198,18 +173,6 @@ static cip_status note_value(look *k, const cip_node *n, cip_err *err)
     default:
         return wrong_value(n, err);
     }
-}
-
-/* A declared type is checked value by value when they are converted; here only what is no value. */
-static cip_status look_at_element(look *k, const cip_node *n, bool declared, cip_err *err)
-{
-    if (n->type == CIP_NODE_NULL)
-        k->in->nulls = true;
-    if (!declared)
-        return note_value(k, n, err);
-    if (n->type == CIP_NODE_MAP)
-        return wrong_value(n, err);
-    return CIP_OK;
 }
 
 static cip_status look_at_lists(look *k, const cip_node *n, int32_t axis, bool declared,
@@ -228,10 +191,20 @@ static cip_status look_at_lists(look *k, const cip_node *n, int32_t axis, bool d
                             axis);
         if (record && n->type == CIP_NODE_SEQ)
             CIP_TRY(note_record(k, in->dtype, n, 0, err));
-        return look_at_element(k, n, declared, err);
+        in->nulls = in->nulls || n->type == CIP_NODE_NULL;
+        if (!declared)
+            return note_value(k, n, err);
+        /* a declared type is checked value by value when they are converted */
+        return n->type == CIP_NODE_MAP ? wrong_value(n, err) : CIP_OK;
     }
-    if (n->type != CIP_NODE_SEQ || (int64_t)n->len != in->shape[axis])
-        return not_regular(in, axis, n, err);
+    if (n->type != CIP_NODE_SEQ)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected lists of equal depth, found a value at depth %" PRId32 "", axis);
+    if ((int64_t)n->len != in->shape[axis])
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected %" PRId64 " items in each list of axis %" PRId32
+                        ", found %" PRIu32,
+                        in->shape[axis], axis, n->len);
     for (uint32_t i = 0; i < n->len; i++)
         CIP_TRY(look_at_lists(k, n->item[i], axis + 1, declared, err));
     return CIP_OK;

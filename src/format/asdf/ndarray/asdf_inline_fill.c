@@ -68,22 +68,17 @@ static cip_status fill(const filler *s, const cip_node *n, int32_t axis, uint8_t
     return CIP_OK;
 }
 
-static cip_status nbytes_of(const filler *s, size_t *out, cip_err *err)
-{
-    uint64_t n;
-    if (!cip_shape_nelem(s->in.ndim, s->in.shape, &n) ||
-        cip_mul_overflow(n, s->nulls ? 1 : s->in.dtype->itemsize, &n) || !cip_to_size(n, out))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "inline data of over 2^63 bytes");
-    return CIP_OK;
-}
-
 static cip_status make(void *self, cip_space **out, cip_err *err)
 {
     const filler *s = self;
     cip_layout *l = s->layout;
     uint8_t *bytes, *at;
+    uint64_t nbytes;
     size_t n;
-    CIP_TRY(nbytes_of(s, &n, err));
+    if (!cip_shape_nelem(s->in.ndim, s->in.shape, &nbytes) ||
+        cip_mul_overflow(nbytes, s->nulls ? 1 : s->in.dtype->itemsize, &nbytes) ||
+        !cip_to_size(nbytes, &n))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "inline data of over 2^63 bytes");
     pthread_mutex_lock(&l->lock);
     cip_status st = cip_arena_get(&l->arena, n, (void **)&bytes, err);
     pthread_mutex_unlock(&l->lock);

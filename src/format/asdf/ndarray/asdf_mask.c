@@ -17,25 +17,22 @@ static bool is_number(cip_kind k)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* Whether the value is one that a bool can have: as an element any other number is true too. */
-static bool is_truth(const cip_node *n)
-{
-    double v;
-    return cip_asdf_element(cip_dtype_of(CIP_F64), n, (uint8_t *)&v, NULL) == CIP_OK &&
-           (v == 0 || v == 1);
-}
-
 /* A value that the type cannot hold occurs nowhere: then nothing is missing. */
 static cip_status from_value(asdf_file *f, const cip_node *n, cip_array *a, cip_err *err)
 {
     uint8_t *value;
+    double v;
     if (!is_number(a->dtype->kind)) {
         ignore(f, a, "expected an array of numbers");
         return CIP_OK;
     }
     CIP_TRY(cip_arena_get(&f->layout->arena, (size_t)a->dtype->itemsize, (void **)&value, err));
-    if ((a->dtype->kind == CIP_BOOL && !is_truth(n)) ||
-        cip_asdf_element(a->dtype, n, value, NULL) != CIP_OK)
+    if (cip_asdf_element(a->dtype, n, value, NULL) != CIP_OK)
+        return CIP_OK;
+    /* as an element of bools any other number is true too */
+    if (a->dtype->kind == CIP_BOOL &&
+        (cip_asdf_element(cip_dtype_of(CIP_F64), n, (uint8_t *)&v, NULL) != CIP_OK ||
+         (v != 0 && v != 1)))
         return CIP_OK;
     a->mask.kind = CIP_MASK_VALUE;
     a->mask.value = value;
@@ -44,36 +41,11 @@ static cip_status from_value(asdf_file *f, const cip_node *n, cip_array *a, cip_
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
-/* numpy's broadcasting: axes from the last on are equal or 1. */
-static bool broadcasts(const cip_nd *from, const cip_nd *to)
-{
-    if (from->ndim > to->ndim)
-        return false;
-    for (int32_t i = 1; i <= from->ndim; i++) {
-        int64_t n = from->shape[from->ndim - i];
-        if (n != 1 && n != to->shape[to->ndim - i])
-            return false;
-    }
-    return true;
-}
-
 static cip_status mask_array(cip_array *a, cip_array **out, cip_err *err)
 {
     CIP_TRY(cip_layout_add_array(a->layout, false, out, err));
     (*out)->path = a->path;
     return CIP_OK;
-}
-
-static void refuse_shape(asdf_file *f, const cip_array *a, cip_array *m)
-{
-    cip_err why = CIP_ERR_INIT;
-    cip_fail(&why, CIP_ERR_RANGE, CIP_NO_OFFSET,
-             "expected a mask of the array's shape, found one of %" PRId32
-             " axes that does not broadcast",
-             m->view.ndim);
-    cip_fail_in(&why, CIP_ERR_RANGE, "%s", a->path);
-    cip_warn(f->env, CIP_ERR_RANGE, CIP_NO_OFFSET, a->path, "%s", why.text);
-    cip_array_refuse(m, CIP_ERR_RANGE, &why);
 }
 
 static cip_status from_array(asdf_file *f, const cip_node *n, cip_array *a, cip_err *err)
@@ -89,35 +61,26 @@ static cip_status from_array(asdf_file *f, const cip_node *n, cip_array *a, cip_
         ignore(f, a, "expected an array of numbers");
         return CIP_OK;
     }
-    if (!broadcasts(&m->view, &a->view))
-        refuse_shape(f, a, m);
+    /* numpy's broadcasting: axes from the last on are equal or 1 */
+    const cip_nd *from = &m->view, *to = &a->view;
+    bool fits = from->ndim <= to->ndim;
+    for (int32_t i = 1; fits && i <= from->ndim; i++) {
+        const int64_t k = from->shape[from->ndim - i];
+        fits = k == 1 || k == to->shape[to->ndim - i];
+    }
+    if (!fits) {
+        cip_err why = CIP_ERR_INIT;
+        cip_fail(&why, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                 "expected a mask of the array's shape, found one of %" PRId32
+                 " axes that does not broadcast",
+                 from->ndim);
+        cip_fail_in(&why, CIP_ERR_RANGE, "%s", a->path);
+        cip_warn(f->env, CIP_ERR_RANGE, CIP_NO_OFFSET, a->path, "%s", why.text);
+        cip_array_refuse(m, CIP_ERR_RANGE, &why);
+    }
     a->mask.kind = CIP_MASK_SET_MISSING;
     a->mask.array = m;
     return CIP_OK;
-}
-
-static cip_status from_reference(asdf_file *f, const char *ref, cip_array *a, cip_err *err)
-{
-    asdf_file *owner;
-    const cip_node *n;
-    CIP_TRY(cip_asdf_resolve(f, ref, &owner, &n, err));
-    if (cip_asdf_is_ndarray(n->tag, NULL))
-        return from_array(owner, n, a, err);
-    ignore(f, a, "its reference does not lead to an ndarray");
-    return CIP_OK;
-}
-
-/* The flags with the shape of the data, which they broadcast to. */
-static cip_nd spread(const cip_nd *flags, const asdf_inline *in)
-{
-    cip_nd v = *flags;
-    v.ndim = in->ndim;
-    for (int32_t i = 0; i < in->ndim; i++) {
-        int32_t from = i - (in->ndim - flags->ndim);
-        v.shape[i] = in->shape[i];
-        v.stride[i] = from < 0 || flags->shape[from] == 1 ? 0 : flags->stride[from];
-    }
-    return v;
 }
 
 /* Nulls are missing whatever else is; `also`: flags of the file beside them, or NULL. */
@@ -132,8 +95,16 @@ static cip_status from_nulls(asdf_file *f, const asdf_inline *in, const cip_arra
                                 .codec = "none",
                                 .block = also != NULL ? also->storage.block : -1 };
     CIP_TRY(cip_view_c_order(in->ndim, in->shape, 1, &m->view, err));
-    if (also != NULL)
-        flags = spread(&also->view, in);
+    if (also != NULL) {
+        flags = also->view;
+        flags.ndim = in->ndim;
+    }
+    for (int32_t i = 0; also != NULL && i < in->ndim; i++) { /* to which they broadcast */
+        const cip_nd *v = &also->view;
+        const int32_t from = i - (in->ndim - v->ndim);
+        flags.shape[i] = in->shape[i];
+        flags.stride[i] = from < 0 || v->shape[from] == 1 ? 0 : v->stride[from];
+    }
     CIP_TRY(cip_asdf_inline_nulls(f, in, also, &flags, &m->space, err));
     a->mask.kind = CIP_MASK_SET_MISSING;
     a->mask.array = m;
@@ -143,10 +114,18 @@ static cip_status from_nulls(asdf_file *f, const asdf_inline *in, const cip_arra
 static cip_status explicit_mask(asdf_file *f, const cip_node *mask, cip_array *a, cip_err *err)
 {
     cip_node_type type = cip_node_kind(mask);
+    const char *ref = cip_asdf_ref_of(mask);
     if (type == CIP_NODE_NONE || type == CIP_NODE_NULL)
         return CIP_OK;
-    if (cip_asdf_ref_of(mask) != NULL)
-        return from_reference(f, cip_asdf_ref_of(mask), a, err);
+    if (ref != NULL) {
+        asdf_file *owner;
+        const cip_node *n;
+        CIP_TRY(cip_asdf_resolve(f, ref, &owner, &n, err));
+        if (cip_asdf_is_ndarray(n->tag, NULL))
+            return from_array(owner, n, a, err);
+        ignore(f, a, "its reference does not lead to an ndarray");
+        return CIP_OK;
+    }
     if (type == CIP_NODE_SEQ || cip_asdf_is_ndarray(mask->tag, NULL))
         return from_array(f, mask, a, err);
     if (type == CIP_NODE_INT || type == CIP_NODE_FLOAT || type == CIP_NODE_BOOL ||

@@ -117,11 +117,6 @@ static cip_status read_order(asdf_file *f, const parts *p, bool *big, cip_err *e
     return CIP_OK;
 }
 
-static bool is_star(const cip_node *n)
-{
-    return cip_node_is_string(n, "*");
-}
-
 /* Lengths into v->shape; the first may be "*" (then 0 for now). */
 static cip_status read_shape(const cip_node *n, cip_nd *v, bool *star, cip_err *err)
 {
@@ -130,7 +125,7 @@ static cip_status read_shape(const cip_node *n, cip_nd *v, bool *star, cip_err *
     if (n->len > CIP_MAX_NDIM)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected at most %d dimensions, found %" PRIu32, CIP_MAX_NDIM, n->len);
-    *star = n->len > 0 && is_star(n->item[0]);
+    *star = n->len > 0 && cip_node_is_string(n->item[0], "*");
     for (uint32_t i = *star ? 1 : 0; i < n->len; i++)
         if (!cip_node_as_int(n->item[i], &v->shape[i]) || v->shape[i] < 0)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
@@ -210,16 +205,6 @@ static cip_status count_rows(asdf_file *f, cip_array *a, bool strided, uint64_t 
     return CIP_OK;
 }
 
-static cip_status check_bounds(const cip_nd *v, uint64_t len, cip_err *err)
-{
-    uint64_t first, end;
-    CIP_TRY(cip_view_bounds(v, &first, &end, err));
-    if (end > len)
-        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                        "expected a block of at least %" PRIu64 " bytes, found %" PRIu64, end, len);
-    return CIP_OK;
-}
-
 /* Records that were written with padding are described without it: their fields read as garbage. */
 static void look_for_padding(asdf_file *f, const cip_array *a, uint64_t len)
 {
@@ -235,21 +220,12 @@ static void look_for_padding(asdf_file *f, const cip_array *a, uint64_t len)
              "the values may be wrong");
 }
 
-static cip_status check_empty_items(const cip_nd *v, cip_err *err)
-{
-    uint64_t n;
-    if (v->itemsize != 0 || !cip_shape_nelem(v->ndim, v->shape, &n) || n <= EMPTY_ITEMS_MAX)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                    "expected at most %d elements of no bytes, found %" PRIu64, EMPTY_ITEMS_MAX, n);
-}
-
 /* Strides in C order where none are given, then rows and bounds where the length is known. */
 static cip_status place(asdf_file *f, const parts *p, bool star, cip_array *a, cip_err *err)
 {
     cip_nd *v = &a->view, plain;
     bool known, strided = p->strides != NULL;
-    uint64_t len = 0;
+    uint64_t len = 0, n;
     if (p->offset != NULL && !cip_node_as_uint(p->offset, &v->off))
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected an offset of at least 0");
     CIP_TRY(length_of(f, a, star, &known, &len, err));
@@ -260,29 +236,27 @@ static cip_status place(asdf_file *f, const parts *p, bool star, cip_array *a, c
     CIP_TRY(cip_view_c_order(v->ndim, v->shape, v->itemsize, &plain, err));
     if (!strided)
         memcpy(v->stride, plain.stride, sizeof v->stride);
-    CIP_TRY(check_empty_items(v, err));
+    if (v->itemsize == 0 && cip_shape_nelem(v->ndim, v->shape, &n) && n > EMPTY_ITEMS_MAX)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected at most %d elements of no bytes, found %" PRIu64, EMPTY_ITEMS_MAX,
+                        n);
     uint64_t first, end; /* strides that wrap are refused even where the length is not known yet */
     CIP_TRY(cip_view_bounds(v, &first, &end, err));
     if (!known)
         return CIP_OK;
-    CIP_TRY(check_bounds(v, len, err));
+    if (end > len)
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected a block of at least %" PRIu64 " bytes, found %" PRIu64, end, len);
     look_for_padding(f, a, len);
     return CIP_OK;
-}
-
-/* Whether the first axis is the fastest, and the other order is not just as true. */
-static bool is_f_order(const cip_nd *v)
-{
-    cip_nd f;
-    return v->ndim > 1 && !cip_view_is_contiguous(v) &&
-           cip_view_f_order(v->ndim, v->shape, v->itemsize, &f, NULL) == CIP_OK &&
-           memcmp(f.stride, v->stride, (size_t)v->ndim * sizeof v->stride[0]) == 0;
 }
 
 static cip_status from_block(asdf_file *f, const parts *p, cip_array *a, cip_err *err)
 {
     bool big, star = false;
     const cip_dtype *dtype;
+    const cip_nd *v = &a->view;
+    cip_nd f_order;
     if (p->datatype == NULL)
         return missing("datatype", err);
     CIP_TRY(read_order(f, p, &big, err));
@@ -294,7 +268,10 @@ static cip_status from_block(asdf_file *f, const parts *p, cip_array *a, cip_err
     CIP_TRY(read_shape(p->shape, &a->view, &star, err));
     CIP_TRY(cip_asdf_source(f, p->source, a, err));
     CIP_TRY(place(f, p, star, a, err));
-    a->f_order = is_f_order(&a->view);
+    /* the first axis is the fastest, and the other order is not just as true */
+    a->f_order = v->ndim > 1 && !cip_view_is_contiguous(v) &&
+                 cip_view_f_order(v->ndim, v->shape, v->itemsize, &f_order, NULL) == CIP_OK &&
+                 memcmp(f_order.stride, v->stride, (size_t)v->ndim * sizeof v->stride[0]) == 0;
     return CIP_OK;
 }
 

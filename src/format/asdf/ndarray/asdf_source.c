@@ -22,15 +22,6 @@ uint64_t cip_asdf_block_of(const cip_node *source, size_t n)
     return i >= 0 ? (uint64_t)i : back <= n ? n - back : UINT64_MAX;
 }
 
-static cip_status no_block(asdf_file *f, const char *text, cip_err *err)
-{
-    size_t n = f->blocks.n;
-    f->lacks_block = true;
-    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                    "expected block %.24s of the file, found %zu block%s", text, n,
-                    n == 1 ? "" : "s");
-}
-
 cip_status cip_asdf_check_number(const asdf_file *f, size_t i, cip_err *err)
 {
     if (i < f->sure)
@@ -78,52 +69,45 @@ static uint64_t blocks_needed(asdf_file *f)
     return f->needed;
 }
 
-/* Whether block 0 may be lost in the bytes before the first that was found: text there is taken for
- * the end of a longer tree unless arrays ask for more blocks than there are, anything else only
- * where they ask for just as many. */
-static bool first_may_be_lost(asdf_file *f)
-{
-    if (!f->odd_padding)
-        return false;
-    uint64_t needed = blocks_needed(f);
-    return needed > f->blocks.n || (f->binary_padding && (f->from_end || needed < f->blocks.n));
-}
-
 /* Which block a source means. Numbers from the end count the blocks that follow each other without
  * other bytes between them, as Python's reader does, and mean nothing when some of those are lost.
  */
-static cip_status find_number(asdf_file *f, const cip_node *source, size_t *out, cip_err *err)
+static cip_status own_block(asdf_file *f, const cip_node *n, cip_array *a, cip_err *err)
 {
     int64_t number;
-    const uint64_t i = cip_asdf_block_of(source, f->sure);
-    if (i >= f->blocks.n)
-        return no_block(f, source->text, err);
-    const bool from_end = cip_node_as_int(source, &number) && number < 0;
+    const size_t nblock = f->blocks.n;
+    const uint64_t i = cip_asdf_block_of(n, f->sure);
+    if (i >= nblock) {
+        f->lacks_block = true;
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                        "expected block %.24s of the file, found %zu block%s", n->text, nblock,
+                        nblock == 1 ? "" : "s");
+    }
+    const bool from_end = cip_node_as_int(n, &number) && number < 0;
     if (from_end && f->no_last)
         return cip_fail(err, CIP_ERR_CORRUPT, f->blocks_end,
                         "block number %.24s, counted from the last block, is unknown: some bytes "
                         "may hold a lost block",
-                        source->text);
-    if ((from_end && blocks_needed(f) > f->sure) || first_may_be_lost(f))
+                        n->text);
+    /* Block 0 may be lost in the bytes before the first that was found: text there is taken for the
+     * end of a longer tree unless arrays ask for more blocks than there are, anything else only
+     * where they ask for just as many. */
+    const uint64_t needed = from_end || f->odd_padding ? blocks_needed(f) : 0;
+    const bool first_lost =
+        f->odd_padding &&
+        (needed > nblock || (f->binary_padding && (f->from_end || needed < nblock)));
+    if ((from_end && needed > f->sure) || first_lost)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected %" PRIu64 " blocks, as the arrays require, found %zu and bytes "
                         "that may hold a lost block: number %.24s is unknown",
-                        f->needed, from_end ? f->sure : f->blocks.n, source->text);
-    *out = (size_t)i;
-    return CIP_OK;
-}
-
-static cip_status own_block(asdf_file *f, const cip_node *n, cip_array *a, cip_err *err)
-{
-    size_t i = 0;
-    CIP_TRY(find_number(f, n, &i, err));
-    const cip_block *b = &f->layout->block[i];
+                        f->needed, from_end ? f->sure : nblock, n->text);
+    const cip_block_info *b = &f->layout->block[i].info;
     a->storage.kind =
         cip_asdf_is_streamed(&f->blocks.at[i]) ? CIP_STORAGE_STREAMED : CIP_STORAGE_INTERNAL;
-    a->storage.codec = b->info.codec;
-    a->storage.nbytes = b->info.stored_nbytes;
+    a->storage.codec = b->codec;
+    a->storage.nbytes = b->stored_nbytes;
     a->storage.block = (int64_t)i;
-    return block_space(f->layout, i, &a->space, err);
+    return block_space(f->layout, (size_t)i, &a->space, err);
 }
 
 /* --- other files ------------------------------------------------------------------------------ */
@@ -137,13 +121,6 @@ bool cip_asdf_is_own_name(const asdf_file *f, const char *uri)
         uri += 2;
     size_t n = strcspn(uri, "#");
     return n == 0 || (strlen(name) == n && memcmp(uri, name, n) == 0);
-}
-
-static asdf_file *root_of(asdf_file *f)
-{
-    while (f->layout->parent != NULL)
-        f = cip_asdf_of(f->layout->parent);
-    return f;
 }
 
 /* Opens it as a layout of its own; a failure is kept with it. */
@@ -168,28 +145,6 @@ static cip_status open_child(asdf_file *f, asdf_child *c, cip_err *err)
     CIP_TRY(cip_asdf_open(child, c->with_tree ? ASDF_OPEN_TREE : 0, err));
     c->layout = child;
     return CIP_OK;
-}
-
-/* Counts one file more, opened or not; so the list below stays short. */
-static cip_status count_external(asdf_file *f, cip_err *err)
-{
-    asdf_file *root = root_of(f);
-    if (root->nexternal >= f->env->limits.max_external)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "more than %" PRIu32 " external files (max_external)",
-                        f->env->limits.max_external);
-    root->nexternal++;
-    return CIP_OK;
-}
-
-/* One opened with its tree serves for its blocks too, unless it is the tree that failed. */
-static asdf_child *find_child(const asdf_file *f, const char *uri, bool with_tree)
-{
-    for (asdf_child *c = f->children; c != NULL; c = c->next)
-        if (strcmp(c->uri, uri) == 0 &&
-            (c->with_tree == with_tree || (c->with_tree && c->layout != NULL)))
-            return c;
-    return NULL;
 }
 
 /* Called while opening or while a lazy space is made, which happens in one thread at a time. */
@@ -225,9 +180,20 @@ cip_status cip_asdf_external(asdf_file *f, const char *uri, bool with_tree, cip_
     *out = NULL;
     if (cip_asdf_is_own_name(f, uri))
         return CIP_OK;
-    asdf_child *c = find_child(f, uri, with_tree);
-    if (c == NULL) {
-        CIP_TRY(count_external(f, err));
+    /* One opened with its tree serves for its blocks too, unless it is the tree that failed. */
+    asdf_child *c = f->children;
+    while (c != NULL && (strcmp(c->uri, uri) != 0 ||
+                         (c->with_tree != with_tree && !(c->with_tree && c->layout != NULL))))
+        c = c->next;
+    if (c == NULL) { /* counted, opened or not: so the list stays short */
+        asdf_file *root = f;
+        while (root->layout->parent != NULL)
+            root = cip_asdf_of(root->layout->parent);
+        if (root->nexternal >= f->env->limits.max_external)
+            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                            "more than %" PRIu32 " external files (max_external)",
+                            f->env->limits.max_external);
+        root->nexternal++;
         CIP_TRY(new_child(f, uri, with_tree, &c, err));
     }
     if (c->st != CIP_OK)
@@ -243,22 +209,17 @@ typedef struct elsewhere {
     const char *path; /* of the array, for messages */
 } elsewhere;
 
-static cip_status first_block(const elsewhere *s, cip_space **out, cip_err *err)
-{
-    cip_layout *l;
-    CIP_TRY(cip_asdf_external(s->f, s->uri, false, &l, err));
-    if (l == NULL)
-        l = s->f->layout;
-    if (l->nblock == 0)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a block in '%.120s'",
-                        s->uri);
-    return block_space(l, 0, out, err);
-}
-
 static cip_status make(void *self, cip_space **out, cip_err *err)
 {
     const elsewhere *s = self;
-    cip_status st = first_block(s, out, err);
+    cip_layout *l;
+    cip_status st = cip_asdf_external(s->f, s->uri, false, &l, err);
+    if (st == CIP_OK && l == NULL)
+        l = s->f->layout;
+    if (st == CIP_OK)
+        st = l->nblock == 0 ? cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                                       "expected a block in '%.120s'", s->uri)
+                            : block_space(l, 0, out, err);
     return st == CIP_OK ? st : cip_fail_in(err, st, "%s", s->path);
 }
 

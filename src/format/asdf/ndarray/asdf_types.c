@@ -198,16 +198,6 @@ static cip_status history(asdf_file *f, const cip_node *n, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status tree_facts(asdf_file *f, cip_err *err)
-{
-    const cip_node *t = f->layout->tree;
-    if (cip_node_kind(t) != CIP_NODE_MAP)
-        return CIP_OK;
-    const cip_node *library = cip_map_get(t, "asdf_library");
-    CIP_TRY(software(f, "writer", library != NULL ? library : cip_map_get(t, "asdf/library"), err));
-    return history(f, cip_map_get(t, "history"), err);
-}
-
 /* "3 none, 2 zlib", in the order of first use. */
 static cip_status compression_fact(asdf_file *f, cip_err *err)
 {
@@ -255,7 +245,13 @@ cip_status cip_asdf_facts(asdf_file *f, cip_err *err)
         CIP_TRY(cip_layout_add_fact(l, "standard", err, "%s", f->header.standard_text));
     if (cip_asdf_is_early(f->header.file) && f->blocks.n != 0)
         CIP_TRY(cip_layout_add_fact(l, "layout", err, "%s", cip_asdf_layout_name(f)));
-    CIP_TRY(tree_facts(f, err));
+    if (cip_node_kind(l->tree) == CIP_NODE_MAP) {
+        const cip_node *library = cip_map_get(l->tree, "asdf_library");
+        if (library == NULL)
+            library = cip_map_get(l->tree, "asdf/library");
+        CIP_TRY(software(f, "writer", library, err));
+        CIP_TRY(history(f, cip_map_get(l->tree, "history"), err));
+    }
     CIP_TRY(block_facts(f, err));
     for (size_t i = 0; i < f->header.ncomment && i < COMMENTS_MAX; i++)
         CIP_TRY(cip_layout_add_fact(l, "comment", err, "%s", f->header.comment[i]));
