@@ -89,21 +89,6 @@ static cip_status take_quantize(asdf_step *s, cip_err *err)
 
 /* --- steps --------------------------------------------------------------------------------- */
 
-/* The arguments on one line, as an application gets them. */
-static cip_status args_text(const taking *t, const cip_node *args, const char **out, cip_err *err)
-{
-    const cip_yaml_write how = { .line = true, .flow = true };
-    cip_buf text = { .mem = &t->env->mem };
-    *out = "";
-    if (args == NULL)
-        return CIP_OK;
-    cip_status st = cip_yaml_emit(t->env, args, &how, &text, err);
-    if (st == CIP_OK)
-        st = cip_arena_copy(t->arena, text.ptr, text.len, (char **)out, err);
-    cip_buf_clear(&text);
-    return st;
-}
-
 /* zlib, or one that the application brings along. */
 static cip_status take_codec(const taking *t, asdf_step *s, cip_err *err)
 {
@@ -118,11 +103,18 @@ static cip_status take_codec(const taking *t, asdf_step *s, cip_err *err)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a known encoding, found '%.40s'", s->name);
     CIP_TRY(CIP_ARENA_NEW(t->arena, &app, 1, err));
-    app->methods = m;
-    CIP_TRY(args_text(t, s->args, &app->args, err));
+    *app = (cip_app_codec){ m, "" };
     s->codec = &cip_codec_app;
     s->codec_args = app;
-    return CIP_OK;
+    if (s->args == NULL)
+        return CIP_OK;
+    const cip_yaml_write how = { .line = true, .flow = true };
+    cip_buf text = { .mem = &t->env->mem }; /* the arguments, as an application gets them */
+    cip_status st = cip_yaml_emit(t->env, s->args, &how, &text, err);
+    if (st == CIP_OK)
+        st = cip_arena_copy(t->arena, text.ptr, text.len, (char **)&app->args, err);
+    cip_buf_clear(&text);
+    return st;
 }
 
 static cip_status not_a_step(cip_err *err)
@@ -163,19 +155,10 @@ static cip_status take_step(const taking *t, const cip_node *n, asdf_step *s, ci
     return take_codec(t, s, err);
 }
 
-static cip_status check_order(const asdf_chain *c, cip_err *err)
+cip_status cip_asdf_chain_parse(cip_env *env, cip_arena *a, const cip_node *root, asdf_chain *out,
+                                cip_err *err)
 {
-    for (size_t i = 1; i < c->n; i++)
-        if (c->step[i].kind != ASDF_STEP_CODEC && c->step[i - 1].kind != ASDF_STEP_TILE)
-            return cip_fail(
-                err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                "expected '%s', which needs an array, before '%.40s', which produces bytes",
-                c->step[i].name, c->step[i - 1].name);
-    return CIP_OK;
-}
-
-static cip_status take_chain(const taking *t, const cip_node *root, asdf_chain *out, cip_err *err)
-{
+    const taking t = { env, a };
     asdf_chain c = { 0 };
     const cip_node *one[] = { root };
     const cip_node **item = one;
@@ -192,16 +175,15 @@ static cip_status take_chain(const taking *t, const cip_node *root, asdf_chain *
                         "expected at most %d encodings in a chain, found %zu", ASDF_CHAIN_STEPS,
                         c.n);
     for (size_t i = 0; i < c.n; i++)
-        CIP_TRY(take_step(t, item[i], &c.step[i], err));
-    CIP_TRY(check_order(&c, err));
+        CIP_TRY(take_step(&t, item[i], &c.step[i], err));
+    for (size_t i = 1; i < c.n; i++)
+        if (c.step[i].kind != ASDF_STEP_CODEC && c.step[i - 1].kind != ASDF_STEP_TILE)
+            return cip_fail(
+                err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                "expected '%s', which needs an array, before '%.40s', which produces bytes",
+                c.step[i].name, c.step[i - 1].name);
     *out = c;
     return CIP_OK;
-}
-
-cip_status cip_asdf_chain_parse(cip_layout *l, const cip_node *root, asdf_chain *out, cip_err *err)
-{
-    const taking t = { l->env, &l->arena };
-    return take_chain(&t, root, out, err);
 }
 
 /* --- text ----------------------------------------------------------------------------------- */
@@ -227,11 +209,10 @@ cip_status cip_asdf_chain_read(cip_env *env, cip_arena *a, cip_bytes text, asdf_
                                cip_err *err)
 {
     const cip_yaml_options opt = { .part = "encoding chain", .quiet = true };
-    const taking t = { env, a };
     const cip_node *root;
     asdf_chain c;
     CIP_TRY(cip_yaml_parse(env, a, text, &opt, &root, err));
-    CIP_TRY(take_chain(&t, root, &c, err));
+    CIP_TRY(cip_asdf_chain_parse(env, a, root, &c, err));
     CIP_TRY(check_writing(&c, err));
     *out = c;
     return CIP_OK;

@@ -52,7 +52,8 @@ typedef struct asdf_chain_hint {
 /* Takes a chain apart: a list of names and [name, {args}] pairs, or a bare name. CORRUPT for what
  * is no chain or has its steps in an order that does not fit; UNSUPPORTED for an unknown encoding,
  * with its name. Nodes are borrowed. */
-cip_status cip_asdf_chain_parse(cip_layout *l, const cip_node *root, asdf_chain *out, cip_err *err);
+cip_status cip_asdf_chain_parse(cip_env *env, cip_arena *a, const cip_node *root, asdf_chain *out,
+                                cip_err *err);
 /* The same from YAML text such as "[[tile, {shape: [32, 32]}], zlib]", to write by: CORRUPT for a
  * wrong quality or bits, which reading leaves alone. Nodes live in `a`. */
 cip_status cip_asdf_chain_read(cip_env *env, cip_arena *a, cip_bytes text, asdf_chain *out,

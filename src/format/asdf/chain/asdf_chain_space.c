@@ -185,31 +185,23 @@ static cip_status make_coded(void *self, cip_space **out, cip_err *err)
     return cip_space_new_seq(c->layout, &at, len, &c->step, out, err);
 }
 
-/* Lengths that deflate cannot reach are told before anything is decoded. */
-static cip_status check_ratio(const asdf_step *s, const level *lv, const cip_space *below,
-                              cip_err *err)
-{
-    uint64_t most;
-    if (!lv->known || below->kind == CIP_SPACE_LAZY || s->codec == &cip_codec_app ||
-        cip_mul_overflow(below->len, (uint64_t)DEFLATE_RATIO, &most) ||
-        cip_add_overflow(most, (uint64_t)DEFLATE_MORE, &most) || lv->len <= most)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected at most %" PRIu64 " bytes out of %" PRIu64
-                    " by 'zlib', found a claim of %" PRIu64,
-                    most, below->len, lv->len);
-}
-
 static cip_status codec_space(cip_layout *l, const asdf_step *s, const level *lv, cip_space *below,
                               cip_space **out, cip_err *err)
 {
+    const bool known = lv->known && below->kind != CIP_SPACE_LAZY;
+    uint64_t most;
     coded *c;
-    CIP_TRY(check_ratio(s, lv, below, err));
+    /* Lengths that deflate cannot reach are told before anything is decoded. */
+    if (known && s->codec != &cip_codec_app &&
+        !cip_mul_overflow(below->len, (uint64_t)DEFLATE_RATIO, &most) &&
+        !cip_add_overflow(most, (uint64_t)DEFLATE_MORE, &most) && lv->len > most)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected at most %" PRIu64 " bytes out of %" PRIu64
+                        " by 'zlib', found a claim of %" PRIu64,
+                        most, below->len, lv->len);
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &c, 1, err));
     *c = (coded){ l, { .codec = s->codec, .args = s->codec_args }, below, *lv };
-    if (lv->known && below->kind != CIP_SPACE_LAZY)
-        return make_coded(c, out, err);
-    return cip_space_new_lazy(l, make_coded, c, out, err);
+    return known ? make_coded(c, out, err) : cip_space_new_lazy(l, make_coded, c, out, err);
 }
 
 /* --- quantized floats ----------------------------------------------------------------------- */
@@ -239,17 +231,6 @@ static cip_status quantize_space(cip_layout *l, const asdf_step *s, const level 
 
 /* --- the chain ------------------------------------------------------------------------------ */
 
-/* Of what steps give that leave its length open. */
-static level open_level(const level *above)
-{
-    level lv = { .known = false };
-    uint64_t len = above->known ? above->len : above->max;
-    if (cip_mul_overflow(len, (uint64_t)EXPANSION_MAX, &lv.max) ||
-        cip_add_overflow(lv.max, (uint64_t)EXPANSION_MORE, &lv.max))
-        lv.max = UINT64_MAX;
-    return lv;
-}
-
 /* What each step decodes to, from the array down to the stored bytes. */
 typedef struct measures {
     level level[ASDF_CHAIN_STEPS + 1];
@@ -263,25 +244,20 @@ static cip_status measure(const asdf_chain *chain, uint64_t raw_len, const asdf_
     p->level[0] = (level){ .known = true, .len = raw_len };
     for (size_t k = 0; k < chain->n; k++) {
         const asdf_step *s = &chain->step[k];
-        level *lv = &p->level[k];
-        if (s->kind != ASDF_STEP_TILE) {
-            p->level[k + 1] = open_level(lv);
+        level *lv = &p->level[k], *next = lv + 1;
+        if (s->kind != ASDF_STEP_TILE) { /* leaves the length of what it gives open */
+            next->known = false;
+            if (cip_mul_overflow(lv->known ? lv->len : lv->max, (uint64_t)EXPANSION_MAX,
+                                 &next->max) ||
+                cip_add_overflow(next->max, (uint64_t)EXPANSION_MORE, &next->max))
+                next->max = UINT64_MAX;
             continue;
         }
         CIP_TRY(original_of(s, lv->len, k == 0 ? hint : &none, &p->tiling[k], err));
-        p->level[k + 1].known = true;
-        CIP_TRY(cut(s, &p->tiling[k], &p->level[k + 1].len, err));
+        next->known = true;
+        CIP_TRY(cut(s, &p->tiling[k], &next->len, err));
     }
     return CIP_OK;
-}
-
-static cip_status check_identity(const cip_space *stored, uint64_t raw_len, cip_err *err)
-{
-    if (stored->len == raw_len)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected %" PRIu64 " bytes after a chain of no encodings, found %" PRIu64,
-                    raw_len, stored->len);
 }
 
 cip_status cip_asdf_chain_space(const asdf_chain *chain, cip_space *stored, uint64_t raw_len,
@@ -293,8 +269,10 @@ cip_status cip_asdf_chain_space(const asdf_chain *chain, cip_space *stored, uint
     cip_space *s = stored;
     cip_status st;
     hint = hint != NULL ? hint : &none;
-    if (chain->n == 0)
-        CIP_TRY(check_identity(stored, raw_len, err));
+    if (chain->n == 0 && stored->len != raw_len)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " bytes after a chain of no encodings, found %" PRIu64,
+                        raw_len, stored->len);
     CIP_TRY(CIP_NEW(&l->env->mem, &p, 1, err));
     CIP_GO(measure(chain, raw_len, hint, p, err));
     for (size_t k = chain->n; k-- > 0;) {

@@ -69,17 +69,6 @@ typedef struct survey {
     asdf_user **user; /* as many as blocks */
 } survey;
 
-/* The block that a source means; as many as there are or more: none. */
-static uint64_t block_of(const survey *s, const cip_node *source)
-{
-    const size_t n = s->f->blocks.n, len = s->uri != NULL ? strlen(s->uri) : 0;
-    if (s->uri == NULL)
-        return cip_asdf_block_of(source, n);
-    bool same = source->type == CIP_NODE_STRING && strcspn(source->text, "#") == len &&
-                memcmp(source->text, s->uri, len) == 0;
-    return same ? 0 : UINT64_MAX;
-}
-
 /* Fills a hint from an ndarray; what cannot be had stays unknown. */
 static void take_hint(asdf_file *f, const cip_node *n, asdf_user *u)
 {
@@ -105,26 +94,27 @@ static void take_hint(asdf_file *f, const cip_node *n, asdf_user *u)
     u->hint.shape = u->shape;
 }
 
-static bool covers(const asdf_user *u, uint64_t len)
-{
-    uint64_t n;
-    return u->hint.ndim >= 0 && cip_shape_nelem(u->hint.ndim, u->hint.shape, &n) &&
-           !cip_mul_overflow(n, u->itemsize, &n) && n == len;
-}
-
 /* The first array that has all of the block's bytes counts, or else the first. */
 static int visit(void *user, const cip_visit *v)
 {
     survey *s = user;
-    const cip_node *source = cip_asdf_source_of(v->node);
-    const uint64_t i = v->again || source == NULL ? UINT64_MAX : block_of(s, source);
+    const cip_node *source = v->again ? NULL : cip_asdf_source_of(v->node);
+    uint64_t i = UINT64_MAX, n;
+    if (source != NULL && s->uri == NULL)
+        i = cip_asdf_block_of(source, s->f->blocks.n);
+    else if (cip_node_kind(source) == CIP_NODE_STRING) {
+        const size_t len = strlen(s->uri);
+        if (strcspn(source->text, "#") == len && memcmp(source->text, s->uri, len) == 0)
+            i = 0;
+    }
     if (i >= s->f->blocks.n || !cip_asdf_is_encoded(&s->f->blocks.at[i]))
         return v->again;
     asdf_user *u = s->user[i], now = { .tries = u->tries + 1 };
     if (u->covers || u->tries == TRIES)
         return 0;
     take_hint(s->f, v->node, &now);
-    now.covers = covers(&now, s->f->blocks.at[i].data_size);
+    now.covers = now.hint.ndim >= 0 && cip_shape_nelem(now.hint.ndim, now.shape, &n) &&
+                 !cip_mul_overflow(n, now.itemsize, &n) && n == s->f->blocks.at[i].data_size;
     if (now.covers || u->tries == 0)
         *u = now;
     u->hint.shape = u->shape;
@@ -165,7 +155,7 @@ static cip_status decoded(asdf_file *f, size_t i, const cip_node *root, size_t t
     cip_layout *l = f->layout;
     asdf_chain chain;
     cip_space *payload;
-    CIP_TRY(cip_asdf_chain_parse(l, root, &chain, err));
+    CIP_TRY(cip_asdf_chain_parse(l->env, &l->arena, root, &chain, err));
     if (f->user == NULL)
         CIP_TRY(find_users(f, err));
     CIP_TRY(cip_space_new_sub(l, cb->stored, text_len, cb->stored->len - text_len, &payload, err));

@@ -77,38 +77,20 @@ typedef struct walk {
     size_t len;
 } walk;
 
-/* The header's bytes at w->pos, which lie in `below`. */
-static cip_status look(walk *w, cip_bytes *out, cip_err *err)
+/* The chunk at w->pos. */
+static cip_status take_chunk(walk *w, cip_err *err)
 {
     const cip_read_how how = { .layout = w->layout };
-    uint64_t left = w->below->len - w->pos;
+    const uint64_t most = w->layout->env->limits.max_blocks;
+    uint64_t left = w->below->len - w->pos, raw;
+    cip_quantize_head h;
     if (w->pos < w->off || w->pos + CIP_QUANTIZE_HEAD > w->off + w->len) {
         w->len = w->step < DENSE ? (size_t)cip_min_u64(WINDOW, left) : CIP_QUANTIZE_HEAD;
         w->off = w->pos;
         CIP_TRY(cip_space_read_at(&how, w->below, w->pos, w->buf, w->len, err));
     }
-    *out = (cip_bytes){ w->buf + (size_t)(w->pos - w->off), CIP_QUANTIZE_HEAD };
-    return CIP_OK;
-}
-
-static cip_status add(walk *w, const entry *e, cip_err *err)
-{
-    const cip_limits *limits = &w->layout->env->limits;
-    if (w->n >= limits->max_blocks)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "more than %" PRIu64 " chunks (max_blocks)", limits->max_blocks);
-    CIP_TRY(CIP_ROOM(&w->layout->env->mem, &w->at, w->n, &w->cap, err));
-    w->at[w->n++] = *e;
-    return CIP_OK;
-}
-
-/* The chunk at w->pos. */
-static cip_status take_chunk(walk *w, cip_err *err)
-{
-    cip_quantize_head h;
-    cip_bytes in;
-    uint64_t left = w->below->len - w->pos - CIP_QUANTIZE_HEAD, raw;
-    CIP_TRY(look(w, &in, err));
+    const cip_bytes in = { w->buf + (size_t)(w->pos - w->off), CIP_QUANTIZE_HEAD };
+    left -= CIP_QUANTIZE_HEAD;
     CIP_TRY(cip_quantize_head_parse(in, &h, err));
     uint64_t payload = cip_quantize_payload(&h);
     if (payload > left)
@@ -121,8 +103,13 @@ static cip_status take_chunk(walk *w, cip_err *err)
         raw > INT64_MAX)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected quantized values of under 2^63 bytes, found %" PRIu64, h.n);
-    if (h.n != 0)
-        CIP_TRY(add(w, &e, err));
+    if (h.n != 0) {
+        if (w->n >= most)
+            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                            "more than %" PRIu64 " chunks (max_blocks)", most);
+        CIP_TRY(CIP_ROOM(&w->layout->env->mem, &w->at, w->n, &w->cap, err));
+        w->at[w->n++] = e;
+    }
     w->raw_len = raw;
     w->step = e.len;
     w->pos += e.len;
