@@ -136,6 +136,20 @@ size_t cip_strmap_get(const cip_strmap *m, cip_bytes key)
     return s->used ? s->value : SIZE_MAX;
 }
 
+cip_status cip_strmap_put_ptr(cip_strmap *m, cip_arena *a, const void *key, size_t value,
+                              size_t *was, cip_err *err)
+{
+    const void **kept;
+    CIP_TRY(CIP_ARENA_NEW(a, &kept, 1, err));
+    *kept = key;
+    return cip_strmap_put(m, (cip_bytes){ (const uint8_t *)kept, sizeof *kept }, value, was, err);
+}
+
+size_t cip_strmap_get_ptr(const cip_strmap *m, const void *key)
+{
+    return cip_strmap_get(m, (cip_bytes){ (const uint8_t *)&key, sizeof key });
+}
+
 void cip_strmap_clear(cip_strmap *m)
 {
     cip_mem_put(m->mem, m->slots);

@@ -3,6 +3,7 @@
 #ifndef CIP_BASE_STRMAP_H
 #define CIP_BASE_STRMAP_H
 
+#include "base/arena.h"
 #include "base/cursor.h"
 #include "base/mem.h"
 
@@ -20,6 +21,10 @@ typedef struct cip_strmap {
 cip_status cip_strmap_put(cip_strmap *m, cip_bytes key, size_t value, size_t *was, cip_err *err);
 /* The value, or SIZE_MAX when there is none. */
 size_t cip_strmap_get(const cip_strmap *m, cip_bytes key);
+/* The same of addresses, in a map of such; a key lies in the arena. */
+cip_status cip_strmap_put_ptr(cip_strmap *m, cip_arena *a, const void *key, size_t value,
+                              size_t *was, cip_err *err);
+size_t cip_strmap_get_ptr(const cip_strmap *m, const void *key);
 void cip_strmap_clear(cip_strmap *m);
 
 /* SipHash-2-4 of the bytes. */

@@ -60,7 +60,7 @@ static const char *replaced(const emitter *e, const cip_node *node, size_t depth
 
 static ref *ref_of(const emitter *e, const cip_node *node)
 {
-    size_t at = cip_strmap_get(&e->refs, (cip_bytes){ (const uint8_t *)&node, sizeof node });
+    size_t at = cip_strmap_get_ptr(&e->refs, node);
     return at == SIZE_MAX ? NULL : (ref *)(uintptr_t)at;
 }
 

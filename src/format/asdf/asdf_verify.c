@@ -181,13 +181,9 @@ static int visit(void *user, const cip_visit *v)
     if (v->again)
         return 1;
     if (v->node->alias_used) { /* once, whatever its paths, and not without memory to tell */
-        const cip_node **key;
         size_t was = SIZE_MAX;
-        if (CIP_ARENA_NEW(&s->keys, &key, 1, NULL) != CIP_OK)
-            return 1;
-        *key = v->node;
-        const cip_bytes bytes = { (const uint8_t *)key, sizeof *key };
-        if (cip_strmap_put(&s->seen, bytes, 0, &was, NULL) != CIP_OK || was != SIZE_MAX)
+        if (cip_strmap_put_ptr(&s->seen, &s->keys, v->node, 0, &was, NULL) != CIP_OK ||
+            was != SIZE_MAX)
             return 1;
     }
     if (v->node->tag == NULL)

@@ -57,24 +57,12 @@ static cip_status add_step(walker *w, const frame *x, cip_err *err)
     return cip_path_add_pair(&w->path, x->node, i, false, err);
 }
 
-/* --- what was seen ---------------------------------------------------------------------------- */
+/* --- arrays ----------------------------------------------------------------------------------- */
 
-/* A node's address as a key that lives as long as the layout. */
 static cip_status remember(walker *w, const cip_node *node, size_t value, cip_err *err)
 {
-    const cip_node **key;
-    CIP_TRY(CIP_ARENA_NEW(&w->f->layout->arena, &key, 1, err));
-    *key = node;
-    return cip_strmap_put(&w->seen, (cip_bytes){ (const uint8_t *)key, sizeof *key }, value, NULL,
-                          err);
+    return cip_strmap_put_ptr(&w->seen, &w->f->layout->arena, node, value, NULL, err);
 }
-
-static size_t recall(const walker *w, const cip_node *node)
-{
-    return cip_strmap_get(&w->seen, (cip_bytes){ (const uint8_t *)&node, sizeof node });
-}
-
-/* --- arrays ----------------------------------------------------------------------------------- */
 
 /* One at the path of the child that was looked at last. */
 static cip_status new_array(walker *w, cip_array **out, cip_err *err)
@@ -119,7 +107,8 @@ static cip_status again(walker *w, size_t i, const cip_node *node, cip_err *err)
 static cip_status ndarray(walker *w, const cip_node *node, cip_err *err)
 {
     cip_array *a;
-    size_t known = recall(w, node); /* it may lie in something that aliases name */
+    size_t known =
+        cip_strmap_get_ptr(&w->seen, node); /* it may lie in something that aliases name */
     if (known != SIZE_MAX)
         return again(w, known - 1, node, err);
     CIP_TRY(remember(w, node, w->f->layout->narray + 1, err));
@@ -157,7 +146,7 @@ static cip_status quantity(walker *w, const cip_node *node, cip_err *err)
 {
     const cip_node *value = cip_map_get(node, "value");
     cip_array *a;
-    size_t known = recall(w, node);
+    size_t known = cip_strmap_get_ptr(&w->seen, node);
     if (value == NULL || !cip_asdf_is_ndarray(value->tag, NULL))
         return CIP_OK;
     w->value_array = w->f->layout->narray;
@@ -208,7 +197,7 @@ static cip_status reference(walker *w, const char *ref, cip_err *err)
 
 static cip_status enter(walker *w, const cip_node *node, cip_err *err)
 {
-    if (node->len == 0 || (node->alias_used && recall(w, node) == 0))
+    if (node->len == 0 || (node->alias_used && cip_strmap_get_ptr(&w->seen, node) == 0))
         return CIP_OK;
     size_t i = node->alias_used ? 0 : w->depth;
     while (i < w->depth && w->at[i].node != node)

@@ -66,21 +66,6 @@ typedef struct plainer {
     bool any;
 } plainer;
 
-static const cip_node *made_of(const plainer *p, const cip_node *from)
-{
-    size_t at = cip_strmap_get(&p->made, (cip_bytes){ (const uint8_t *)&from, sizeof from });
-    return at != SIZE_MAX ? (const cip_node *)(uintptr_t)at : NULL;
-}
-
-static cip_status remember(plainer *p, const cip_node *from, const cip_node *to, cip_err *err)
-{
-    const cip_node **key;
-    CIP_TRY(CIP_ARENA_NEW(p->a, &key, 1, err));
-    *key = from;
-    return cip_strmap_put(&p->made, (cip_bytes){ (const uint8_t *)key, sizeof *key },
-                          (size_t)(uintptr_t)to, NULL, err);
-}
-
 /* The mapping that the array is the words of, or NULL. */
 static const cip_node *integer_of(const cip_node *tree, cip_arena *a, const cip_array *words)
 {
@@ -124,7 +109,7 @@ static cip_status make_plain(plainer *p, const cip_node *map, const cip_array *w
     cip_buf text = { .mem = &p->f->env->mem };
     cip_err why = CIP_ERR_INIT;
     cip_node *n;
-    *is = made_of(p, map) != NULL;
+    *is = cip_strmap_get_ptr(&p->made, map) != SIZE_MAX;
     if (*is || !is_plain(p, map, words))
         return CIP_OK;
     cip_status st = cip_asdf_integer_read(p->f, map, words, &text, &why);
@@ -135,7 +120,7 @@ static cip_status make_plain(plainer *p, const cip_node *map, const cip_array *w
     else if ((st = cip_node_new_string(p->a, (const char *)text.ptr, text.len, &n, err)) ==
              CIP_OK) {
         *is = p->any = cip_yaml_resolve_as(n, "int", n->text, n->len);
-        st = remember(p, map, n, err);
+        st = cip_strmap_put_ptr(&p->made, p->a, map, (size_t)(uintptr_t)n, NULL, err);
     }
     cip_buf_clear(&text);
     return st;
@@ -146,10 +131,10 @@ static cip_status copy(plainer *p, const cip_node *from, uint32_t depth, const c
                        cip_err *err)
 {
     cip_node *to;
-    *out = made_of(p, from);
-    if (*out != NULL)
+    const size_t made = cip_strmap_get_ptr(&p->made, from);
+    *out = made != SIZE_MAX ? (const cip_node *)(uintptr_t)made : from;
+    if (made != SIZE_MAX)
         return CIP_OK;
-    *out = from;
     if (cip_node_kind(from) < CIP_NODE_SEQ || cip_asdf_is_ndarray(from->tag, NULL))
         return CIP_OK;
     if (depth >= p->f->env->limits.max_depth)
@@ -163,7 +148,8 @@ static cip_status copy(plainer *p, const cip_node *from, uint32_t depth, const c
     to->style = from->style;
     to->alias_used = from->alias_used;
     *out = to;
-    CIP_TRY(remember(p, from, to, err)); /* before what lies within: there may be cycles */
+    /* before what lies within: there may be cycles */
+    CIP_TRY(cip_strmap_put_ptr(&p->made, p->a, from, (size_t)(uintptr_t)to, NULL, err));
     for (uint32_t i = 0; i < from->len; i++) {
         const bool map = from->type == CIP_NODE_MAP;
         const cip_node *value;

@@ -18,11 +18,7 @@ typedef struct copier {
 
 static cip_status remember(copier *c, const cip_node *from, const cip_node *to, cip_err *err)
 {
-    const cip_node **key;
-    CIP_TRY(CIP_ARENA_NEW(&c->arena, &key, 1, err));
-    *key = from;
-    return cip_strmap_put(&c->seen, (cip_bytes){ (const uint8_t *)key, sizeof *key },
-                          (size_t)(uintptr_t)to, NULL, err);
+    return cip_strmap_put_ptr(&c->seen, &c->arena, from, (size_t)(uintptr_t)to, NULL, err);
 }
 
 static cip_status copy(copier *c, const cip_node *from, uint32_t depth, const cip_node **out,
@@ -85,7 +81,7 @@ static cip_status copy(copier *c, const cip_node *from, uint32_t depth, const ci
                        cip_err *err)
 {
     cip_node *to;
-    size_t at = cip_strmap_get(&c->seen, (cip_bytes){ (const uint8_t *)&from, sizeof from });
+    size_t at = cip_strmap_get_ptr(&c->seen, from);
     if (at != SIZE_MAX) {
         *out = (const cip_node *)(uintptr_t)at;
         return CIP_OK;
