@@ -115,27 +115,6 @@ cip_status cip_asdf_software(cip_arena *a, bool early, cip_style style, cip_node
     return cip_asdf_list_map(&l, early ? NULL : ASDF_TAGS "core/software-1.0.0", style, out, err);
 }
 
-/* {extensions: [...]}: the one that defines the tags of the standard. */
-static cip_status history(copier *c, cip_node **out, cip_err *err)
-{
-    asdf_list l = { .a = &c->arena }, top = { .a = &c->arena };
-    cip_node *map, *seq, *who;
-    char *uri;
-    CIP_TRY(cip_arena_printf(&c->arena, &uri, err, CORE_URI "%s", c->s->version));
-    CIP_TRY(cip_asdf_software(&c->arena, c->s->early, CIP_STYLE_FLOW, &who, err));
-    CIP_TRY(cip_asdf_list_text(&l, "extension_class", "asdf.extension._manifest.ManifestExtension",
-                               err));
-    CIP_TRY(cip_asdf_list_text(&l, "extension_uri", uri, err));
-    CIP_TRY(cip_asdf_list_add(&l, "software", who, err));
-    CIP_TRY(cip_asdf_list_map(&l, ASDF_TAGS "core/extension_metadata-1.0.0", CIP_STYLE_BLOCK, &map,
-                              err));
-    CIP_TRY(cip_node_new_seq(&c->arena, 1, &seq, err));
-    seq->style = CIP_STYLE_BLOCK;
-    cip_node_set_item(seq, 0, map);
-    CIP_TRY(cip_asdf_list_add(&top, "extensions", seq, err));
-    return cip_asdf_list_map(&top, NULL, CIP_STYLE_BLOCK, out, err);
-}
-
 /* Whether there is a list that it can be added to, and it is not in it. */
 static bool is_missing(const cip_node *root, const char *uri)
 {
@@ -154,22 +133,40 @@ static bool is_missing(const cip_node *root, const char *uri)
     return true;
 }
 
-static cip_status extension(cip_arena *a, const asdf_codec *codec, cip_node **out, cip_err *err)
+/* An entry of history/extensions; `codec`: that it adds, or NULL. */
+static cip_status extension(cip_arena *a, const char *class, const char *uri, const char *codec,
+                            cip_node **out, cip_err *err)
 {
-    asdf_list l = { .a = a }, who = { .a = a };
-    cip_node *seq, *v;
-    CIP_TRY(cip_node_new_seq(a, 1, &seq, err));
-    CIP_TRY(cip_node_new_string(a, codec->name, strlen(codec->name), &v, err));
-    cip_node_set_item(seq, 0, v);
-    CIP_TRY(cip_asdf_list_text(&who, "name", "cippus", err));
-    CIP_TRY(cip_asdf_list_text(&who, "version", CIP_VERSION_STRING, err));
-    CIP_TRY(cip_asdf_list_map(&who, ASDF_TAGS "core/software-1.0.0", CIP_STYLE_FLOW, &v, err));
-    CIP_TRY(cip_asdf_list_text(&l, "extension_class", codec->extension_class, err));
-    CIP_TRY(cip_asdf_list_text(&l, "extension_uri", codec->extension_uri, err));
-    CIP_TRY(cip_asdf_list_add(&l, "software", v, err));
-    CIP_TRY(cip_asdf_list_add(&l, "supported_compression", seq, err));
+    asdf_list l = { .a = a };
+    cip_node *software, *seq, *v;
+    CIP_TRY(cip_asdf_software(a, false, CIP_STYLE_FLOW, &software, err));
+    CIP_TRY(cip_asdf_list_text(&l, "extension_class", class, err));
+    CIP_TRY(cip_asdf_list_text(&l, "extension_uri", uri, err));
+    CIP_TRY(cip_asdf_list_add(&l, "software", software, err));
+    if (codec != NULL) {
+        CIP_TRY(cip_node_new_seq(a, 1, &seq, err));
+        CIP_TRY(cip_node_new_string(a, codec, strlen(codec), &v, err));
+        cip_node_set_item(seq, 0, v);
+        CIP_TRY(cip_asdf_list_add(&l, "supported_compression", seq, err));
+    }
     return cip_asdf_list_map(&l, ASDF_TAGS "core/extension_metadata-1.0.0", CIP_STYLE_BLOCK, out,
                              err);
+}
+
+/* {extensions: [...]}: the one that defines the tags of the standard. */
+static cip_status history(copier *c, cip_node **out, cip_err *err)
+{
+    asdf_list top = { .a = &c->arena };
+    cip_node *map, *seq;
+    char *uri;
+    CIP_TRY(cip_arena_printf(&c->arena, &uri, err, CORE_URI "%s", c->s->version));
+    CIP_TRY(
+        extension(&c->arena, "asdf.extension._manifest.ManifestExtension", uri, NULL, &map, err));
+    CIP_TRY(cip_node_new_seq(&c->arena, 1, &seq, err));
+    seq->style = CIP_STYLE_BLOCK;
+    cip_node_set_item(seq, 0, map);
+    CIP_TRY(cip_asdf_list_add(&top, "extensions", seq, err));
+    return cip_asdf_list_map(&top, NULL, CIP_STYLE_BLOCK, out, err);
 }
 
 cip_status cip_asdf_codec_extension(cip_arena *a, const asdf_standard *s, const cip_node *root,
@@ -178,7 +175,7 @@ cip_status cip_asdf_codec_extension(cip_arena *a, const asdf_standard *s, const 
     cip_node *n = NULL;
     if (s->metadata && codec != NULL && codec->extension_uri != NULL &&
         is_missing(root, codec->extension_uri))
-        CIP_TRY(extension(a, codec, &n, err));
+        CIP_TRY(extension(a, codec->extension_class, codec->extension_uri, codec->name, &n, err));
     *out = n;
     return CIP_OK;
 }
