@@ -351,10 +351,9 @@ typedef struct cip_format {
      * that gives what `spec` asks for (its arrays and tree are not used). */
     bool (*may_rewrite)(const cip_layout *l, const cip_spec *spec);
     cip_status (*rewrite)(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
-    /* Optional, both or none: the file with data in files beside it (out->member), and back. */
+    /* Optional: the file with data in files beside it (out->member); `rewrite` brings them back. */
     cip_status (*explode)(cip_layout *l, const cip_explosion *how, const cip_spec *spec,
                           cip_out *out, cip_err *err);
-    cip_status (*implode)(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
     /* Optional: what YAML's primary tag handle, `!`, stands for where its trees are written as text
      * and values are given as such; NULL: itself, local tags (YAML 1.2, 6.8.2.1). */
     const char *tag_prefix;

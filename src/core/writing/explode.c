@@ -46,7 +46,7 @@ static cip_status write_to(cip_file *f, const cip_explosion *how, const cip_expl
     if (how != NULL)
         CIP_GO(format->explode(f->layout, how, &spec, cip_output_out(out), err));
     else
-        CIP_GO(format->implode(f->layout, &spec, cip_output_out(out), err));
+        CIP_GO(format->rewrite(f->layout, &spec, cip_output_out(out), err));
     st = cip_output_commit(out, NULL, err);
 done:
     cip_output_end(out);
@@ -69,7 +69,7 @@ static cip_status run(const char *in, const char *out, const cip_explode_options
     CIP_TRY(CIP_SIZED_TAKE(cip_explode_options, opts, &o, err));
     CIP_TRY(cip_open(in, o.input, &f, err));
     cip_arena arena = { .mem = &f->env.mem };
-    if (f->format->explode == NULL || f->format->implode == NULL)
+    if (f->format->explode == NULL)
         CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s has no exploded form",
                         f->format->title));
     if (apart)

@@ -236,7 +236,6 @@ const cip_format cip_format_asdf = {
     .may_rewrite = cip_asdf_may_rewrite,
     .rewrite = cip_asdf_rewrite,
     .explode = cip_asdf_explode,
-    .implode = cip_asdf_implode,
     .tag_prefix = ASDF_TAGS,
     .origin_keys = "asdf_library history",
     .plain = cip_asdf_plain,

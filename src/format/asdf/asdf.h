@@ -589,13 +589,12 @@ static inline const asdf_block_form *cip_asdf_form_of(const asdf_block *b)
 
 /* Asked for the `source` of each ndarray; what it adds to *text takes its place, nothing: it stays.
  */
-typedef cip_status asdf_source_fn(void *user, const cip_node *ndarray, const cip_node *source,
-                                  cip_buf *text, cip_err *err);
+typedef cip_status asdf_source_fn(void *user, const cip_node *source, cip_buf *text, cip_err *err);
 /* The text (a whole document) with other sources, everything else as it stands, added to *out. */
 cip_status cip_asdf_splice_sources(cip_env *env, cip_bytes text, asdf_source_fn *fn, void *user,
                                    cip_buf *out, cip_err *err);
-/* The same with block i of n called to[i] (-1: it is not there any more, its sources stay); from
- * the end too. */
+/* The same with block i of n called to[i] (-1: it is not there any more, its sources stay; `to`
+ * NULL: i); from the end too. */
 cip_status cip_asdf_renumber(cip_env *env, cip_bytes text, const int64_t *to, size_t n,
                              cip_buf *out, cip_err *err);
 

@@ -36,18 +36,6 @@ static cip_status mark_array(exploding *x, const cip_array *a, cip_err *err)
     return CIP_OK;
 }
 
-/* Those of the arrays that are given, or all that arrays name. */
-static cip_status mark(exploding *x, const cip_explosion *how, cip_err *err)
-{
-    const size_t n = x->f->blocks.n;
-    CIP_TRY(cip_asdf_count_names(x->env, x->f->layout->tree, n, x->names, n, err));
-    for (size_t i = 0; i < how->narray; i++)
-        CIP_TRY(mark_array(x, how->array[i], err));
-    for (size_t i = 0; i < n && how->narray == 0; i++)
-        x->goes[i] = x->names[i] != 0;
-    return CIP_OK;
-}
-
 /* --- files beside ----------------------------------------------------------------------------- */
 
 static cip_status write_member(exploding *x, const asdf_standard *s, size_t block, cip_err *err)
@@ -79,26 +67,12 @@ done:
     return st;
 }
 
-static cip_status write_members(exploding *x, cip_err *err)
-{
-    const asdf_standard *s;
-    const asdf_header *h = &x->f->header;
-    const bool early = cip_asdf_is_early(h->file);
-    CIP_TRY(cip_asdf_standard(early ? "0.1.0" : cip_asdf_own_standard(h), &s, err));
-    for (size_t i = 0; i < x->f->blocks.n; i++)
-        if (x->goes[i])
-            CIP_TRY(write_member(x, s, i, err));
-    return CIP_OK;
-}
-
 /* --- the file itself -------------------------------------------------------------------------- */
 
-static cip_status new_source(void *user, const cip_node *ndarray, const cip_node *source,
-                             cip_buf *text, cip_err *err)
+static cip_status new_source(void *user, const cip_node *source, cip_buf *text, cip_err *err)
 {
     const exploding *x = user;
     const uint64_t i = cip_asdf_block_of(source, x->f->blocks.n);
-    (void)ndarray;
     if (i >= x->f->blocks.n)
         return CIP_OK;
     if (x->uri[i] != NULL) /* of characters that need no quotes within */
@@ -158,6 +132,7 @@ static cip_status explode(exploding *x, const cip_explosion *how, cip_err *err)
     asdf_pieces all = { .slack = x->spec->tree_slack,
                         .align = x->spec->align,
                         .early = cip_asdf_is_early(x->f->header.file) };
+    const asdf_standard *s;
     size_t n = x->f->blocks.n;
     CIP_TRY(cip_asdf_text_of(x->f, &x->arena, &all.head, &all.tree, err));
     all.crlf = cip_asdf_is_crlf(all.head);
@@ -165,10 +140,18 @@ static cip_status explode(exploding *x, const cip_explosion *how, cip_err *err)
     CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->goes, n, err));
     CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->number, n, err));
     CIP_TRY(CIP_ARENA_NEW(&x->arena, &x->uri, n, err));
-    CIP_TRY(mark(x, how, err));
+    /* those of the arrays that are given go, or all that arrays name */
+    CIP_TRY(cip_asdf_count_names(x->env, x->f->layout->tree, n, x->names, n, err));
+    for (size_t i = 0; i < how->narray; i++)
+        CIP_TRY(mark_array(x, how->array[i], err));
+    for (size_t i = 0; i < n && how->narray == 0; i++)
+        x->goes[i] = x->names[i] != 0;
     CIP_TRY(check_staying(x, err));
     CIP_TRY(cip_asdf_check_links(x->spec, x->f, true, err));
-    CIP_TRY(write_members(x, err));
+    CIP_TRY(cip_asdf_standard(all.early ? "0.1.0" : cip_asdf_own_standard(&x->f->header), &s, err));
+    for (size_t i = 0; i < n; i++)
+        if (x->goes[i])
+            CIP_TRY(write_member(x, s, i, err));
     return write_main(x, &all, err);
 }
 
@@ -196,13 +179,11 @@ static cip_status add_place(asdf_gather *x, const asdf_file *f, size_t i, cip_er
     return CIP_OK;
 }
 
-static cip_status take_source(void *user, const cip_node *ndarray, const cip_node *source,
-                              cip_buf *text, cip_err *err)
+static cip_status take_source(void *user, const cip_node *source, cip_buf *text, cip_err *err)
 {
     asdf_gather *x = user;
     cip_layout *other;
     char *uri;
-    (void)ndarray;
     if (source->type != CIP_NODE_STRING || strncmp(source->text, "fits:", 5) == 0)
         return CIP_OK;
     CIP_TRY(cip_arena_copy(x->a, source->text, strcspn(source->text, "#"), &uri, err));
@@ -219,36 +200,23 @@ static cip_status take_source(void *user, const cip_node *ndarray, const cip_nod
     return cip_buf_addf(text, err, "%zu", i);
 }
 
-/* Once blocks have come behind the file's own, these are not counted from the end any more. */
-static cip_status count_from_front(void *user, const cip_node *ndarray, const cip_node *source,
-                                   cip_buf *text, cip_err *err)
-{
-    const asdf_gather *x = user;
-    const uint64_t i = cip_asdf_block_of(source, x->f->blocks.n);
-    (void)ndarray;
-    return i < x->f->blocks.n ? cip_buf_addf(text, err, "%" PRIu64, i) : CIP_OK;
-}
-
-static cip_status gather_text(asdf_gather *x, cip_bytes tree, cip_err *err)
-{
-    cip_buf first = { .mem = &x->f->env->mem };
-    cip_status st = cip_asdf_splice_sources(x->f->env, tree, take_source, x, &first, err);
-    cip_bytes now = { first.ptr, first.len };
-    if (st == CIP_OK && x->n == x->own)
-        st = cip_buf_add(&x->tree, now.ptr, now.len, err);
-    else if (st == CIP_OK) /* from the text as it was: numbers that were put in are the new ones */
-        st = cip_asdf_splice_sources(x->f->env, now, count_from_front, x, &x->tree, err);
-    cip_buf_clear(&first);
-    return st;
-}
-
 cip_status cip_asdf_gather(asdf_gather *x, cip_bytes tree, cip_err *err)
 {
     x->tree.mem = &x->f->env->mem;
     for (size_t i = 0; i < x->f->blocks.n; i++)
         CIP_TRY(add_place(x, x->f, i, err));
     x->own = x->n;
-    return tree.len != 0 ? gather_text(x, tree, err) : CIP_OK;
+    if (tree.len == 0)
+        return CIP_OK;
+    cip_buf first = { .mem = &x->f->env->mem };
+    cip_status st = cip_asdf_splice_sources(x->f->env, tree, take_source, x, &first, err);
+    const cip_bytes now = { first.ptr, first.len };
+    if (st == CIP_OK && x->n == x->own)
+        st = cip_buf_add(&x->tree, now.ptr, now.len, err);
+    else if (st == CIP_OK) /* blocks came behind: the file's own are not counted from the end now */
+        st = cip_asdf_renumber(x->f->env, now, NULL, x->own, &x->tree, err);
+    cip_buf_clear(&first);
+    return st;
 }
 
 void cip_asdf_gather_clear(asdf_gather *x)
@@ -265,18 +233,4 @@ void cip_asdf_freeze_piece(asdf_piece *p)
     b->flags &= ~(uint32_t)ASDF_STREAMED;
     b->allocated = b->data_size = b->used;
     memset(b->checksum, 0, sizeof b->checksum);
-}
-
-void cip_asdf_freeze_pieces(asdf_piece *p, size_t n)
-{
-    for (size_t i = 0; i + 1 < n; i++)
-        if ((p[i].head.flags & ASDF_STREAMED) != 0)
-            cip_asdf_freeze_piece(&p[i]);
-}
-
-cip_status cip_asdf_implode(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err)
-{
-    cip_spec as_it_is = *spec;
-    as_it_is.codec = as_it_is.checksum = NULL;
-    return cip_asdf_rewrite(l, &as_it_is, out, err);
 }

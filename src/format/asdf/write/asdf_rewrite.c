@@ -97,18 +97,6 @@ static cip_status put_piece(void *user, const void *p, size_t n, cip_err *err)
     return cip_report_progress(w->told, n) ? cip_report_status(w->told, err) : CIP_OK;
 }
 
-static cip_status put_all(const asdf_file *f, const cip_revision *r, cip_report *told, cip_out *out,
-                          cip_err *err)
-{
-    cip_io *io;
-    writing w = { out, told };
-    CIP_TRY(cip_io_open_revision(f->layout->io, r, &io, err));
-    cip_report_expect(told, io->size);
-    cip_status st = cip_io_each(io, 0, io->size, put_piece, &w, err);
-    cip_io_close(io);
-    return st;
-}
-
 cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_report *told,
                                  cip_out *out, cip_err *err)
 {
@@ -116,9 +104,15 @@ cip_status cip_asdf_pieces_write(const asdf_file *f, const asdf_pieces *p, cip_r
                        .has_tail = true,
                        .anew = true };
     cip_out tail = cip_revision_tail(&r);
-    cip_status st = cip_asdf_put_pieces(f->env, p, &tail, err);
-    if (st == CIP_OK)
-        st = put_all(f, &r, told, out, err);
+    writing w = { out, told };
+    cip_io *io = NULL;
+    cip_status st;
+    CIP_GO(cip_asdf_put_pieces(f->env, p, &tail, err));
+    CIP_GO(cip_io_open_revision(f->layout->io, &r, &io, err));
+    cip_report_expect(told, io->size);
+    st = cip_io_each(io, 0, io->size, put_piece, &w, err);
+done:
+    cip_io_close(io);
     cip_revision_clear(&r);
     return st;
 }
@@ -160,14 +154,6 @@ static cip_status announce(asdf_recoding *w, const asdf_file *f, cip_buf *tree, 
     return st;
 }
 
-static bool uses_codec(const asdf_recoding *w, const asdf_piece *p, size_t n)
-{
-    for (size_t i = 0; i < n && w->recode && cip_asdf_packs(&w->how); i++)
-        if (cip_asdf_codec_of(p[i].head.code) == w->how.codec)
-            return true;
-    return false;
-}
-
 static cip_status write_gathered(asdf_recoding *w, asdf_gather *x, asdf_pieces *all, cip_out *out,
                                  cip_err *err)
 {
@@ -177,8 +163,13 @@ static cip_status write_gathered(asdf_recoding *w, asdf_gather *x, asdf_pieces *
     CIP_TRY(CIP_ARENA_NEW(w->arena, &p, x->n, err));
     for (size_t i = 0; i < x->n; i++)
         CIP_TRY(cip_asdf_recode(w, &x->at[i], &p[i], err));
-    cip_asdf_freeze_pieces(p, x->n);
-    if (uses_codec(w, p, x->n))
+    bool used = false;
+    for (size_t i = 0; i < x->n; i++) {
+        used = used || cip_asdf_codec_of(p[i].head.code) == w->how.codec;
+        if (i + 1 < x->n && (p[i].head.flags & ASDF_STREAMED) != 0) /* only the last may grow on */
+            cip_asdf_freeze_piece(&p[i]);
+    }
+    if (used && w->recode && cip_asdf_packs(&w->how))
         CIP_TRY(announce(w, x->f, &x->tree, err));
     all->tree = (cip_bytes){ x->tree.ptr, x->tree.len };
     all->n = x->n;

@@ -24,17 +24,6 @@ typedef struct walk {
     cip_err *err;
 } walk;
 
-static cip_status add_splice(walk *w, const cip_node *source, size_t start, cip_err *err)
-{
-    splice s = { source->offset, source->end, start, w->made.len - start };
-    if (source->anchor != NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, source->offset,
-                        "expected a source without an anchor, found '&%.60s'", source->anchor);
-    if (s.off == CIP_NO_OFFSET || s.end <= s.off)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, s.off, "expected a source written in the text");
-    return cip_buf_add(&w->list, &s, sizeof s, err);
-}
-
 static int visit(void *user, const cip_visit *v)
 {
     walk *w = user;
@@ -42,9 +31,18 @@ static int visit(void *user, const cip_visit *v)
     if (v->again || source == NULL || source->type >= CIP_NODE_SEQ)
         return v->again;
     size_t start = w->made.len;
-    w->st = w->fn(w->user, v->node, source, &w->made, w->err);
-    if (w->st == CIP_OK && w->made.len != start)
-        w->st = add_splice(w, source, start, w->err);
+    w->st = w->fn(w->user, source, &w->made, w->err);
+    if (w->st != CIP_OK || w->made.len == start)
+        return w->st == CIP_OK ? 0 : 2;
+    const splice s = { source->offset, source->end, start, w->made.len - start };
+    if (source->anchor != NULL)
+        w->st = cip_fail(w->err, CIP_ERR_UNSUPPORTED, source->offset,
+                         "expected a source without an anchor, found '&%.60s'", source->anchor);
+    else if (s.off == CIP_NO_OFFSET || s.end <= s.off)
+        w->st =
+            cip_fail(w->err, CIP_ERR_UNSUPPORTED, s.off, "expected a source written in the text");
+    else
+        w->st = cip_buf_add(&w->list, &s, sizeof s, w->err);
     return w->st == CIP_OK ? 0 : 2;
 }
 
@@ -104,13 +102,12 @@ typedef struct numbers {
     size_t n;
 } numbers;
 
-static cip_status renumber(void *user, const cip_node *ndarray, const cip_node *source,
-                           cip_buf *text, cip_err *err)
+static cip_status renumber(void *user, const cip_node *source, cip_buf *text, cip_err *err)
 {
     const numbers *x = user;
     const uint64_t i = cip_asdf_block_of(source, x->n);
-    (void)ndarray;
-    return i >= x->n || x->to[i] < 0 ? CIP_OK : cip_buf_addf(text, err, "%" PRId64, x->to[i]);
+    const int64_t to = i >= x->n ? -1 : x->to != NULL ? x->to[i] : (int64_t)i;
+    return to < 0 ? CIP_OK : cip_buf_addf(text, err, "%" PRId64, to);
 }
 
 cip_status cip_asdf_renumber(cip_env *env, cip_bytes text, const int64_t *to, size_t n,

@@ -309,7 +309,6 @@ cip_status cip_asdf_lose(const cip_spec *spec, const char *part, cip_err *err, c
 
 cip_status cip_asdf_explode(cip_layout *l, const cip_explosion *how, const cip_spec *spec,
                             cip_out *out, cip_err *err);
-cip_status cip_asdf_implode(cip_layout *l, const cip_spec *spec, cip_out *out, cip_err *err);
 /* The blocks that a file needs: its own, then the first ones of the other files that its ndarrays
  * name; and its tree's text with their numbers. Zero-initialise with f and a. */
 typedef struct asdf_gather {
@@ -323,8 +322,6 @@ cip_status cip_asdf_gather(asdf_gather *x, cip_bytes tree, cip_err *err);
 void cip_asdf_gather_clear(asdf_gather *x);
 /* A streamed block gets the size that it has. */
 void cip_asdf_freeze_piece(asdf_piece *p);
-/* Only the last of n blocks may go on growing. */
-void cip_asdf_freeze_pieces(asdf_piece *p, size_t n);
 /* "NAME0001.asdf" beside the output NAME.asdf; with escapes as a URI. */
 cip_status cip_asdf_member_name(cip_arena *a, const cip_out *out, size_t i, bool as_uri,
                                 char **name, cip_err *err);
