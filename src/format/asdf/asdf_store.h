@@ -207,9 +207,9 @@ typedef struct asdf_before {
     cip_bytes is;
     uint64_t ntext, nchange;
 } asdf_before;
-cip_status cip_asdf_update_save(asdf_state *u, asdf_before *b, cip_err *err);
-/* The same for a change of the tree's text that is queued as the last of what can fail. */
-cip_status cip_asdf_update_save_but_text(asdf_state *u, asdf_before *b, cip_err *err);
+/* `text` false: the tree's text is not kept, as a change of it is queued as the last of what can
+ * fail. */
+cip_status cip_asdf_update_save(asdf_state *u, bool text, asdf_before *b, cip_err *err);
 /* For the caller of the update. */
 cip_status cip_asdf_update_mark(void *state, void **at, cip_err *err);
 cip_status cip_asdf_update_go_back(void *state, const void *at, cip_err *err);
@@ -233,10 +233,8 @@ cip_status cip_asdf_update_key(asdf_state *u, const cip_array *a, const char *st
 /* The step goes, where it is there. */
 cip_status cip_asdf_update_drop_key(asdf_state *u, const cip_array *a, const char *step,
                                     cip_err *err);
-/* Sources that count from the end of the file's blocks, by their numbers. *changed: there were
- * some. */
-cip_status cip_asdf_update_absolute(asdf_state *u, bool *changed, cip_err *err);
-/* The text with block i of the file called to[i], for all n of them. */
+/* The text with block i of the file called to[i], for all n of them; `to` NULL: i, also where it
+ * counted from the end. *changed (or NULL): the text is another. */
 cip_status cip_asdf_update_renumber(asdf_state *u, const int64_t *to, size_t n, bool *changed,
                                     cip_err *err);
 /* Notes that what the file had at a path, or what came there, is there no more. */

@@ -51,8 +51,7 @@ cip_status cip_asdf_update_text(asdf_state *u, cip_bytes text, cip_err *err)
     return CIP_OK;
 }
 
-/* `text`: a copy of the tree's is wanted. */
-static cip_status save(asdf_state *u, bool text, asdf_before *b, cip_err *err)
+cip_status cip_asdf_update_save(asdf_state *u, bool text, asdf_before *b, cip_err *err)
 {
     *b = (asdf_before){ .text = { .mem = &u->env->mem },
                         .has_text = u->tree != NULL,
@@ -66,25 +65,13 @@ static cip_status save(asdf_state *u, bool text, asdf_before *b, cip_err *err)
                         .gone = u->gone,
                         .came = u->came };
     if (u->tree != NULL && text) {
+        CIP_TRY(cip_yaml_edit_flush(u->tree, err));
         const cip_bytes is = cip_yaml_edit_text(u->tree);
         CIP_TRY(cip_buf_add(&b->text, is.ptr, is.len, err));
         b->is = (cip_bytes){ b->text.ptr, b->text.len };
     }
     b->saved = true;
     return CIP_OK;
-}
-
-cip_status cip_asdf_update_save(asdf_state *u, asdf_before *b, cip_err *err)
-{
-    *b = (asdf_before){ .text = { .mem = &u->env->mem } };
-    if (u->tree != NULL)
-        CIP_TRY(cip_yaml_edit_flush(u->tree, err));
-    return save(u, true, b, err);
-}
-
-cip_status cip_asdf_update_save_but_text(asdf_state *u, asdf_before *b, cip_err *err)
-{
-    return save(u, false, b, err);
 }
 
 /* A list of blocks that grew out of its place still has those that it had, as they were then; what
@@ -125,7 +112,7 @@ cip_status cip_asdf_update_mark(void *state, void **at, cip_err *err)
         CIP_TRY(cip_yaml_edit_flush(u->tree, err));
     const bool same = is_same(u, u->mark);
     CIP_TRY(CIP_NEW(&u->env->mem, &b, 1, err));
-    const cip_status st = save(u, !same, b, err);
+    const cip_status st = cip_asdf_update_save(u, !same, b, err);
     if (st != CIP_OK) {
         cip_mem_put(&u->env->mem, b);
         return st;
@@ -203,12 +190,6 @@ cip_status cip_asdf_update_drop_key(asdf_state *u, const cip_array *a, const cha
 
 /* --- changes of the tree ---------------------------------------------------------------------- */
 
-/* A value that stands for what is missing says nothing of where data lie. */
-static bool is_mask_value(const char *rest, const cip_node *value)
-{
-    return strcmp(rest, "mask") == 0 && cip_node_kind(value) < CIP_NODE_SEQ;
-}
-
 /* What lies in an ndarray's node describes its data. `value`: what it becomes; NULL: it goes. */
 cip_status cip_asdf_update_check_path(asdf_state *u, const char *path, const cip_node *value,
                                       cip_err *err)
@@ -222,7 +203,8 @@ cip_status cip_asdf_update_check_path(asdf_state *u, const char *path, const cip
         const cip_node *at = cip_yaml_edit_peek(u->tree, outer, NULL);
         if (at == NULL || !cip_asdf_is_ndarray(at->tag, NULL))
             continue;
-        if (is_mask_value(path + i + 1, value))
+        /* a value that stands for what is missing says nothing of where data lie */
+        if (strcmp(path + i + 1, "mask") == 0 && cip_node_kind(value) < CIP_NODE_SEQ)
             return CIP_OK;
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "'%.100s' is part of the description of an array's data; change the array "
@@ -305,26 +287,12 @@ cip_status cip_asdf_update_move(void *state, const char *from, const char *to, b
 {
     asdf_state *u = state;
     asdf_before before;
-    cip_status st = cip_asdf_update_save(u, &before, err);
+    cip_status st = cip_asdf_update_save(u, true, &before, err);
     if (st == CIP_OK)
         st = move(u, from, to, replace, err);
     CIP_TRY(cip_asdf_update_end_of(u, &before, st, err));
     u->tree_changed = u->moved = true;
     return CIP_OK;
-}
-
-/* An entry without a time, so that the same update gives the same bytes. `early`: 0.1 has no tags.
- */
-static cip_status history_entry(cip_arena *a, const char *text, bool early, cip_node **out,
-                                cip_err *err)
-{
-    asdf_list l = { .a = a };
-    cip_node *software;
-    CIP_TRY(cip_asdf_software(a, early, CIP_STYLE_ANY, &software, err));
-    CIP_TRY(cip_asdf_list_text(&l, "description", text, err));
-    CIP_TRY(cip_asdf_list_add(&l, "software", software, err));
-    return cip_asdf_list_map(&l, early ? NULL : ASDF_TAGS "core/history_entry-1.0.0", CIP_STYLE_ANY,
-                             out, err);
 }
 
 /* A list in 0.1 and the standards 1.0 and 1.1 (and wherever it is one), a mapping with `entries`
@@ -333,10 +301,16 @@ cip_status cip_asdf_update_history(void *state, const char *text, cip_err *err)
 {
     asdf_state *u = state;
     cip_yaml_edit *e;
-    cip_node *entry, *list;
+    cip_node *software, *entry, *list;
+    asdf_list l = { .a = u->arena };
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    const bool early = cip_asdf_is_early(u->f->header.file);
-    CIP_TRY(history_entry(u->arena, text, early, &entry, err));
+    const bool early = cip_asdf_is_early(u->f->header.file); /* which has no tags */
+    /* without a time, so that the same update gives the same bytes */
+    CIP_TRY(cip_asdf_software(u->arena, early, CIP_STYLE_ANY, &software, err));
+    CIP_TRY(cip_asdf_list_text(&l, "description", text, err));
+    CIP_TRY(cip_asdf_list_add(&l, "software", software, err));
+    CIP_TRY(cip_asdf_list_map(&l, early ? NULL : ASDF_TAGS "core/history_entry-1.0.0",
+                              CIP_STYLE_ANY, &entry, err));
     const cip_node *h = cip_yaml_edit_get(e, "history", NULL);
     const asdf_version *v = &u->f->header.standard;
     bool old = h != NULL ? h->type == CIP_NODE_SEQ
@@ -352,21 +326,6 @@ cip_status cip_asdf_update_history(void *state, const char *text, cip_err *err)
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
-static cip_status look_at_blocks(asdf_state *u, cip_err *err)
-{
-    const asdf_blocks *list = &u->f->blocks;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &u->b, list->n + 1, err));
-    u->n = list->n;
-    u->cap = list->n + 1;
-    for (size_t i = 0; i < u->n; i++) {
-        const asdf_block *b = &list->at[i];
-        u->b[i] = (asdf_ublock){ .head = *b };
-        u->b[i].chain_of = cip_asdf_is_encoded(b) ? (int64_t)i : -1;
-        u->b[i].head.allocated = cip_asdf_room(u->f, &list->at[i]);
-    }
-    return CIP_OK;
-}
-
 cip_status cip_asdf_update_check_last(const asdf_state *u, cip_err *err)
 {
     if (u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head))
@@ -380,7 +339,7 @@ cip_status cip_asdf_update_room(asdf_state *u, asdf_ublock **out, cip_err *err)
     bool changed = false;
     CIP_TRY(cip_asdf_update_check_last(u, err));
     if (u->n == u->f->blocks.n) /* sources from the end would mean others from now on ... */
-        CIP_TRY(cip_asdf_update_absolute(u, &changed, err));
+        CIP_TRY(cip_asdf_update_renumber(u, NULL, u->f->blocks.n, &changed, err));
     u->anew = u->anew || changed; /* ... and to readers before the update is whole */
     CIP_TRY(CIP_ARENA_ROOM(u->arena, &u->b, u->n, &u->cap, err));
     *out = &u->b[u->n];
@@ -414,6 +373,15 @@ cip_status cip_asdf_update_begin(asdf_state *u, cip_err *err)
     asdf_sum sum;
     CIP_TRY(cip_asdf_sum(u->spec.checksum, &sum, err)); /* whether it is one at all */
     CIP_TRY(cip_asdf_check_numbers(u->f, err));
-    CIP_TRY(look_at_blocks(u, err));
+    const asdf_blocks *list = &u->f->blocks;
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &u->b, list->n + 1, err));
+    u->n = list->n;
+    u->cap = list->n + 1;
+    for (size_t i = 0; i < u->n; i++) {
+        const asdf_block *b = &list->at[i];
+        u->b[i] = (asdf_ublock){ .head = *b };
+        u->b[i].chain_of = cip_asdf_is_encoded(b) ? (int64_t)i : -1;
+        u->b[i].head.allocated = cip_asdf_room(u->f, b);
+    }
     return cip_asdf_update_take_chain(u, err);
 }

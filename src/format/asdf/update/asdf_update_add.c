@@ -16,24 +16,20 @@ static cip_status check_free(asdf_state *u, const char *path, bool replace, cip_
                     "expected a path that does not exist yet, found a node at \"%.80s\"", path);
 }
 
-static cip_status may_come(asdf_state *u, const cip_coming *c, cip_err *err)
+cip_status cip_asdf_coming_begin(asdf_state *w, cip_out **out, cip_err *err)
 {
+    const cip_coming *c = w->coming;
+    asdf_state *u = c->update;
     const asdf_header *h = &u->f->header;
     if (cip_asdf_is_early(h->file) || (h->has_standard && cip_asdf_is_early(h->standard)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "arrays cannot be added to a file of ASDF 0.1; convert it first");
     if (!c->inlined)
         CIP_TRY(cip_asdf_update_check_last(u, err));
-    return check_free(u, c->path, c->replace, err);
-}
-
-cip_status cip_asdf_coming_begin(asdf_state *w, cip_out **out, cip_err *err)
-{
-    asdf_state *u = w->coming->update;
-    CIP_TRY(may_come(u, w->coming, err));
+    CIP_TRY(check_free(u, c->path, c->replace, err));
     CIP_TRY(CIP_ARENA_NEW(w->arena, out, 1, err));
     **out = cip_temporary_out(u->temporary);
-    w->spec.version = w->coming->version = cip_asdf_own_standard(&u->f->header);
+    w->spec.version = w->coming->version = cip_asdf_own_standard(h);
     return CIP_OK;
 }
 
@@ -59,51 +55,23 @@ static cip_status see(const asdf_state *u, asdf_state *w, const asdf_target *t, 
     return cip_asdf_ndarray(f, node, true, a, err);
 }
 
-/* It is one of the update's arrays from now on, `first` being the number of its first block. */
-static cip_status note(asdf_state *u, asdf_state *w, int64_t first, cip_err *err)
+/* The i-th block that came, and how it was to be stored. */
+static cip_status take_block(asdf_state *u, const asdf_state *w, size_t i, cip_err *err)
 {
-    asdf_came *x;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &x, 1, err));
-    *x = (asdf_came){ u->came, w->coming->array, NULL };
-    u->came = x;
-    for (size_t i = 0; i < w->seen->narray; i++)
-        w->seen->array[i]->storage.block += w->seen->array[i]->storage.block < 0 ? 0 : first;
-    return CIP_OK;
-}
-
-static cip_status take_block(asdf_state *u, const asdf_block *b, const asdf_packing *packing,
-                             cip_err *err)
-{
+    const asdf_block *b = &cip_asdf_of(w->seen)->blocks.at[i];
+    const asdf_target *t = w->target[0];
     asdf_ublock *to;
     CIP_TRY(cip_asdf_update_room(u, &to, err));
+    for (size_t k = 0; k < w->ntarget; k++)
+        t = w->target[k]->block == (int64_t)i ? w->target[k] : t;
     to->head = *b;
     to->head.stored = 0;
     to->raw_len = b->data_size;
     to->sum_known = true;
-    to->packing = packing;
+    to->packing = cip_asdf_packs(&t->asked) ? &t->asked : &t->how.packing;
     to->encoded = (cip_segment){ .io = u->temporary, .off = b->data_off, .len = b->stored };
     u->n++;
     return CIP_OK;
-}
-
-/* How the block that came was to be stored. */
-static const asdf_packing *packing_of(const asdf_state *w, size_t block)
-{
-    const asdf_target *t = w->target[0];
-    for (size_t i = 0; i < w->ntarget; i++)
-        t = w->target[i]->block == (int64_t)block ? w->target[i] : t;
-    return cip_asdf_packs(&t->asked) ? &t->asked : &t->how.packing;
-}
-
-/* The number that the next new block has in the end; those that are dropped have none. */
-static int64_t next_number(const asdf_state *u)
-{
-    int64_t n = 0;
-    if (!u->compact)
-        return (int64_t)u->n;
-    for (size_t i = 0; i < u->n; i++)
-        n += !u->b[i].dropped;
-    return n;
 }
 
 /* Of a codec that the tree has to name. */
@@ -130,32 +98,31 @@ cip_status cip_asdf_update_announce(asdf_state *u, const asdf_codec *codec, cip_
     return CIP_OK;
 }
 
-/* Whether one of the blocks that came has a codec that the tree may not name yet. */
-static bool may_announce(const asdf_state *u, const asdf_blocks *came)
-{
-    for (size_t i = 0; i < came->n; i++)
-        if ((bit_of(cip_asdf_codec_of(came->at[i].code)) & ~u->announced) != 0)
-            return true;
-    return false;
-}
-
 /* The array is the last target, after its mask. Its description waits with others', so that
  * thousands of arrays cost no more each than one; nothing can fail after that. */
 static cip_status take(asdf_state *u, asdf_state *w, cip_err *err)
 {
     const asdf_target *t = w->target[w->ntarget - 1];
-    const int64_t first = next_number(u);
     const char *path = w->coming->path;
     const cip_node *node;
+    asdf_came *x;
+    int64_t first = 0; /* the number of its first block in the end; those dropped have none */
+    for (size_t i = 0; i < u->n; i++)
+        first += !u->compact || !u->b[i].dropped;
     /* the update may have put something there meanwhile */
     CIP_TRY(check_free(u, path, w->coming->replace, err));
     CIP_TRY(see(u, w, t, err));
     const asdf_blocks *came = &cip_asdf_of(w->seen)->blocks;
     for (size_t i = 0; i < came->n; i++)
-        CIP_TRY(take_block(u, &came->at[i], packing_of(w, i), err));
+        CIP_TRY(take_block(u, w, i, err));
     for (size_t i = 0; i < w->ntarget; i++)
         w->target[i]->block += first;
-    CIP_TRY(note(u, w, first, err));
+    /* it is one of the update's arrays from now on */
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &x, 1, err));
+    *x = (asdf_came){ u->came, w->coming->array, NULL };
+    u->came = x;
+    for (size_t i = 0; i < w->seen->narray; i++)
+        w->seen->array[i]->storage.block += w->seen->array[i]->storage.block < 0 ? 0 : first;
     CIP_TRY(cip_asdf_target_node(w, u->arena, t, &node, err));
     u->tree_changed = true;
     for (size_t i = 0; i < came->n; i++)
@@ -171,9 +138,11 @@ cip_status cip_asdf_coming_finish(asdf_state *w, cip_err *err)
 {
     asdf_state *u = w->coming->update;
     asdf_before before;
-    cip_status st = may_announce(u, &w->main.blocks)
-                        ? cip_asdf_update_save(u, &before, err)
-                        : cip_asdf_update_save_but_text(u, &before, err);
+    bool announces = false; /* a codec that the tree may not name yet: that changes its text */
+    for (size_t i = 0; i < w->main.blocks.n; i++)
+        announces = announces ||
+                    (bit_of(cip_asdf_codec_of(w->main.blocks.at[i].code)) & ~u->announced) != 0;
+    cip_status st = cip_asdf_update_save(u, announces, &before, err);
     if (st == CIP_OK)
         st = take(u, w, err);
     return cip_asdf_update_end_of(u, &before, st, err);

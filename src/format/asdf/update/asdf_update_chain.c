@@ -30,20 +30,6 @@ cip_status cip_asdf_update_take_chain(asdf_state *u, cip_err *err)
 
 /* --- the chain -------------------------------------------------------------------------------- */
 
-/* A chain of another writer need not say how fine its steps are: they become as fine as makes no
- * difference to most values, instead of some that nobody chose. */
-static void choose_steps(asdf_chain *c)
-{
-    for (size_t i = 0; i < c->n; i++) {
-        asdf_step *s = &c->step[i];
-        if (s->kind != ASDF_STEP_QUANTIZE || cip_map_get(s->args, "quality") != NULL ||
-            cip_map_get(s->args, "bits") != NULL)
-            continue;
-        s->quality = 0;
-        s->bits = s->dtype == 32 ? FINE_BITS_32 : FINE_BITS_64;
-    }
-}
-
 static cip_status find_chain(asdf_state *u, const asdf_ublock *b, asdf_chain *out, cip_err *err)
 {
     cip_bytes text;
@@ -52,7 +38,16 @@ static cip_status find_chain(asdf_state *u, const asdf_ublock *b, asdf_chain *ou
     } else {
         CIP_TRY(cip_asdf_chain_stored(u->f, &u->f->blocks.at[b->chain_of], u->arena, &text, err));
         CIP_TRY(cip_asdf_chain_read(u->env, u->arena, text, out, err));
-        choose_steps(out);
+    }
+    /* A chain of another writer need not say how fine its steps are: they become as fine as makes
+     * no difference to most values, instead of some that nobody chose. */
+    for (size_t i = 0; u->given == NULL && i < out->n; i++) {
+        asdf_step *s = &out->step[i];
+        if (s->kind != ASDF_STEP_QUANTIZE || cip_map_get(s->args, "quality") != NULL ||
+            cip_map_get(s->args, "bits") != NULL)
+            continue;
+        s->quality = 0;
+        s->bits = s->dtype == 32 ? FINE_BITS_32 : FINE_BITS_64;
     }
     if (cip_asdf_chain_is_lossy(out) && !u->spec.accept_loss)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -120,18 +115,6 @@ static cip_status told(asdf_state *u, const asdf_ublock *b, const asdf_chain *c,
     return CIP_OK;
 }
 
-/* Bytes, where nothing says what they are. */
-static cip_status flat(asdf_state *u, uint64_t nbytes, asdf_encoded *of, cip_err *err)
-{
-    const cip_dtype *type;
-    int64_t *shape;
-    CIP_TRY(opaque(u, 1, &type, err));
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &shape, 1, err));
-    shape[0] = (int64_t)nbytes;
-    *of = (asdf_encoded){ 1, shape, type };
-    return CIP_OK;
-}
-
 /* `c`: lives as long as *of. */
 static cip_status find_array(asdf_state *u, size_t block, const asdf_chain *c, asdf_encoded *of,
                              cip_err *err)
@@ -148,25 +131,15 @@ static cip_status find_array(asdf_state *u, size_t block, const asdf_chain *c, a
     if (found)
         return CIP_OK;
     a = owner(u, block, b->raw_len);
-    if (a == NULL)
-        return flat(u, b->raw_len, of, err);
-    *of = (asdf_encoded){ a->view.ndim, a->view.shape, a->dtype };
-    return CIP_OK;
-}
-
-/* What to call the block's data: the array that has all of them, or else the first that lies there.
- */
-static const char *path_of(const asdf_state *u, size_t block)
-{
-    const cip_array *a = u->b[block].array;
-    if (a == NULL)
-        a = owner(u, block, u->b[block].raw_len);
-    if (a != NULL)
-        return a->path;
-    for (size_t i = 0; i < u->l->narray; i++)
-        if (u->l->array[i]->storage.block == (int64_t)block)
-            return u->l->array[i]->path;
-    return NULL;
+    if (a != NULL) {
+        *of = (asdf_encoded){ a->view.ndim, a->view.shape, a->dtype };
+        return CIP_OK;
+    }
+    int64_t *shape; /* of bytes, where nothing says what they are */
+    CIP_TRY(CIP_ARENA_NEW(u->arena, &shape, 1, err));
+    shape[0] = (int64_t)b->raw_len;
+    *of = (asdf_encoded){ .ndim = 1, .shape = shape };
+    return opaque(u, 1, &of->dtype, err);
 }
 
 /* --- encoding --------------------------------------------------------------------------------- */
@@ -181,5 +154,9 @@ cip_status cip_asdf_update_encode_chain(asdf_state *u, size_t block, cip_err *er
     CIP_TRY(find_array(u, block, &c, &of, err));
     CIP_TRY(cip_asdf_update_encode_by(u, b, &w, err));
     b->head.flags |= ASDF_ENCODED;
-    return cip_asdf_tell_worst(&w, path_of(u, block), u->spec.notes, err);
+    /* called by the array that has all of its data, or else the first that lies there */
+    const cip_array *a = b->array != NULL ? b->array : owner(u, block, b->raw_len);
+    for (size_t i = 0; a == NULL && i < u->l->narray; i++)
+        a = u->l->array[i]->storage.block == (int64_t)block ? u->l->array[i] : NULL;
+    return cip_asdf_tell_worst(&w, a != NULL ? a->path : NULL, u->spec.notes, err);
 }

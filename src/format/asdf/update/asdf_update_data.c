@@ -8,15 +8,6 @@
 
 #include "base/num.h"
 
-/* A chain that the options name is for blocks of a known length. */
-static cip_status check_chain(const asdf_state *u, const cip_array *a, cip_err *err)
-{
-    bool inlined = cip_asdf_is_inline(a);
-    if (u->given == NULL || !(inlined || cip_asdf_is_streamed(&u->b[a->storage.block].head)))
-        return CIP_OK;
-    return cip_asdf_chain_has_no_place(inlined, err);
-}
-
 /* An array whose elements lie in a block of this file, or in its tree. *a becomes the one that the
  * tree describes. */
 static cip_status check_array(const asdf_state *u, const cip_array **a, cip_err *err)
@@ -30,10 +21,14 @@ static cip_status check_array(const asdf_state *u, const cip_array **a, cip_err 
     if ((*a)->node == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "it is a reference; change its target instead");
-    if ((*a)->storage.block >= 0 || cip_asdf_is_inline(*a))
-        return check_chain(u, *a, err);
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "the data are in another file; change that file");
+    const bool inlined = cip_asdf_is_inline(*a);
+    if ((*a)->storage.block < 0 && !inlined)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the data are in another file; change that file");
+    /* a chain that the options name is for blocks of a known length */
+    if (u->given != NULL && (inlined || cip_asdf_is_streamed(&u->b[(*a)->storage.block].head)))
+        return cip_asdf_chain_has_no_place(inlined, err);
+    return CIP_OK;
 }
 
 /* Whether the array is still there. Elements in a block stay there whatever its node is called: who
@@ -71,16 +66,6 @@ bool cip_asdf_update_star(const cip_array *a)
 static bool star_now(const asdf_state *u, const cip_array *a)
 {
     return !u->frozen && cip_asdf_update_star(a);
-}
-
-/* The whole shape, as a part of it may belong to another array by an alias. */
-static cip_status new_length(asdf_state *u, const cip_array *a, const int64_t *shape, cip_err *err)
-{
-    const cip_node *node;
-    if (star_now(u, a))
-        return CIP_OK;
-    CIP_TRY(cip_asdf_shape_node(u->arena, a->view.ndim, shape, false, &node, err));
-    return cip_asdf_update_key(u, a, "shape", node, err);
 }
 
 /* What the block's bytes are now, for a chain that has to know. */
@@ -148,18 +133,8 @@ static cip_status own_bytes(asdf_state *u, const cip_array *a, const int64_t *sh
     return note_shape(u, a, shape, block, err);
 }
 
-/* Whether its mask has none of the axes that change: `shape` is what it becomes, NULL: more rows.
- * As no other may, they are as long as in the file. */
-static bool mask_fits(const cip_array *a, const int64_t *shape)
-{
-    const int32_t first = a->view.ndim - a->mask.array->view.ndim;
-    bool fits = first > 0;
-    for (int32_t k = first; fits && shape != NULL && k < a->view.ndim; k++)
-        fits = shape[k] == a->view.shape[k];
-    return fits;
-}
-
-/* Neither a mask that would not fit nor an array whose mask it is. */
+/* Neither a mask that would not fit nor an array whose mask it is. `shape` is what it becomes,
+ * NULL: more rows. */
 static cip_status no_mask(const cip_layout *l, const cip_array *a, const int64_t *shape,
                           cip_err *err)
 {
@@ -170,10 +145,16 @@ static cip_status no_mask(const cip_layout *l, const cip_array *a, const int64_t
                             "the array is the mask of '%.80s' and would no longer match it",
                             l->array[i]->path);
     }
-    if (a->mask.kind != CIP_MASK_SET_MISSING || mask_fits(a, shape))
+    if (a->mask.kind != CIP_MASK_SET_MISSING)
         return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "the array has a mask, which would no longer match");
+    /* it fits if it has none of the axes that change: no other may, so they are as in the file */
+    const int32_t first = a->view.ndim - a->mask.array->view.ndim;
+    bool fits = first > 0;
+    for (int32_t k = first; fits && shape != NULL && k < a->view.ndim; k++)
+        fits = shape[k] == a->view.shape[k];
+    return fits ? CIP_OK
+                : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                           "the array has a mask, which would no longer match");
 }
 
 /* A new block has no place behind a stream: to be known before anything changes. */
@@ -229,7 +210,11 @@ static cip_status more_rows(asdf_state *u, const cip_array *a, const int64_t *sh
 {
     uint64_t was, now;
     const size_t block = block_of(u, a);
-    CIP_TRY(new_length(u, a, shape, err));
+    const cip_node *node;
+    if (!star_now(u, a)) { /* the whole shape: a part of it may be another array's by an alias */
+        CIP_TRY(cip_asdf_shape_node(u->arena, a->view.ndim, shape, false, &node, err));
+        CIP_TRY(cip_asdf_update_key(u, a, "shape", node, err));
+    }
     if (!cip_shape_nelem(a->view.ndim, cip_asdf_update_now(u, a)->view.shape, &was) ||
         !cip_shape_nelem(a->view.ndim, shape, &now) || was == now)
         return CIP_OK;
@@ -248,25 +233,10 @@ cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64
     if (cip_asdf_is_inline(a))
         return CIP_OK; /* its node is written at the end */
     asdf_before before;
-    cip_status st = cip_asdf_update_save(u, &before, err);
+    cip_status st = cip_asdf_update_save(u, true, &before, err);
     if (st == CIP_OK)
         st = own != NULL ? own_bytes(u, a, shape, own, err) : more_rows(u, a, shape, err);
     return cip_asdf_update_end_of(u, &before, st, err);
-}
-
-/* The file whose end is the array's block, if that is streamed and raw: this one, or (in an
- * exploded form) one with that block alone. */
-static const cip_layout *streamed_in(const cip_layout *l, const cip_array *a, cip_space **space)
-{
-    if (a->layout != l || a->st != CIP_OK || cip_space_resolve(a->space, space, NULL) != CIP_OK)
-        return NULL;
-    bool external = a->storage.kind == CIP_STORAGE_EXTERNAL;
-    const cip_layout *in = external ? (*space)->layout : l;
-    size_t block = external ? 0 : (size_t)a->storage.block;
-    if (in->nblock == 0 || block + 1 != in->nblock || (external && in == l))
-        return NULL;
-    const cip_block_info *b = &in->block[block].info;
-    return (b->flags & ASDF_STREAMED) != 0 && strcmp(b->codec, "none") == 0 ? in : NULL;
 }
 
 bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64_t *nbytes)
@@ -275,8 +245,18 @@ bool cip_asdf_grows(const cip_layout *l, const cip_array *a, cip_io **in, uint64
     if (!cip_asdf_update_star(a) || !cip_view_is_contiguous(&a->view) ||
         cip_map_get(a->node, "strides") != NULL || no_mask(l, a, NULL, NULL) != CIP_OK)
         return false;
-    const cip_layout *where = streamed_in(l, a, &space);
-    if (where == NULL || cip_asdf_check_numbers(cip_asdf_of(where), NULL) != CIP_OK)
+    if (a->layout != l || a->st != CIP_OK || cip_space_resolve(a->space, &space, NULL) != CIP_OK)
+        return false;
+    /* the file whose end is the array's block, if that is streamed and raw: this one, or (in an
+     * exploded form) one with that block alone */
+    const bool external = a->storage.kind == CIP_STORAGE_EXTERNAL;
+    const cip_layout *where = external ? space->layout : l;
+    const size_t block = external ? 0 : (size_t)a->storage.block;
+    if (where->nblock == 0 || block + 1 != where->nblock || (external && where == l))
+        return false;
+    const asdf_block *b = &cip_asdf_of(where)->blocks.at[block];
+    if (!cip_asdf_is_streamed(b) || strcmp(where->block[block].info.codec, "none") != 0 ||
+        cip_asdf_check_numbers(cip_asdf_of(where), NULL) != CIP_OK)
         return false;
     *in = where->io;
     *nbytes = space->len;

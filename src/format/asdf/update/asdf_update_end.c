@@ -8,22 +8,12 @@
 
 enum { PIECE = 64 << 10 };
 
-static bool is_blank(uint8_t c)
-{
-    return c == 0 || c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
-/* An index that was cut off or that is none of ours to judge. */
-static bool is_index(const uint8_t *p, size_t n)
-{
-    static const char line[] = ASDF_INDEX_LINE;
-    return memcmp(p, line, cip_min_u64(n, sizeof line - 1)) == 0;
-}
-
 /* The first byte of [off, end) that is not blank and begins no index. */
 static cip_status find_in(const asdf_state *u, uint64_t off, uint64_t end, uint64_t *at,
                           cip_err *err)
 {
+    static const char blank[] = " \n\r\t"; /* and the NUL */
+    static const char line[] = ASDF_INDEX_LINE;
     cip_mem *mem = &u->env->mem;
     uint8_t *buf;
     cip_status st = CIP_OK;
@@ -31,13 +21,14 @@ static cip_status find_in(const asdf_state *u, uint64_t off, uint64_t end, uint6
     while (off < end && *at == UINT64_MAX) {
         size_t n = (size_t)cip_min_u64(PIECE, end - off), i = 0;
         CIP_GO(cip_io_read(u->l->io, off, buf, n, err));
-        while (i < n && is_blank(buf[i]))
+        while (i < n && memchr(blank, buf[i], sizeof blank) != NULL)
             i++;
         if (i < n && n - i < 32 && off + n < end && i != 0) { /* too few of them to tell */
             off += i;
             continue;
         }
-        if (i < n && is_index(buf + i, n - i))
+        /* an index, which may be cut off: none of ours to judge */
+        if (i < n && memcmp(buf + i, line, cip_min_u64(n - i, sizeof line - 1)) == 0)
             break;
         if (i < n)
             *at = off + i;
@@ -48,20 +39,14 @@ done:
     return st;
 }
 
-static uint64_t end_of_blocks(const asdf_file *f)
-{
-    if (f->blocks.n == 0)
-        return f->blocks_from;
-    const asdf_block *b = &f->blocks.at[f->blocks.n - 1];
-    return b->data_off + cip_asdf_room(f, b);
-}
-
 cip_status cip_asdf_update_find_extra(const asdf_state *u, uint64_t *at, cip_err *err)
 {
     const asdf_file *f = u->f;
-    const uint64_t from = end_of_blocks(f), size = u->l->io->size;
+    const asdf_block *last = f->blocks.n != 0 ? &f->blocks.at[f->blocks.n - 1] : NULL;
+    const uint64_t size = u->l->io->size;
+    const uint64_t from = last != NULL ? last->data_off + cip_asdf_room(f, last) : f->blocks_from;
     *at = UINT64_MAX;
-    if (f->blocks.n != 0 && cip_asdf_is_streamed(&f->blocks.at[f->blocks.n - 1]))
+    if (last != NULL && cip_asdf_is_streamed(last))
         return CIP_OK;
     if (f->index.state == ASDF_INDEX_NONE || f->index.at < from)
         return find_in(u, from, size, at, err);

@@ -21,11 +21,6 @@ typedef struct placing {
     cip_out end;     /* of the file, once there is a tail */
 } placing;
 
-static bool streams(const asdf_state *u)
-{
-    return u->n != 0 && cip_asdf_is_streamed(&u->b[u->n - 1].head);
-}
-
 /* --- what has to be known first --------------------------------------------------------------- */
 
 /* A block that has outgrown its place, and that others follow: a new one takes its data. */
@@ -43,18 +38,6 @@ static cip_status move_outgrown(asdf_state *u, size_t block, int64_t *to, cip_er
     u->b[block] = (asdf_ublock){ .head = u->f->blocks.at[block], .chain_of = -1 };
     *to = (int64_t)index;
     return CIP_OK;
-}
-
-/* Blocks that move, and their sources. */
-static cip_status number_blocks(asdf_state *u, int64_t *to, size_t old, cip_err *err)
-{
-    bool changed;
-    size_t n = u->n;
-    for (size_t i = 0; i < old; i++)
-        to[i] = (int64_t)i;
-    for (size_t i = 0; i + 1 < old; i++)
-        CIP_TRY(move_outgrown(u, i, &to[i], err));
-    return u->n == n ? CIP_OK : cip_asdf_update_renumber(u, to, old, &changed, err);
 }
 
 /* Whether a header is one that is only believed where it was promised: behind the text itself. */
@@ -103,18 +86,6 @@ done:
     return st;
 }
 
-/* Without blocks, the text and what follows it are the end of the file. */
-static cip_status text_at_end(placing *p, cip_err *err)
-{
-    asdf_state *u = p->u;
-    const asdf_file *f = u->f;
-    uint64_t behind = u->l->io->size - f->blocks_from;
-    p->r->has_tail = true;
-    p->r->tail_off = f->tree_off;
-    CIP_TRY(cip_revision_bytes(p->r, p->text.ptr, p->text.len, err));
-    return behind == 0 ? CIP_OK : cip_revision_range(p->r, u->l->io, f->blocks_from, behind, err);
-}
-
 /* --- in place: the end of the file ------------------------------------------------------------ */
 
 static void start_tail(placing *p, uint64_t off)
@@ -124,29 +95,6 @@ static void start_tail(placing *p, uint64_t off)
     p->r->has_tail = true;
     p->r->tail_off = off;
     p->end = cip_revision_tail(p->r);
-}
-
-/* A payload's new bytes, over the old ones: up to `end`. */
-static cip_status write_inside(placing *p, const asdf_ublock *b, const asdf_payload *load,
-                               uint64_t end, cip_err *err)
-{
-    if (b->encoded.io == NULL)
-        return b->c == NULL
-                   ? CIP_OK
-                   : cip_chunk_changes_patch(b->c, end, b->head.data_off, &p->r->patch, err);
-    return load->kept >= end
-               ? CIP_OK
-               : cip_patch_range(&p->r->patch, b->head.data_off + load->kept, load->more.io,
-                                 load->more.off, end - load->kept, err);
-}
-
-/* The bytes of a payload from `from` on, of the new ones. */
-static cip_segment rest_of(const asdf_payload *load, uint64_t from)
-{
-    cip_segment s = load->more;
-    s.off += from - load->kept;
-    s.len -= from - load->kept;
-    return s;
 }
 
 /* Whether the last block is the end of the file anew: it is streamed, does not fit where it is, or
@@ -175,11 +123,19 @@ static cip_status place_old(placing *p, size_t i, cip_err *err)
     size_t len = cip_asdf_header_bytes(&piece.head, b->head.header_size, head);
     if (!cip_asdf_is_streamed(&b->head))
         CIP_TRY(cip_patch_bytes(&p->r->patch, b->head.offset, head, len, err));
-    CIP_TRY(write_inside(p, b, &load, end, err));
+    /* the new bytes over the old ones, up to `end` */
+    const uint64_t at = b->head.data_off;
+    if (b->encoded.io == NULL && b->c != NULL)
+        CIP_TRY(cip_chunk_changes_patch(b->c, end, at, &p->r->patch, err));
+    else if (b->encoded.io != NULL && load.kept < end)
+        CIP_TRY(cip_patch_range(&p->r->patch, at + load.kept, load.more.io, load.more.off,
+                                end - load.kept, err));
     if (!tail)
         return CIP_OK;
-    const cip_segment rest = rest_of(&load, end);
-    start_tail(p, b->head.data_off + end);
+    cip_segment rest = load.more;
+    rest.off += end - load.kept;
+    rest.len -= end - load.kept;
+    start_tail(p, at + end);
     return cip_out_segment(&p->end, &rest, err);
 }
 
@@ -212,19 +168,6 @@ static cip_status place_new(placing *p, size_t i, cip_err *err)
     return cip_asdf_put_block(&piece, align, &p->end, &p->all.at[i], err);
 }
 
-static cip_status place_index(placing *p, cip_err *err)
-{
-    asdf_state *u = p->u;
-    uint64_t extra = UINT64_MAX;
-    if (!p->r->has_tail) /* an index alone is not worth what lies in its place */
-        CIP_TRY(cip_asdf_update_find_extra(u, &extra, err));
-    if (extra != UINT64_MAX || u->n == 0 || streams(u) || u->b[0].head.form != &cip_asdf_form_1_0 ||
-        (!p->r->has_tail && u->f->index.state == ASDF_INDEX_GOOD))
-        return CIP_OK;
-    CIP_TRY(start_behind_old(p, err));
-    return cip_asdf_put_index(&p->all, p->crlf, &u->env->mem, &p->end, err);
-}
-
 /* Blocks that cannot be read stand in the way of anything behind them. */
 static cip_status check_blocks(const asdf_file *f, cip_err *err)
 {
@@ -239,46 +182,58 @@ static cip_status check_blocks(const asdf_file *f, cip_err *err)
 static cip_status in_place(placing *p, bool blocks_changed, cip_err *err)
 {
     asdf_state *u = p->u;
+    const asdf_file *f = u->f;
+    const uint64_t behind = u->l->io->size - f->blocks_from;
+    uint64_t extra = UINT64_MAX;
+    if (u->n == 0 && u->tree_changed) { /* the text and what follows it are the end of the file */
+        p->r->has_tail = true;
+        p->r->tail_off = f->tree_off;
+        CIP_TRY(cip_revision_bytes(p->r, p->text.ptr, p->text.len, err));
+        if (behind != 0)
+            CIP_TRY(cip_revision_range(p->r, u->l->io, f->blocks_from, behind, err));
+    }
     if (u->n == 0)
-        return u->tree_changed ? text_at_end(p, err) : CIP_OK;
+        return CIP_OK;
     if (u->tree_changed)
         CIP_TRY(change_text(p, err));
-    if (!blocks_changed && check_blocks(u->f, NULL) != CIP_OK)
+    if (!blocks_changed && check_blocks(f, NULL) != CIP_OK)
         return CIP_OK;
-    CIP_TRY(check_blocks(p->u->f, err));
+    CIP_TRY(check_blocks(f, err));
     for (size_t i = 0; i < p->old; i++)
         CIP_TRY(place_old(p, i, err));
     for (size_t i = p->old; i < u->n; i++)
         CIP_TRY(place_new(p, i, err));
     if (p->r->has_tail)
         CIP_TRY(cip_asdf_update_check_end(u, err));
-    return place_index(p, err);
+    else /* an index alone is not worth what lies in its place */
+        CIP_TRY(cip_asdf_update_find_extra(u, &extra, err));
+    if (extra != UINT64_MAX || cip_asdf_is_streamed(&u->b[u->n - 1].head) ||
+        u->b[0].head.form != &cip_asdf_form_1_0 ||
+        (!p->r->has_tail && f->index.state == ASDF_INDEX_GOOD))
+        return CIP_OK;
+    CIP_TRY(start_behind_old(p, err));
+    return cip_asdf_put_index(&p->all, p->crlf, &u->env->mem, &p->end, err);
 }
 
 /* --- a new file ------------------------------------------------------------------------------- */
-
-/* A new file has nothing between tree and blocks but room. */
-static cip_status tell_front(const asdf_state *u, cip_err *err)
-{
-    uint64_t front;
-    CIP_TRY(cip_asdf_update_find_front(u, UINT64_MAX, &front, err));
-    if (front == UINT64_MAX || u->spec.notes == NULL)
-        return CIP_OK;
-    cip_report_add(u->spec.notes, CIP_NOTE, CIP_OK, front, u->f->blocks.at[0].offset - front, NULL,
-                   "%" PRIu64 " unused bytes between the tree and the first block are removed",
-                   u->f->blocks.at[0].offset - front);
-    return cip_report_status(u->spec.notes, err);
-}
 
 static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
 {
     asdf_state *u = p->u;
     asdf_piece *piece;
     size_t n = 0;
-    CIP_TRY(check_blocks(p->u->f, err));
+    uint64_t front;
+    CIP_TRY(check_blocks(u->f, err));
     if (!u->compact)
         CIP_TRY(cip_asdf_update_check_end(u, err));
-    CIP_TRY(tell_front(u, err));
+    CIP_TRY(cip_asdf_update_find_front(u, UINT64_MAX, &front, err));
+    if (front != UINT64_MAX && u->spec.notes != NULL) { /* nothing stays there but room */
+        const uint64_t len = u->f->blocks.at[0].offset - front;
+        cip_report_add(u->spec.notes, CIP_NOTE, CIP_OK, front, len, NULL,
+                       "%" PRIu64 " unused bytes between the tree and the first block are removed",
+                       len);
+        CIP_TRY(cip_report_status(u->spec.notes, err));
+    }
     CIP_TRY(CIP_ARENA_NEW(u->arena, &piece, u->n + 1, err));
     for (size_t i = 0; i < u->n; i++) {
         if (u->b[i].dropped)
@@ -302,27 +257,12 @@ static cip_status make_anew(placing *p, cip_bytes head, cip_err *err)
     return cip_asdf_put_pieces(u->env, &all, &tail, err);
 }
 
-/* --- all -------------------------------------------------------------------------------------- */
-
-static cip_status texts(placing *p, cip_bytes *head, cip_err *err)
-{
-    asdf_state *u = p->u;
-    CIP_TRY(cip_asdf_text_of(u->f, u->arena, head, &p->text, err));
-    if (u->tree_changed) {
-        CIP_TRY(cip_yaml_edit_flush(u->tree, err));
-        p->text = cip_yaml_edit_text(u->tree);
-    }
-    p->crlf = cip_asdf_is_crlf(*head);
-    return CIP_OK;
-}
-
 /* Blocks that came, and whose arrays went again, are as if they had not come. */
 static cip_status drop_unnamed(asdf_state *u, cip_err *err)
 {
     const size_t *users;
     int64_t *to;
     size_t next = 0;
-    bool changed;
     if (u->n == u->f->blocks.n || u->compact)
         return CIP_OK;
     CIP_TRY(CIP_ARENA_NEW(u->arena, &to, u->n, err));
@@ -331,7 +271,7 @@ static cip_status drop_unnamed(asdf_state *u, cip_err *err)
         to[i] = u->b[i].is_new && users[i] == 0 ? -1 : (int64_t)next++;
     if (next == u->n)
         return CIP_OK;
-    CIP_TRY(cip_asdf_update_renumber(u, to, u->n, &changed, err));
+    CIP_TRY(cip_asdf_update_renumber(u, to, u->n, NULL, err));
     for (size_t i = 0; i < u->n; i++)
         if (to[i] >= 0)
             u->b[to[i]] = u->b[i];
@@ -355,11 +295,22 @@ cip_status cip_asdf_update_finish(asdf_state *u, cip_revision *r, cip_err *err)
     for (size_t i = 0; i < u->n; i++)
         CIP_TRY(cip_asdf_update_encode(u, i, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &to, p.old, err));
-    if (!u->anew) /* where all blocks move, and may have other numbers already, none is outgrown */
-        CIP_TRY(number_blocks(u, to, p.old, err));
+    for (size_t i = 0; i < p.old; i++)
+        to[i] = (int64_t)i;
+    /* where all blocks move, and may have other numbers already, none is outgrown */
+    const size_t n = u->n;
+    for (size_t i = 0; i + 1 < p.old && !u->anew; i++)
+        CIP_TRY(move_outgrown(u, i, &to[i], err));
+    if (u->n != n)
+        CIP_TRY(cip_asdf_update_renumber(u, to, p.old, NULL, err));
     p.all.n = u->n;
     CIP_TRY(CIP_ARENA_NEW(u->arena, &p.all.at, u->n, err));
-    CIP_TRY(texts(&p, &head, err));
+    CIP_TRY(cip_asdf_text_of(u->f, u->arena, &head, &p.text, err));
+    p.crlf = cip_asdf_is_crlf(head);
+    if (u->tree_changed) {
+        CIP_TRY(cip_yaml_edit_flush(u->tree, err));
+        p.text = cip_yaml_edit_text(u->tree);
+    }
     /* Over half of somebody's bytes the text is not written: the rest could be read as more of it.
      * Nor does it come to end at such, which could be taken for a block there. */
     const uint64_t end = u->f->tree_off + p.text.len + (p.text.len != u->f->tree_len);

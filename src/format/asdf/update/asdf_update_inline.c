@@ -7,15 +7,6 @@
 
 #include "base/num.h"
 
-static cip_status count_bytes(const cip_array *a, const int64_t *shape, size_t *n, cip_err *err)
-{
-    uint64_t nelem, nbytes;
-    if (!cip_shape_nelem(a->view.ndim, shape, &nelem) ||
-        cip_mul_overflow(nelem, a->dtype->itemsize, &nbytes) || !cip_to_size(nbytes, n))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "inline data of over 2^63 bytes");
-    return CIP_OK;
-}
-
 /* A tree_walk callback: *user says that there is a null. */
 static int find_null(void *user, const cip_visit *v)
 {
@@ -61,28 +52,17 @@ static bool is_one(const cip_array *a, const cip_array *b)
     return a == b || (a->node == b->node && cip_node_kind(a->node) == CIP_NODE_MAP);
 }
 
-/* The array by a name of it that was neither removed nor replaced since, and where that is; *path
- * NULL: there is none. */
-static cip_status still_there(asdf_state *u, const cip_array **a, const char **path, cip_err *err)
-{
-    const cip_array *of = *a;
-    CIP_TRY(cip_asdf_update_path(u, of, path, err));
-    for (size_t i = 0; *path == NULL && i < u->l->narray; i++) {
-        *a = u->l->array[i];
-        if (is_one(*a, of))
-            CIP_TRY(cip_asdf_update_path(u, *a, path, err));
-    }
-    return CIP_OK;
-}
-
 /* The elements packed in C order; in the arena. */
 static cip_status read_elements(asdf_state *u, const cip_array *now, void **out, cip_err *err)
 {
     const cip_read_how how = { u->l, u->env->pool };
     cip_cast cast;
     cip_nd packed;
+    uint64_t nbytes;
     size_t n;
-    CIP_TRY(count_bytes(now, now->view.shape, &n, err));
+    if (!cip_shape_nelem(now->view.ndim, now->view.shape, &nbytes) ||
+        cip_mul_overflow(nbytes, now->dtype->itemsize, &nbytes) || !cip_to_size(nbytes, &n))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "inline data of over 2^63 bytes");
     CIP_TRY(cip_arena_get(u->arena, n, out, err));
     CIP_TRY(cip_cast_make(now->dtype, now->dtype, CIP_OVERFLOW_ERROR, &cast, err));
     CIP_TRY(cip_view_c_order(now->view.ndim, now->view.shape, now->view.itemsize, &packed, err));
@@ -141,15 +121,6 @@ static cip_status put_one(asdf_state *u, const cip_array *a, const char *path, c
     return cip_yaml_edit_set(e, path, node, err);
 }
 
-/* Whether an earlier name of the array stands for it. */
-static bool has_earlier(const asdf_state *u, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (is_one(u->l->array[k], u->l->array[i]))
-            return true;
-    return false;
-}
-
 static bool is_changed(asdf_state *u, const cip_array *a)
 {
     return a->node != NULL && cip_asdf_is_inline(a) && cip_asdf_update_now(u, a) != a;
@@ -157,18 +128,29 @@ static bool is_changed(asdf_state *u, const cip_array *a)
 
 static cip_status put_changed(asdf_state *u, const cip_array *a, cip_err *err)
 {
-    const cip_array *name = a;
+    const cip_array *name = a; /* of it that was neither removed nor replaced since */
     const char *path;
-    CIP_TRY(still_there(u, &name, &path, err));
+    CIP_TRY(cip_asdf_update_path(u, a, &path, err));
+    for (size_t i = 0; path == NULL && i < u->l->narray; i++) {
+        name = u->l->array[i];
+        if (is_one(name, a))
+            CIP_TRY(cip_asdf_update_path(u, name, &path, err));
+    }
     return path != NULL ? put_one(u, name, path, cip_asdf_update_now(u, a), err) : CIP_OK;
 }
 
 /* Only for what has changed are the arrays before it looked at: a file may have very many. */
 cip_status cip_asdf_inline_finish(asdf_state *u, cip_err *err)
 {
-    for (size_t i = 0; i < u->l->narray; i++)
-        if (is_changed(u, u->l->array[i]) && !has_earlier(u, i))
-            CIP_TRY(put_changed(u, u->l->array[i], err));
+    for (size_t i = 0, k; i < u->l->narray; i++) {
+        const cip_array *a = u->l->array[i];
+        if (!is_changed(u, a))
+            continue;
+        for (k = 0; k < i && !is_one(u->l->array[k], a); k++)
+            ;
+        if (k == i) /* no earlier name of the array stands for it */
+            CIP_TRY(put_changed(u, a, err));
+    }
     for (const asdf_came *x = u->came; x != NULL; x = x->next)
         if (is_changed(u, x->array))
             CIP_TRY(put_changed(u, x->array, err));

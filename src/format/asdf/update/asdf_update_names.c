@@ -27,21 +27,14 @@ cip_status cip_asdf_update_renumber(asdf_state *u, const int64_t *to, size_t n, 
     CIP_TRY(cip_asdf_update_tree(u, &e, err));
     cip_bytes was = cip_yaml_edit_text(e);
     cip_status st = cip_asdf_renumber(u->env, was, to, n, &text, err);
-    *changed = st == CIP_OK && (text.len != was.len || memcmp(text.ptr, was.ptr, was.len) != 0);
-    if (*changed)
+    const bool other =
+        st == CIP_OK && (text.len != was.len || memcmp(text.ptr, was.ptr, was.len) != 0);
+    if (changed != NULL)
+        *changed = other;
+    if (other)
         st = cip_asdf_update_text(u, (cip_bytes){ text.ptr, text.len }, err);
     cip_buf_clear(&text);
     return st;
-}
-
-cip_status cip_asdf_update_absolute(asdf_state *u, bool *changed, cip_err *err)
-{
-    size_t n = u->f->blocks.n;
-    int64_t *same;
-    CIP_TRY(CIP_ARENA_NEW(u->arena, &same, n, err));
-    for (size_t i = 0; i < n; i++)
-        same[i] = (int64_t)i;
-    return cip_asdf_update_renumber(u, same, n, changed, err);
 }
 
 /* --- references ------------------------------------------------------------------------------- */
@@ -138,29 +131,23 @@ cip_status cip_asdf_update_went(asdf_state *u, const char *path, cip_err *err)
     return strcmp(copy, plain) != 0 ? note_gone(u, plain, err) : CIP_OK;
 }
 
-/* Whether what was at the array's path when it was opened, or came, went since. */
-static bool is_gone(const asdf_state *u, const cip_array *a)
-{
-    const asdf_came *came = u->came;
-    while (came != NULL && came->array->node != a->node)
-        came = came->next;
-    for (const asdf_gone *x = u->gone; x != (came != NULL ? came->gone : NULL); x = x->next) {
-        const size_t n = strlen(x->path);
-        if (strncmp(a->path, x->path, n) == 0 && (a->path[n] == '/' || a->path[n] == '\0'))
-            return true;
-    }
-    return false;
-}
-
 cip_status cip_asdf_update_path(asdf_state *u, const cip_array *a, const char **out, cip_err *err)
 {
     *out = a->path;
     if (u->tree == NULL || !u->tree_changed)
         return CIP_OK;
+    const asdf_came *came = u->came;
+    while (came != NULL && came->array->node != a->node)
+        came = came->next;
+    const asdf_gone *before = came != NULL ? came->gone : NULL;
     if (u->moved)
         CIP_TRY(u->path_now(u->now_user, a, u->arena, out, err));
-    else if (is_gone(u, a))
-        *out = NULL;
+    else /* whether what was at the array's path when it was opened, or came, went since */
+        for (const asdf_gone *x = u->gone; x != before && *out != NULL; x = x->next) {
+            const size_t n = strlen(x->path);
+            if (strncmp(a->path, x->path, n) == 0 && (a->path[n] == '/' || a->path[n] == '\0'))
+                *out = NULL;
+        }
     const cip_node *n = *out != NULL ? cip_yaml_edit_get(u->tree, *out, NULL) : NULL;
     if (cip_node_kind(n) != cip_node_kind(a->node) || !cip_asdf_is_ndarray(n->tag, NULL))
         *out = NULL;

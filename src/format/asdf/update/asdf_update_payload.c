@@ -72,32 +72,22 @@ bool cip_asdf_update_grows(const asdf_state *u, const asdf_ublock *b)
     return codec != NULL && codec->grows && !cip_asdf_update_is_chained(u, b);
 }
 
-/* Decoded bytes from `from` on. */
-static cip_status data_from(asdf_state *u, const asdf_ublock *b, uint64_t from, cip_space **out,
-                            cip_err *err)
-{
-    CIP_TRY(cip_space_resolve(cip_asdf_update_data(u, b), out, err));
-    return from == 0 ? CIP_OK : cip_space_new_sub(u->l, *out, from, b->raw_len - from, out, err);
-}
-
-/* Where the bytes begin that are not stored as they were: all of them are encoded, but for rows
- * that follow the others in pieces of their own. */
-static uint64_t kept_of(const asdf_state *u, const asdf_ublock *b)
-{
-    const uint64_t kept = b->c != NULL && !b->is_new ? cip_chunk_changes_kept(b->c) : 0;
-    return cip_asdf_update_grows(u, b) && kept == b->head.data_size ? kept : 0;
-}
-
 cip_status cip_asdf_update_encode_by(asdf_state *u, asdf_ublock *b, asdf_blockw *w, cip_err *err)
 {
-    const uint64_t kept = kept_of(u, b);
+    /* Where the bytes begin that are not stored as they were: all of them are encoded, but for rows
+     * that follow the others in pieces of their own. */
+    uint64_t kept = b->c != NULL && !b->is_new ? cip_chunk_changes_kept(b->c) : 0;
+    if (kept != b->head.data_size || !cip_asdf_update_grows(u, b))
+        kept = 0;
     cip_space *data;
     bool larger;
     w->env = u->env;
     w->sum = ASDF_SUM_NONE;
     if (kept == 0) /* then it is of all of the payload */
         CIP_TRY(wanted_sum(u, b, &w->sum, err));
-    CIP_TRY(data_from(u, b, kept, &data, err));
+    CIP_TRY(cip_space_resolve(cip_asdf_update_data(u, b), &data, err));
+    if (kept != 0)
+        CIP_TRY(cip_space_new_sub(u->l, data, kept, b->raw_len - kept, &data, err));
     /* rows stay in pieces of their own, and a streamed block keeps its header */
     const bool may = kept == 0 && !cip_asdf_is_streamed(&b->head);
     CIP_TRY(cip_asdf_blockw_space(w, u->temporary, u->l, data, may ? &larger : NULL, err));

@@ -6,20 +6,6 @@
 
 /* --- freeze ----------------------------------------------------------------------------------- */
 
-/* `*` becomes the number of rows that are there. */
-static cip_status fix_shapes(asdf_state *u, size_t block, cip_err *err)
-{
-    for (size_t i = 0; i < u->l->narray; i++) {
-        const cip_array *a = u->l->array[i];
-        cip_node *n;
-        if (a->st != CIP_OK || a->storage.block != (int64_t)block || !cip_asdf_update_star(a))
-            continue;
-        CIP_TRY(cip_node_new_int(u->arena, cip_asdf_update_now(u, a)->view.shape[0], &n, err));
-        CIP_TRY(cip_asdf_update_key(u, a, "shape/0", n, err));
-    }
-    return CIP_OK;
-}
-
 cip_status cip_asdf_update_freeze(void *state, cip_err *err)
 {
     asdf_state *u = state;
@@ -32,16 +18,21 @@ cip_status cip_asdf_update_freeze(void *state, cip_err *err)
     if (u->moved)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "nodes were moved in this update; commit it first");
-    bool changed;
-    size_t block = u->n - 1;
+    const size_t block = u->n - 1;
     asdf_before before;
-    cip_status st = cip_asdf_update_save(u, &before, err);
-    if (st == CIP_OK)
-        st = fix_shapes(u, block, err);
-    if (st == CIP_OK)
-        st = cip_asdf_update_absolute(u, &changed, err);
-    if (st == CIP_OK)
-        st = cip_asdf_update_keep(u, block, err);
+    cip_status st;
+    CIP_GO(cip_asdf_update_save(u, true, &before, err));
+    for (size_t i = 0; i < u->l->narray; i++) { /* `*` becomes the number of rows that are there */
+        const cip_array *a = u->l->array[i];
+        cip_node *n;
+        if (a->st != CIP_OK || a->storage.block != (int64_t)block || !cip_asdf_update_star(a))
+            continue;
+        CIP_GO(cip_node_new_int(u->arena, cip_asdf_update_now(u, a)->view.shape[0], &n, err));
+        CIP_GO(cip_asdf_update_key(u, a, "shape/0", n, err));
+    }
+    CIP_GO(cip_asdf_update_renumber(u, NULL, u->f->blocks.n, NULL, err));
+    CIP_GO(cip_asdf_update_keep(u, block, err));
+done:
     CIP_TRY(cip_asdf_update_end_of(u, &before, st, err));
     b->head.flags &= ~(uint32_t)ASDF_STREAMED;
     b->head.allocated = 0;
@@ -51,45 +42,31 @@ cip_status cip_asdf_update_freeze(void *state, cip_err *err)
 
 /* --- defrag ----------------------------------------------------------------------------------- */
 
-/* A file whose blocks no array names at all, as those beside an exploded one. */
-static cip_status check_used(const asdf_state *u, const size_t *users, cip_err *err)
-{
-    for (size_t i = 0; i < u->n; i++)
-        if (users[i] != 0)
-            return CIP_OK;
-    return u->n == 0 ? CIP_OK
-                     : cip_asdf_lose(&u->spec, "blocks", err,
-                                     "expected arrays that use blocks, found none: other files may "
-                                     "read these blocks");
-}
-
-/* Blocks that go may be named by what is under tags that we do not know, and so may those behind,
- * which get other numbers. */
-static cip_status check_names(const asdf_state *u, const size_t *users, cip_err *err)
-{
-    asdf_foreign x;
-    size_t i = 0;
-    while (i < u->n && users[i] != 0)
-        i++;
-    if (i == u->n)
-        return CIP_OK;
-    CIP_TRY(cip_asdf_find_foreign(u->env, cip_yaml_edit_root(u->tree), &x, err));
-    return x.found ? cip_asdf_lose(&u->spec, x.path, err, ASDF_FOREIGN_LOSS, x.tag) : CIP_OK;
-}
-
 /* Blocks are counted by users of the tree as it is now. */
 cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
 {
     asdf_state *u = state;
     int64_t *to, next = 0;
     const size_t *users;
-    bool changed;
+    size_t nused = 0;
     uint64_t extra;
-    CIP_TRY(cip_asdf_update_absolute(u, &changed, err));
+    CIP_TRY(cip_asdf_update_renumber(u, NULL, u->f->blocks.n, NULL, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &to, u->n, err));
     CIP_TRY(cip_asdf_update_users(u, &users, err));
-    CIP_TRY(check_used(u, users, err));
-    CIP_TRY(check_names(u, users, err));
+    for (size_t i = 0; i < u->n; i++)
+        nused += users[i] != 0;
+    if (nused == 0 && u->n != 0) /* as in a file beside an exploded one */
+        CIP_TRY(cip_asdf_lose(&u->spec, "blocks", err,
+                              "expected arrays that use blocks, found none: other files may "
+                              "read these blocks"));
+    if (nused < u->n) {
+        /* Blocks that go may be named by what is under tags that we do not know, and so may those
+         * behind, which get other numbers. */
+        asdf_foreign x;
+        CIP_TRY(cip_asdf_find_foreign(u->env, cip_yaml_edit_root(u->tree), &x, err));
+        if (x.found)
+            CIP_TRY(cip_asdf_lose(&u->spec, x.path, err, ASDF_FOREIGN_LOSS, x.tag));
+    }
     for (size_t i = 0; i < u->n; i++) {
         const asdf_block *b = &u->b[i].head;
         u->b[i].dropped = users[i] == 0;
@@ -107,5 +84,5 @@ cip_status cip_asdf_update_defrag(void *state, cip_report *report, cip_err *err)
         cip_report_add(report, CIP_NOTE, CIP_OK, extra, 0, "blocks",
                        "bytes after the last block are removed, from byte %" PRIu64 " on", extra);
     u->anew = u->compact = true;
-    return cip_asdf_update_renumber(u, to, u->n, &changed, err);
+    return cip_asdf_update_renumber(u, to, u->n, NULL, err);
 }
