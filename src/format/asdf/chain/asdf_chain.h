@@ -4,6 +4,7 @@
 #ifndef CIP_FORMAT_ASDF_CHAIN_H
 #define CIP_FORMAT_ASDF_CHAIN_H
 
+#include "codec/quantize.h"
 #include "format/asdf/asdf.h"
 
 enum {
@@ -64,6 +65,14 @@ cip_status cip_asdf_chain_len(cip_bytes payload, size_t *len, cip_err *err);
 /* The decoded space, of raw_len bytes, of `stored`: the payload behind the YAML. */
 cip_status cip_asdf_chain_space(const asdf_chain *chain, cip_space *stored, uint64_t raw_len,
                                 const asdf_chain_hint *hint, cip_space **out, cip_err *err);
+
+/* --- asdf_quantize.c ------------------------------------------------------------------------- */
+
+/* The space of `len` bytes of floats that the chunks in `below` decode to. Their headers are walked
+ * once, when it is first needed: CORRUPT then for one that claims more than is there, or when they
+ * hold fewer values. What they hold beyond is left alone, a rest that is no header is warned of. */
+cip_status cip_asdf_quantize_space(cip_layout *l, cip_space *below, uint64_t len,
+                                   cip_quantize_args args, cip_space **out, cip_err *err);
 
 /* What the arrays say of a block. */
 typedef struct asdf_user {

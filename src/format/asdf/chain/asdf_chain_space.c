@@ -8,8 +8,6 @@
 
 #include "base/num.h"
 #include "codec/codec_app.h"
-#include "codec/quantize.h"
-#include "format/asdf/chain/asdf_quantize.h"
 
 enum {
     EXPANSION_MAX = 16,       /* what encoding may make of a byte of data, and ... */

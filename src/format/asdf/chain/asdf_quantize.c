@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Quantized floats as linear chunks: their headers are walked one behind the other and make a table
  * of 24 bytes a chunk; a chunk without values is none. */
-#include "format/asdf/chain/asdf_quantize.h"
+#include "format/asdf/chain/asdf_chain.h"
 
 #include <string.h>
 
