@@ -6,40 +6,11 @@
 #include "format/asdf/write/asdf_write.h"
 #include "io/temporary.h"
 
-/* The payload through its codec. */
-static cip_status begin_codec(asdf_blockw *b, cip_err *err)
-{
-    if (cip_asdf_is_blosc(&b->how))
-        return cip_asdf_bloscw_new(b->env, &b->how, b->nbytes, &b->blosc, err);
-    CIP_TRY(cip_encoder_new(b->env, b->how.framing, b->how.level, 0, b->to, &b->enc, err));
-    if (b->nbytes != 0)
-        cip_encoder_expect(b->enc, b->nbytes);
-    return CIP_OK;
-}
-
-/* The chain's text, then the line of its steps. */
-static cip_status begin_chain(asdf_blockw *b, cip_err *err)
-{
-    cip_buf text = { .mem = &b->env->mem };
-    cip_status st = cip_asdf_chain_text(b->env, b->chain, b->of, &text, err);
-    if (st == CIP_OK)
-        st = cip_out_write(b->out, text.ptr, text.len, err);
-    cip_buf_clear(&text);
-    return st != CIP_OK ? st
-                        : cip_asdf_chainw_new(b->env, b->chain, b->of, b->how.level, b->out,
-                                              &b->chained, err);
-}
-
-static cip_status write_in(void *user, const void *p, size_t n, cip_err *err)
-{
-    return cip_asdf_blockw_write(user, p, n, err);
-}
-
 cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
 {
     b->to = b->out;
     if ((flags & ASDF_STREAMED) != 0 || (b->nbytes == 0 && cip_asdf_is_blosc(&b->how)))
-        CIP_TRY(cip_asdf_packing(NULL, 0, &b->how, err));
+        b->how = (asdf_packing){ .codec = NULL };
     if ((flags & ASDF_STREAMED) != 0) {
         b->sum = ASDF_SUM_NONE;
         b->chain = NULL;
@@ -50,34 +21,39 @@ cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err)
                             .end_sure = true };
     if (b->how.codec != NULL)
         memcpy(b->head.code, b->how.codec->code, sizeof b->head.code);
-    b->in = (cip_out){ .write = write_in, .user = b };
+    b->in = (cip_out){ .write = cip_asdf_blockw_write, .user = b };
     b->head.header_size = b->head.form->header_size;
     if (!b->bare)
         CIP_TRY(cip_asdf_put_header(&b->head, (cip_bytes){ NULL, 0 }, b->align, b->out, err));
     b->head.data_off = b->out->n;
-    if (b->chain != NULL)
-        return begin_chain(b, err);
+    if (b->chain != NULL) { /* its text, then the line of its steps */
+        cip_buf text = { .mem = &b->env->mem };
+        cip_status st = cip_asdf_chain_text(b->env, b->chain, b->of, &text, err);
+        if (st == CIP_OK)
+            st = cip_out_write(b->out, text.ptr, text.len, err);
+        cip_buf_clear(&text);
+        CIP_TRY(st);
+        return cip_asdf_chainw_new(b->env, b->chain, b->of, b->how.level, b->out, &b->chained, err);
+    }
     if (b->sum == ASDF_SUM_STORED) {
         CIP_TRY(cip_summed_new(b->env, CIP_SUM_MD5, b->out, &b->summed, err));
         b->to = cip_summed_out(b->summed);
     } else if (b->sum == ASDF_SUM_DECODED) {
         CIP_TRY(cip_sum_new(&b->env->mem, CIP_SUM_MD5, &b->decoded, err));
     }
-    return begin_codec(b, err);
+    if (cip_asdf_is_blosc(&b->how))
+        return cip_asdf_bloscw_new(b->env, &b->how, b->nbytes, &b->blosc, err);
+    CIP_TRY(cip_encoder_new(b->env, b->how.framing, b->how.level, 0, b->to, &b->enc, err));
+    if (b->nbytes != 0)
+        cip_encoder_expect(b->enc, b->nbytes);
+    return CIP_OK;
 }
 
 /* --- the one of three that takes the bytes ---------------------------------------------------- */
 
-static cip_status finish(asdf_blockw *b, cip_err *err)
+cip_status cip_asdf_blockw_write(void *blockw, const void *p, size_t n, cip_err *err)
 {
-    if (b->chained != NULL)
-        return cip_asdf_chainw_finish(b->chained, err);
-    return b->blosc != NULL ? cip_asdf_bloscw_finish(b->blosc, b->to, err)
-                            : cip_encoder_finish(b->enc, err);
-}
-
-cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_err *err)
-{
+    asdf_blockw *b = blockw;
     if (b->decoded != NULL)
         cip_sum_add(b->decoded, p, n);
     b->head.data_size += n;
@@ -99,13 +75,17 @@ cip_status cip_asdf_blockw_chunk(asdf_blockw *b, uint64_t i, const cip_chunk_in 
 cip_status cip_asdf_blockw_end(asdf_blockw *b, bool *larger, cip_err *err)
 {
     uint8_t head[ASDF_HEADER_LEN];
-    CIP_TRY(finish(b, err));
+    b->worst = 0;
+    if (b->chained != NULL)
+        CIP_TRY(cip_asdf_chainw_finish(b->chained, &b->worst, err));
+    else
+        CIP_TRY(b->blosc != NULL ? cip_asdf_bloscw_finish(b->blosc, b->to, err)
+                                 : cip_encoder_finish(b->enc, err));
     if (b->summed != NULL)
         CIP_TRY(cip_summed_finish(b->summed, b->head.checksum, err));
     if (b->decoded != NULL)
         cip_sum_take(b->decoded, b->head.checksum);
     b->head.stored = b->head.used = b->head.allocated = b->out->n - b->head.data_off;
-    b->worst = b->chained != NULL ? cip_asdf_chainw_worst(b->chained) : 0;
     *larger = cip_asdf_packs(&b->how) && b->head.used >= b->head.data_size;
     cip_asdf_blockw_clear(b);
     if (b->bare || (b->head.flags & ASDF_STREAMED) != 0)

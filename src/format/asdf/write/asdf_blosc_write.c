@@ -141,13 +141,6 @@ static cip_status store_part(void *user, uint64_t i, size_t n, const cip_chunk_i
     return CIP_OK;
 }
 
-static cip_status store_chunk(void *user, uint64_t i, size_t n, const cip_chunk_in *chunk,
-                              cip_err *err)
-{
-    asdf_bloscw *w = user;
-    return cip_b2_nested_store(w->frame, i, n, chunk, err);
-}
-
 static cip_status begin_blsc(asdf_bloscw *w, uint64_t nbytes, cip_err *err)
 {
     const uint64_t unit = 8 * (uint64_t)w->spec.typesize; /* that bitshuffle takes whole */
@@ -164,24 +157,9 @@ static cip_status begin_blsc(asdf_bloscw *w, uint64_t nbytes, cip_err *err)
     return cip_blosc_join_new(&w->env->mem, &w->spec, nbytes, &w->join, err);
 }
 
-/* Chunks of zeros are found; a value of a single byte would say nothing of items. */
-static cip_status begin_bls2(asdf_bloscw *w, const cip_array *source, uint64_t nbytes, cip_err *err)
-{
-    const cip_b2_nested n = { .env = w->env,
-                              .blosc = source == NULL ? &w->spec : NULL,
-                              .source = source,
-                              .typesize = w->spec.typesize,
-                              .nitem = nbytes / w->spec.typesize };
-    CIP_TRY(cip_b2_nested_begin(&n, &w->arena, &w->out, &w->form, &w->frame, err));
-    w->form.specials &= CIP_FORM_SPECIAL(CIP_CHUNK_ZERO);
-    w->form.chunk_nbytes = cip_form_chunk_nbytes(&w->form);
-    return CIP_OK;
-}
-
 static cip_status begin(asdf_bloscw *w, const asdf_packing *how, uint64_t nbytes, cip_err *err)
 {
     const bool blsc = how->blosc.blosc1;
-    const cip_chunker_to to = { blsc ? store_part : store_chunk, w, NULL };
     const uint64_t item = how->typesize;
     w->spec = how->blosc;
     if (w->spec.typesize == 0)
@@ -191,9 +169,23 @@ static cip_status begin(asdf_bloscw *w, const asdf_packing *how, uint64_t nbytes
                                : (uint32_t)item;
     CIP_TRY(cip_temporary_new(w->env, NULL, &w->temporary, err));
     w->out = cip_temporary_out(w->temporary);
-    CIP_TRY(blsc ? begin_blsc(w, nbytes, err) : begin_bls2(w, how->source, nbytes, err));
+    const cip_b2_nested n = { .env = w->env,
+                              .blosc = how->source == NULL ? &w->spec : NULL,
+                              .source = how->source,
+                              .typesize = w->spec.typesize,
+                              .nitem = nbytes / w->spec.typesize };
+    if (blsc) {
+        CIP_TRY(begin_blsc(w, nbytes, err));
+    } else {
+        CIP_TRY(cip_b2_nested_begin(&n, &w->arena, &w->out, &w->form, &w->frame, err));
+        /* zeros are found; a value of a single byte would say nothing of items */
+        w->form.specials &= CIP_FORM_SPECIAL(CIP_CHUNK_ZERO);
+        w->form.chunk_nbytes = cip_form_chunk_nbytes(&w->form);
+    }
     if (how->source != NULL)
         return CIP_OK;
+    const cip_chunker_to to = { blsc ? store_part : cip_b2_nested_store,
+                                blsc ? (void *)w : w->frame, NULL };
     w->form.dtype = cip_dtype_fixed(CIP_U8, false);
     return cip_chunker_new(w->env, &w->form, nbytes, &to, &w->chunker, err);
 }
@@ -222,7 +214,8 @@ cip_status cip_asdf_bloscw_write(asdf_bloscw *w, const void *p, size_t n, cip_er
 
 cip_status cip_asdf_bloscw_chunk(asdf_bloscw *w, uint64_t i, const cip_chunk_in *c, cip_err *err)
 {
-    return w->frame != NULL ? store_chunk(w, i, 1, c, err) : store_part(w, i, 1, c, err);
+    return w->frame != NULL ? cip_b2_nested_store(w->frame, i, 1, c, err)
+                            : store_part(w, i, 1, c, err);
 }
 
 static cip_status put(void *user, const void *p, size_t n, cip_err *err)
@@ -241,6 +234,7 @@ cip_status cip_asdf_bloscw_finish(asdf_bloscw *w, cip_out *to, cip_err *err)
         CIP_TRY(cip_blosc_join_head(w->join, &w->part, err));
         CIP_TRY(cip_out_write(to, w->part.ptr, w->part.len, err));
     }
+    /* a copy: outputs may borrow segments, and the temporary file goes */
     return cip_io_each(w->temporary, 0, w->temporary->size, put, to, err);
 }
 

@@ -76,34 +76,6 @@ void cip_asdf_chain_lossless(const asdf_chain *c, asdf_chain *out)
 
 /* --- what goes through ------------------------------------------------------------------------ */
 
-static cip_status check_tile(const asdf_step *s, const asdf_encoded *of, cip_err *err)
-{
-    if (s->ndim > of->ndim)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected tiles of at most %d axes, as the array has, found %d", of->ndim,
-                        s->ndim);
-    return CIP_OK;
-}
-
-static cip_status check_quantize(const asdf_encoded *of, cip_err *err)
-{
-    if (of->dtype->kind != CIP_F32 && of->dtype->kind != CIP_F64)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected float32 or float64 to quantize, found %.40s",
-                        cip_dtype_name(of->dtype));
-    return CIP_OK;
-}
-
-static cip_status check_codec(const asdf_step *s, cip_err *err)
-{
-    bool able = s->codec == &cip_codec_app
-                    ? cip_app_codec_encodes(s->codec_args)
-                    : cip_framing_find(s->codec->name) != NULL && cip_codec_available(s->codec);
-    return able ? CIP_OK
-                : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                           "the encoding '%.40s' cannot be written", s->name);
-}
-
 cip_status cip_asdf_chain_check(const asdf_chain *c, const asdf_encoded *of, cip_err *err)
 {
     bool tiled = false;
@@ -112,12 +84,21 @@ cip_status cip_asdf_chain_check(const asdf_chain *c, const asdf_encoded *of, cip
         if (s->kind == ASDF_STEP_TILE && tiled)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "expected at most one tile step, found two");
-        if (s->kind == ASDF_STEP_TILE)
-            CIP_TRY(check_tile(s, of, err));
-        else if (s->kind == ASDF_STEP_QUANTIZE)
-            CIP_TRY(check_quantize(of, err));
-        else
-            CIP_TRY(check_codec(s, err));
+        if (s->kind == ASDF_STEP_TILE && s->ndim > of->ndim)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected tiles of at most %d axes, as the array has, found %d",
+                            of->ndim, s->ndim);
+        if (s->kind == ASDF_STEP_QUANTIZE && of->dtype->kind != CIP_F32 &&
+            of->dtype->kind != CIP_F64)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected float32 or float64 to quantize, found %.40s",
+                            cip_dtype_name(of->dtype));
+        if (s->kind == ASDF_STEP_CODEC &&
+            !(s->codec == &cip_codec_app
+                  ? cip_app_codec_encodes(s->codec_args)
+                  : cip_framing_find(s->codec->name) != NULL && cip_codec_available(s->codec)))
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "the encoding '%.40s' cannot be written", s->name);
         tiled = tiled || s->kind == ASDF_STEP_TILE;
     }
     return CIP_OK;

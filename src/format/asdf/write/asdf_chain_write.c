@@ -52,32 +52,6 @@ static cip_status codec_write(void *user, const void *p, size_t n, cip_err *err)
     return cip_buf_add(&s->whole, p, n, err);
 }
 
-static cip_status encode_at_once(codec_step *s, cip_err *err)
-{
-    cip_mem *mem = s->whole.mem;
-    size_t n;
-    void *dst;
-    CIP_TRY(cip_app_codec_encode(s->app, mem, (cip_bytes){ s->whole.ptr, s->whole.len }, &dst, &n,
-                                 err));
-    cip_status st = cip_out_write(s->to, dst, n, err);
-    cip_mem_put(mem, dst);
-    cip_buf_clear(&s->whole);
-    return st;
-}
-
-static cip_status open_codec(asdf_chainw *w, const asdf_step *from, int level, cip_out *to,
-                             codec_step *s, cip_err *err)
-{
-    *s = (codec_step){ .to = to, .whole = { .mem = &w->env->mem } };
-    s->in = (cip_out){ .write = codec_write, .user = s };
-    w->ncodec++;
-    if (from->codec == &cip_codec_app) {
-        s->app = from->codec_args;
-        return CIP_OK;
-    }
-    return cip_encoder_new(w->env, cip_framing_find(from->codec->name), level, 0, to, &s->enc, err);
-}
-
 /* From the last one to the first, each leading into the one behind it. */
 static cip_status open_codecs(asdf_chainw *w, const asdf_chain *c, int level, cip_out *out,
                               cip_err *err)
@@ -86,8 +60,15 @@ static cip_status open_codecs(asdf_chainw *w, const asdf_chain *c, int level, ci
     for (size_t i = c->n; i-- > 0;) {
         if (c->step[i].kind != ASDF_STEP_CODEC)
             continue;
-        codec_step *s = &w->codec[w->ncodec];
-        CIP_TRY(open_codec(w, &c->step[i], level, w->binary, s, err));
+        const asdf_step *from = &c->step[i];
+        codec_step *s = &w->codec[w->ncodec++];
+        *s = (codec_step){ .to = w->binary, .whole = { .mem = &w->env->mem } };
+        s->in = (cip_out){ .write = codec_write, .user = s };
+        if (from->codec == &cip_codec_app)
+            s->app = from->codec_args;
+        else
+            CIP_TRY(cip_encoder_new(w->env, cip_framing_find(from->codec->name), level, 0, s->to,
+                                    &s->enc, err));
         w->binary = &s->in;
     }
     return CIP_OK;
@@ -194,55 +175,54 @@ done:
     return st;
 }
 
-/* "[3, 17]": where element i is. */
-static void place_text(const asdf_encoded *of, uint64_t i, char *text, size_t cap)
-{
-    int64_t at[CIP_MAX_NDIM];
-    cip_shape_place(of->ndim, of->shape, i, at);
-    cip_shape_text(of->ndim, at, text, cap);
-}
-
-static cip_status check_finite(const asdf_chainw *w, const void *p, size_t n, cip_err *err)
-{
-    const cip_dtype *d = w->of.dtype;
-    char place[200];
-    uint64_t at;
-    if (!w->quantized ||
-        !cip_quantize_find_bad((cip_bytes){ p, n }, d->kind == CIP_F64, d->big, &at))
-        return CIP_OK;
-    place_text(&w->of, w->taken / d->itemsize + at, place, sizeof place);
-    return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                    "expected finite numbers to quantize, found NaN or an infinity at %s", place);
-}
-
 cip_status cip_asdf_chainw_write(asdf_chainw *w, const void *p, size_t n, cip_err *err)
 {
     if (n > w->nbytes - w->taken || (w->quantized && n % w->of.dtype->itemsize != 0))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected whole values, %" PRIu64 " bytes at most, found %zu",
                         w->nbytes - w->taken, n);
-    CIP_TRY(check_finite(w, p, n, err));
+    const asdf_encoded *of = &w->of;
+    uint64_t bad;
+    if (w->quantized && cip_quantize_find_bad((cip_bytes){ p, n }, of->dtype->kind == CIP_F64,
+                                              of->dtype->big, &bad)) {
+        int64_t at[CIP_MAX_NDIM];
+        char place[200]; /* "[3, 17]" */
+        cip_shape_place(of->ndim, of->shape, w->taken / of->dtype->itemsize + bad, at);
+        cip_shape_text(of->ndim, at, place, sizeof place);
+        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                        "expected finite numbers to quantize, found NaN or an infinity at %s",
+                        place);
+    }
     w->taken += n;
     return w->tiler != NULL ? cip_tiler_write(w->tiler, p, n, err)
                             : cip_out_write(w->binary, p, n, err);
 }
 
-cip_status cip_asdf_chainw_finish(asdf_chainw *w, cip_err *err)
+cip_status cip_asdf_chainw_finish(asdf_chainw *w, double *worst, cip_err *err)
 {
+    cip_mem *mem = &w->env->mem;
     if (w->taken != w->nbytes)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected %" PRIu64 " more bytes, found the end", w->nbytes - w->taken);
     if (w->tiler != NULL)
         CIP_TRY(cip_tiler_finish(w->tiler, err));
-    for (size_t i = w->ncodec; i-- > 0;) /* the first of the chain was opened last */
-        CIP_TRY(w->codec[i].enc != NULL ? cip_encoder_finish(w->codec[i].enc, err)
-                                        : encode_at_once(&w->codec[i], err));
+    for (size_t i = w->ncodec; i-- > 0;) { /* the first of the chain was opened last */
+        codec_step *s = &w->codec[i];
+        size_t n;
+        void *dst;
+        if (s->enc != NULL) {
+            CIP_TRY(cip_encoder_finish(s->enc, err));
+            continue;
+        }
+        CIP_TRY(cip_app_codec_encode(s->app, mem, (cip_bytes){ s->whole.ptr, s->whole.len }, &dst,
+                                     &n, err));
+        cip_status st = cip_out_write(s->to, dst, n, err);
+        cip_mem_put(mem, dst);
+        cip_buf_clear(&s->whole);
+        CIP_TRY(st);
+    }
+    *worst = w->worst;
     return CIP_OK;
-}
-
-double cip_asdf_chainw_worst(const asdf_chainw *w)
-{
-    return w->worst;
 }
 
 void cip_asdf_chainw_free(asdf_chainw *w)

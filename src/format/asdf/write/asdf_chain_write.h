@@ -44,10 +44,8 @@ cip_status cip_asdf_chainw_new(cip_env *env, const asdf_chain *c, const asdf_enc
 /* n bytes more; where the chain quantizes whole values, and RANGE for one that is no finite number,
  * with its place in the array. */
 cip_status cip_asdf_chainw_write(asdf_chainw *w, const void *p, size_t n, cip_err *err);
-/* Ends it. ARG when elements are missing. */
-cip_status cip_asdf_chainw_finish(asdf_chainw *w, cip_err *err);
-/* The largest |decoded - original| so far. */
-double cip_asdf_chainw_worst(const asdf_chainw *w);
+/* Ends it; *worst is the largest |decoded - original|. ARG when elements are missing. */
+cip_status cip_asdf_chainw_finish(asdf_chainw *w, double *worst, cip_err *err);
 /* NULL is fine. */
 void cip_asdf_chainw_free(asdf_chainw *w);
 

@@ -30,18 +30,10 @@ static double load_float(cip_kind kind, bool big, const uint8_t *p)
     return v;
 }
 
-/* The standard wants integers of a tree to fit in 63 bits. */
-static cip_status wide(cip_arena *a, uint64_t v, cip_node **out, cip_err *err)
-{
-    if (v > INT64_MAX)
-        return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                        "expected integers below 2^63 for inline data, found %" PRIu64, v);
-    return cip_node_new_uint(a, v, out, err);
-}
-
 static cip_status integer(cip_arena *a, const cip_dtype *d, const uint8_t *p, cip_node **out,
                           cip_err *err)
 {
+    uint64_t v;
     switch (d->kind) {
     case CIP_I8:
         return cip_node_new_int(a, (int8_t)p[0], out, err);
@@ -57,8 +49,12 @@ static cip_status integer(cip_arena *a, const cip_dtype *d, const uint8_t *p, ci
         return cip_node_new_uint(a, cip_load_u16(p, d->big), out, err);
     case CIP_U32:
         return cip_node_new_uint(a, cip_load_u32(p, d->big), out, err);
-    default:
-        return wide(a, cip_load_u64(p, d->big), out, err);
+    default: /* the standard wants integers of a tree to fit in 63 bits */
+        v = cip_load_u64(p, d->big);
+        return v <= INT64_MAX
+                   ? cip_node_new_uint(a, v, out, err)
+                   : cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                              "expected integers below 2^63 for inline data, found %" PRIu64, v);
     }
 }
 

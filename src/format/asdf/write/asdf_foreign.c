@@ -8,24 +8,19 @@
 
 #include "format/asdf/write/asdf_write.h"
 
-static bool is_known(const char *tag)
+static int visit(void *user, const cip_visit *v)
 {
     static const char *const known[] = { ASDF_TAGS "core/",   ASDF_TAGS "unit/",
                                          ASDF_TAGS "time/",   ASDF_TAGS "transform/",
                                          ASDF_TAGS "wcs/",    ASDF_TAGS "fits/",
                                          ASDF_TAGS "table/",  ASDF_TAGS "0.1.0/",
                                          "tag:yaml.org,2002:" };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strncmp(tag, known[i], strlen(known[i])) == 0)
-            return true;
-    return false;
-}
-
-static int visit(void *user, const cip_visit *v)
-{
     asdf_foreign *x = user;
-    if (v->again || v->node == NULL || v->node->tag == NULL || is_known(v->node->tag))
+    if (v->again || v->node == NULL || v->node->tag == NULL)
         return v->again;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strncmp(v->node->tag, known[i], strlen(known[i])) == 0)
+            return 0;
     snprintf(x->path, sizeof x->path, "%s", v->path);
     snprintf(x->tag, sizeof x->tag, "%s", v->node->tag);
     x->found = true;
@@ -80,17 +75,11 @@ typedef struct linking {
     cip_err first;
 } linking;
 
-/* Neither a place in the same file, nor absolute, nor with a scheme. */
-static bool is_relative(const char *uri)
-{
-    size_t n = strcspn(uri, ":/#");
-    return uri[0] != '\0' && uri[0] != '#' && uri[0] != '/' && uri[n] != ':';
-}
-
 /* What becomes of a link, or NULL: it leads to the same as before. */
 static const char *loss_of(const linking *x, const char *uri)
 {
-    if (!is_relative(uri))
+    /* a place in the same file, absolute, or with a scheme */
+    if (strchr("#/", uri[0]) != NULL || uri[strcspn(uri, ":/#")] == ':')
         return NULL;
     if (x->f != NULL && cip_asdf_is_own_name(x->f, uri))
         return x->spec->renamed
@@ -180,19 +169,6 @@ cip_status cip_asdf_count_names(cip_env *env, const cip_node *root, size_t from_
     return cip_tree_walk(root, env, count_name, &x, err);
 }
 
-/* Adds a number to a list like "0, 3 to 6", which ends in dots where it gets too long. */
-static void list_run(asdf_block_list *out, size_t from, size_t to)
-{
-    char run[48];
-    size_t len = strlen(out->text);
-    snprintf(run, sizeof run, from == to ? "%s%zu" : "%s%zu to %zu", len != 0 ? ", " : "", from,
-             to);
-    if (len + strlen(run) + sizeof ", ..." > sizeof out->text)
-        snprintf(run, sizeof run, "%s", out->full ? "" : ", ...");
-    out->full = out->full || run[0] == '\0' || strcmp(run, ", ...") == 0;
-    memcpy(out->text + len, run, strlen(run) + 1);
-}
-
 void cip_asdf_list_blocks(const bool *in, size_t n, asdf_block_list *out)
 {
     *out = (asdf_block_list){ .count = 0 };
@@ -202,6 +178,13 @@ void cip_asdf_list_blocks(const bool *in, size_t n, asdf_block_list *out)
         for (from = i; i + 1 < n && in[i + 1]; i++)
             ;
         out->count += i + 1 - from;
-        list_run(out, from, i);
+        char run[48];
+        const size_t len = strlen(out->text);
+        snprintf(run, sizeof run, from == i ? "%s%zu" : "%s%zu to %zu", len != 0 ? ", " : "", from,
+                 i);
+        if (len + strlen(run) + sizeof ", ..." > sizeof out->text) /* dots where it gets too long */
+            snprintf(run, sizeof run, "%s", out->full ? "" : ", ...");
+        out->full = out->full || run[0] == '\0' || strcmp(run, ", ...") == 0;
+        memcpy(out->text + len, run, strlen(run) + 1);
     }
 }

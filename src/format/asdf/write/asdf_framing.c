@@ -104,17 +104,6 @@ static cip_status find_codec(const char *text, size_t n, const asdf_codec **out,
                     "expected one of the codecs none%s for ASDF, found '%.40s'", names, text);
 }
 
-/* How payloads of another codec than Blosc's are written. */
-static cip_status find_framing(asdf_packing *p, cip_err *err)
-{
-    const cip_codec *c = cip_codec_find(p->codec->codec);
-    p->framing = p->codec->framing != NULL ? p->codec->framing : cip_framing_find(p->codec->codec);
-    if (p->framing == NULL || !cip_codec_available(c))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "this build does not include the codec %s", cip_asdf_packing_name(p));
-    return c->level != NULL ? c->level(p->level, err) : CIP_OK;
-}
-
 cip_status cip_asdf_packing(const char *codec, int level, asdf_packing *out, cip_err *err)
 {
     asdf_packing p = { .level = level };
@@ -125,8 +114,20 @@ cip_status cip_asdf_packing(const char *codec, int level, asdf_packing *out, cip
         if (within[0] != '\0' && !cip_asdf_is_blosc(&p))
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %.*s:LEVEL, found '%.40s'",
                             (int)n, codec, codec);
-        CIP_TRY(cip_asdf_is_blosc(&p) ? cip_asdf_blosc_packing(within, &p, err)
-                                      : find_framing(&p, err));
+        if (cip_asdf_is_blosc(&p)) {
+            CIP_TRY(cip_asdf_blosc_packing(within, &p, err));
+        } else {
+            const cip_codec *c = cip_codec_find(p.codec->codec);
+            p.framing = p.codec->framing;
+            if (p.framing == NULL)
+                p.framing = cip_framing_find(p.codec->codec);
+            if (p.framing == NULL || !cip_codec_available(c))
+                return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                "this build does not include the codec %s",
+                                cip_asdf_packing_name(&p));
+            if (c->level != NULL)
+                CIP_TRY(c->level(level, err));
+        }
     }
     *out = p;
     return CIP_OK;

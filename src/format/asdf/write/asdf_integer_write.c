@@ -7,15 +7,6 @@
 
 enum { DIGITS_MAX = 4096, WORDS_MAX = DIGITS_MAX / 9 + 1 };
 
-static bool is_wide(const cip_node *n)
-{
-    if (n->tag != NULL)
-        return false;
-    if (n->type == CIP_NODE_INT)
-        return n->negative ? n->i < -INT64_MAX : n->u > INT64_MAX;
-    return n->type == CIP_NODE_BIGINT;
-}
-
 /* 32-bit words, least significant first; how many. */
 static size_t words_of(const char *digits, size_t n, uint32_t *word)
 {
@@ -75,8 +66,11 @@ cip_status cip_asdf_integer_node(cip_arena *a, const asdf_standard *s, const cip
     cip_buf text = { .mem = a->mem };
     bool done = false;
     cip_node *n;
+    const bool wide = from->type == CIP_NODE_INT
+                          ? from->negative ? from->i < -INT64_MAX : from->u > INT64_MAX
+                          : from->type == CIP_NODE_BIGINT;
     *out = from;
-    if (s->integer == NULL || !is_wide(from))
+    if (s->integer == NULL || from->tag != NULL || !wide)
         return CIP_OK;
     cip_status st =
         cip_int_decimal((cip_bytes){ (const uint8_t *)from->text, from->len }, &text, &done, err);

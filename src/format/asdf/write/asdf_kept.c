@@ -6,11 +6,6 @@
 #include "base/num.h"
 #include "format/asdf/asdf_store.h"
 
-static bool has_block(const cip_spec_array *s)
-{
-    return !s->is_view && (s->where == CIP_WHERE_DEFAULT || s->where == CIP_WHERE_INTERNAL);
-}
-
 cip_status cip_asdf_number_blocks(cip_arena *a, const cip_spec *spec, asdf_kept *out, cip_err *err)
 {
     *out = (asdf_kept){ .n = 0 };
@@ -30,7 +25,8 @@ cip_status cip_asdf_number_blocks(cip_arena *a, const cip_spec *spec, asdf_kept 
         if (s->block < 0 || (uint64_t)s->block >= n)
             continue;
         out->kept[s->block] = false;
-        owned[s->block] = owned[s->block] || has_block(s);
+        const bool here = s->where == CIP_WHERE_DEFAULT || s->where == CIP_WHERE_INTERNAL;
+        owned[s->block] = owned[s->block] || (here && !s->is_view);
     }
     out->n = n;
     for (size_t i = 0; i < n; i++) {
@@ -51,10 +47,15 @@ int64_t cip_asdf_take_number(asdf_state *w, const cip_spec_array *s)
     return k->to[s->block];
 }
 
-static void tell_kept(const cip_spec *spec, const asdf_kept *k, cip_report *loss)
+cip_status cip_asdf_check_kept(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
+    cip_arena arena = { .mem = &spec->env->mem };
+    asdf_kept k;
     asdf_block_list list;
-    cip_asdf_list_blocks(k->kept, k->n, &list);
+    asdf_foreign x = { .found = false };
+    cip_status st;
+    CIP_GO(cip_asdf_number_blocks(&arena, spec, &k, err));
+    cip_asdf_list_blocks(k.kept, k.n, &list);
     if (list.count != 0 && spec->text_only)
         cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, "blocks",
                        "blocks that no array uses are lost, because a YAML file has no blocks: %s",
@@ -62,16 +63,6 @@ static void tell_kept(const cip_spec *spec, const asdf_kept *k, cip_report *loss
     else if (list.count != 0)
         cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "blocks",
                        "blocks that no array uses are kept as stored: %s", list.text);
-}
-
-cip_status cip_asdf_check_kept(const cip_spec *spec, cip_report *loss, cip_err *err)
-{
-    cip_arena arena = { .mem = &spec->env->mem };
-    asdf_kept k;
-    asdf_foreign x = { .found = false };
-    cip_status st;
-    CIP_GO(cip_asdf_number_blocks(&arena, spec, &k, err));
-    tell_kept(spec, &k, loss);
     if (k.moved)
         CIP_GO(cip_asdf_find_foreign(spec->env, spec->tree, &x, err));
     if (x.found)

@@ -5,12 +5,6 @@
 
 #include "format/asdf/write/asdf_write.h"
 
-static bool is_char_of_uri(unsigned char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           strchr("-._~", c) != NULL;
-}
-
 /* Into an empty buffer, with a NUL. */
 static cip_status write_name(const cip_out *out, size_t i, bool as_uri, cip_buf *b, cip_err *err)
 {
@@ -18,7 +12,9 @@ static cip_status write_name(const cip_out *out, size_t i, bool as_uri, cip_buf 
     size_t n = dot != NULL && dot != out->name ? (size_t)(dot - out->name) : strlen(out->name);
     for (size_t k = 0; k < n; k++) {
         unsigned char c = (unsigned char)out->name[k];
-        CIP_TRY(cip_buf_addf(b, err, as_uri && !is_char_of_uri(c) ? "%%%02X" : "%c", c));
+        const bool plain = !as_uri || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                           (c >= 'A' && c <= 'Z') || strchr("-._~", c) != NULL;
+        CIP_TRY(cip_buf_addf(b, err, plain ? "%c" : "%%%02X", c));
     }
     CIP_TRY(cip_buf_addf(b, err, "%04zu.asdf", i));
     return cip_buf_nul(b, err);

@@ -193,17 +193,6 @@ static bool is_plain(const asdf_block *b)
     return printable && (b->flags & ~cip_asdf_form_of(b)->known_flags) == 0;
 }
 
-/* Whether the length of the block's header tells its layout, so that no byte may be added. */
-static bool is_exact(const asdf_pieces *p, const asdf_block *b)
-{
-    return p->early && (cip_asdf_form_of(b) != &cip_asdf_form_1_0 || !is_plain(b));
-}
-
-static bool has_room(const asdf_pieces *p)
-{
-    return p->n != 0 && p->tree.len != 0 && p->slack >= 0 && is_plain(&p->block[0].head);
-}
-
 /* Head, tree, and spaces up to where the first block starts. */
 static cip_status put_text(const asdf_pieces *p, uint64_t align, cip_out *out, cip_err *err)
 {
@@ -212,18 +201,12 @@ static cip_status put_text(const asdf_pieces *p, uint64_t align, cip_out *out, c
     bool open = p->tree.len != 0 && p->tree.ptr[p->tree.len - 1] != '\n';
     if (open && p->n != 0)
         CIP_TRY(cip_out_write(out, p->crlf ? "\r\n" : "\n", p->crlf ? 2 : 1, err));
-    if (!has_room(p))
+    if (p->n == 0 || p->tree.len == 0 || p->slack < 0 || !is_plain(&p->block[0].head))
         return CIP_OK;
     cip_segment room = { .off = ' ', .len = cip_asdf_slack(p->slack, p->tree.len) };
     size_t header = cip_asdf_header_len(cip_asdf_form_of(&p->block[0].head));
     room.len += cip_asdf_pad(out->n + room.len + header + p->block[0].extra.len, align);
     return cip_out_segment(out, &room, err);
-}
-
-static bool has_index(const asdf_pieces *p)
-{
-    return p->n != 0 && (p->block[p->n - 1].head.flags & ASDF_STREAMED) == 0 &&
-           cip_asdf_form_of(&p->block[0].head) == &cip_asdf_form_1_0;
 }
 
 cip_status cip_asdf_align_check(uint64_t align, cip_err *err)
@@ -248,10 +231,13 @@ cip_status cip_asdf_put_pieces(cip_env *env, const asdf_pieces *p, cip_out *out,
     CIP_TRY(CIP_NEW(&env->mem, &list.at, p->n, err));
     CIP_GO(put_text(p, align, out, err));
     for (size_t i = 0; i < p->n; i++) {
-        const bool exact = is_exact(p, &p->block[i].head);
+        const asdf_block *b = &p->block[i].head;
+        /* the length of the header tells the layout, so that no byte may be added */
+        const bool exact = p->early && (cip_asdf_form_of(b) != &cip_asdf_form_1_0 || !is_plain(b));
         CIP_GO(cip_asdf_put_block(&p->block[i], exact ? 1 : align, out, &list.at[i], err));
     }
-    if (has_index(p))
+    if (p->n != 0 && (p->block[p->n - 1].head.flags & ASDF_STREAMED) == 0 &&
+        cip_asdf_form_of(&p->block[0].head) == &cip_asdf_form_1_0)
         CIP_GO(cip_asdf_put_index(&list, p->crlf, &env->mem, out, err));
 done:
     cip_mem_put(&env->mem, list.at);

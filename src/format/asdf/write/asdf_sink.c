@@ -90,7 +90,7 @@ static cip_status end_data(asdf_state *w, bool *again, cip_err *err)
             t->left = t->nbytes;
             t->how.chain = NULL;
             t->asked = t->how.packing;
-            CIP_TRY(cip_asdf_packing(NULL, 0, &t->how.packing, err));
+            t->how.packing = (asdf_packing){ .codec = NULL };
             CIP_TRY(cip_asdf_blockw_undo(&w->block, err));
             return begin_block(w, t, err);
         }
@@ -125,31 +125,14 @@ static cip_status advance(asdf_state *w, size_t i, cip_err *err)
 
 /* --- the sink --------------------------------------------------------------------------------- */
 
-/* A file that is called YAML is to be just that. */
-static bool is_yaml(const cip_out *out)
-{
-    const char *dot = out->name != NULL ? strrchr(out->name, '.') : NULL;
-    return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
-}
-
-static cip_status start(asdf_state *w, cip_array_form *form, cip_err *err)
-{
-    const cip_spec *s = &w->spec;
-    CIP_TRY(cip_asdf_number_blocks(w->arena, s, &w->kept, err));
-    w->nblock = (int64_t)w->kept.next;
-    for (size_t i = 0; i < s->narray && !s->late; i++)
-        w->tree_last = w->tree_last || s->array[i].where == CIP_WHERE_INLINE || w->yaml;
-    for (size_t i = 0; i < s->narray && !s->late; i++)
-        CIP_TRY(cip_asdf_new_target(w, &s->array[i], s->array, s->narray, &form[i], err));
-    return w->tree_last ? CIP_OK : cip_asdf_write_text(w, err);
-}
-
 cip_status cip_asdf_sink_begin(asdf_state *w, cip_out *out, cip_array_form *form, cip_err *err)
 {
     const cip_spec *spec = &w->spec;
+    const char *dot = out->name != NULL ? strrchr(out->name, '.') : NULL;
     w->root = spec->tree;
     w->tree_last = spec->late;
-    w->yaml = is_yaml(out);
+    /* a file that is called YAML is to be just that */
+    w->yaml = dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
     w->main = (asdf_part){ .env = w->env,
                            .out = out,
                            .bare = w->coming != NULL,
@@ -163,7 +146,13 @@ cip_status cip_asdf_sink_begin(asdf_state *w, cip_out *out, cip_array_form *form
     CIP_TRY(cip_asdf_how_of(w->env, w->arena, spec, &w->how, err));
     CIP_TRY(cip_asdf_sum_of(w->how.standard, spec->checksum, &w->sum, err));
     w->main.form = w->how.standard->early ? &cip_asdf_form_b : &cip_asdf_form_1_0;
-    return start(w, form, err);
+    CIP_TRY(cip_asdf_number_blocks(w->arena, spec, &w->kept, err));
+    w->nblock = (int64_t)w->kept.next;
+    for (size_t i = 0; i < spec->narray && !spec->late; i++)
+        w->tree_last = w->tree_last || spec->array[i].where == CIP_WHERE_INLINE || w->yaml;
+    for (size_t i = 0; i < spec->narray && !spec->late; i++)
+        CIP_TRY(cip_asdf_new_target(w, &spec->array[i], spec->array, spec->narray, &form[i], err));
+    return w->tree_last ? CIP_OK : cip_asdf_write_text(w, err);
 }
 
 static cip_status store_chunk(asdf_state *w, asdf_target *t, uint64_t i, const cip_chunk_in *c,
@@ -181,21 +170,16 @@ static cip_status store_chunk(asdf_state *w, asdf_target *t, uint64_t i, const c
     return cip_asdf_blockw_write(&w->block, c->bytes.ptr, c->bytes.len, err);
 }
 
-/* Encoded only where that was said. */
-static bool is_wanted(const asdf_target *t, const cip_chunk_in *c)
-{
-    return t->how.packing.source != NULL ||
-           (c->state == CIP_CHUNK_DATA && c->bytes.len == c->raw_len);
-}
-
 cip_status cip_asdf_sink_store(void *state, size_t array, uint64_t i, size_t n,
                                const cip_chunk_in *chunk, cip_err *err)
 {
     asdf_state *w = state;
     for (size_t k = 0; k < n; k++) {
         const cip_chunk_in *c = &chunk[k];
-        if (array >= w->ntarget || w->target[array]->state == ASDF_DONE ||
-            !is_wanted(w->target[array], c))
+        const asdf_target *t = array < w->ntarget ? w->target[array] : NULL;
+        if (t == NULL || t->state == ASDF_DONE || /* encoded only where that was said */
+            (t->how.packing.source == NULL &&
+             (c->state != CIP_CHUNK_DATA || c->bytes.len != c->raw_len)))
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected arrays in order, unencoded");
         CIP_TRY(advance(w, array, err));
         CIP_TRY(store_chunk(w, w->target[array], i, c, err));

@@ -5,26 +5,22 @@
 #include "base/num.h"
 #include "format/asdf/asdf_store.h"
 
-static cip_status view_target(asdf_state *w, asdf_target *t, cip_err *err)
-{
-    const asdf_target *of =
-        t->s->of >= 0 && (size_t)t->s->of < w->ntarget ? w->target[t->s->of] : NULL;
-    if (of == NULL || of->where == CIP_WHERE_INLINE ||
-        of->s->dtype->itemsize != of->stored->itemsize)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a view of an array that is stored as it is");
-    t->where = of->where;
-    t->block = of->block;
-    t->uri = of->uri;
-    t->nbytes = 0;
-    return CIP_OK;
-}
-
 static cip_status place_target(asdf_state *w, asdf_target *t, cip_err *err)
 {
     char *uri;
-    if (t->s->is_view)
-        return view_target(w, t, err);
+    if (t->s->is_view) {
+        const int32_t i = t->s->of;
+        const asdf_target *of = i >= 0 && (size_t)i < w->ntarget ? w->target[i] : NULL;
+        if (of == NULL || of->where == CIP_WHERE_INLINE ||
+            of->s->dtype->itemsize != of->stored->itemsize)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected a view of an array that is stored as it is");
+        t->where = of->where;
+        t->block = of->block;
+        t->uri = of->uri;
+        t->nbytes = 0;
+        return CIP_OK;
+    }
     switch (t->where) {
     case CIP_WHERE_INLINE:
         return CIP_OK;

@@ -33,8 +33,7 @@ static cip_status early(cip_env *env, cip_arena *a, const char *encode, asdf_how
                         cip_asdf_packing_name(&how->packing));
     if (encode == NULL)
         return zlib ? read_chain(env, a, "[zlib]", how, err) : CIP_OK;
-    const int level = how->packing.level;
-    CIP_TRY(cip_asdf_packing(NULL, level, &how->packing, err));
+    how->packing = (asdf_packing){ .level = how->packing.level };
     return read_chain(env, a, encode, how, err);
 }
 
@@ -82,28 +81,22 @@ static cip_status own_way(cip_env *env, cip_arena *a, const asdf_target *t, asdf
     return how->standard->early ? early(env, a, encode, how, err) : CIP_OK;
 }
 
-/* A mask has no floats to quantize. */
-static cip_status lossless(cip_arena *a, asdf_how *how, cip_err *err)
-{
-    asdf_chain *c;
-    CIP_TRY(CIP_ARENA_NEW(a, &c, 1, err));
-    cip_asdf_chain_lossless(how->chain, c);
-    how->chain = c;
-    return CIP_OK;
-}
-
 cip_status cip_asdf_array_how(cip_env *env, cip_arena *a, const asdf_target *t, asdf_how *how,
                               cip_err *err)
 {
     CIP_TRY(own_way(env, a, t, how, err));
-    if (t->nbytes == 0 || t->s->is_view || !has_codec(t))
-        CIP_TRY(cip_asdf_packing(NULL, 0, &how->packing, err));
-    how->packing.typesize = t->of.dtype->itemsize;
-    if (t->nbytes == 0 || t->s->is_view || !has_codec(t))
+    if (t->nbytes == 0 || t->s->is_view || !has_codec(t)) {
+        how->packing = (asdf_packing){ .codec = NULL };
         how->chain = NULL;
+    }
+    how->packing.typesize = t->of.dtype->itemsize;
     if (how->chain == NULL)
         return CIP_OK;
-    if (t->s->is_mask)
-        CIP_TRY(lossless(a, how, err));
+    if (t->s->is_mask) { /* has no floats to quantize */
+        asdf_chain *c;
+        CIP_TRY(CIP_ARENA_NEW(a, &c, 1, err));
+        cip_asdf_chain_lossless(how->chain, c);
+        how->chain = c;
+    }
     return cip_asdf_chain_check(how->chain, &t->of, err);
 }

@@ -46,43 +46,31 @@ typedef struct node_walk {
     cip_err *err;
 } node_walk;
 
-/* Each tag once. */
-static cip_status check_tag(node_walk *w, const cip_visit *v)
-{
-    const char *tag = v->node->tag;
-    size_t was = SIZE_MAX;
-    if (!w->s->early || tag == NULL || !cip_asdf_tag_is_lost(w->s, tag))
-        return CIP_OK;
-    CIP_TRY(cip_strmap_put(&w->seen, (cip_bytes){ (const uint8_t *)tag, strlen(tag) }, 1, &was,
-                           w->err));
-    if (was == SIZE_MAX)
-        cip_report_add(w->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, v->path,
-                       "the tag %.120s is lost: ASDF %s has no equivalent", tag, w->s->version);
-    return CIP_OK;
-}
-
-/* Python's asdf makes dicts of mappings, and of what has a tag of its own an object. A tree that
- * came from ASDF has its keys already. */
-static void check_key(node_walk *w, const cip_visit *v)
-{
-    const cip_node *key = v->key;
-    if (w->key_told || w->spec->from != NULL || key == NULL)
-        return;
-    const bool tagged =
-        key->tag != NULL && strncmp(key->tag, CIP_CORE_TAG, sizeof CIP_CORE_TAG - 1) != 0;
-    w->key_told = tagged || key->type == CIP_NODE_SEQ || key->type == CIP_NODE_MAP;
-    if (w->key_told)
-        lost(w->loss, CIP_WARN, v->path, "Python's asdf cannot read the file",
-             "a key of the tree is a list, a mapping or has a tag");
-}
-
 static int visit_node(void *user, const cip_visit *v)
 {
     node_walk *w = user;
-    check_key(w, v);
+    const cip_node *key = v->key;
+    /* Python's asdf makes dicts of mappings, and of what has a tag of its own an object. A tree
+     * that came from ASDF has its keys already. */
+    if (!w->key_told && w->spec->from == NULL && key != NULL) {
+        const bool tagged =
+            key->tag != NULL && strncmp(key->tag, CIP_CORE_TAG, sizeof CIP_CORE_TAG - 1) != 0;
+        w->key_told = tagged || key->type == CIP_NODE_SEQ || key->type == CIP_NODE_MAP;
+        if (w->key_told)
+            lost(w->loss, CIP_WARN, v->path, "Python's asdf cannot read the file",
+                 "a key of the tree is a list, a mapping or has a tag");
+    }
     if (v->again || v->node == NULL)
         return v->again;
-    w->st = check_tag(w, v);
+    const char *tag = v->node->tag;
+    size_t was = SIZE_MAX;
+    if (!w->s->early || tag == NULL || !cip_asdf_tag_is_lost(w->s, tag))
+        return 0;
+    w->st =
+        cip_strmap_put(&w->seen, (cip_bytes){ (const uint8_t *)tag, strlen(tag) }, 1, &was, w->err);
+    if (w->st == CIP_OK && was == SIZE_MAX) /* each once */
+        cip_report_add(w->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, v->path,
+                       "the tag %.120s is lost: ASDF %s has no equivalent", tag, w->s->version);
     return w->st == CIP_OK ? 0 : 2;
 }
 
@@ -133,19 +121,6 @@ static void check_chain(const cip_spec *spec, cip_arena *arena, const asdf_how *
         lost(loss, CIP_WARN, a->path, "values are not kept exactly", "the chain quantizes them");
 }
 
-static void check_array(const asdf_standard *s, const cip_spec *spec, size_t i, cip_report *loss)
-{
-    const cip_spec_array *a = &spec->array[i];
-    const char *fault = cip_asdf_array_fault(s, a, a->where);
-    if (fault != NULL)
-        cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
-                       "%.80s cannot be written: %s", cip_dtype_name(a->dtype), fault);
-    bool inline_record = a->where == CIP_WHERE_INLINE && a->dtype->kind == CIP_RECORD;
-    if (a->masked && a->mask_value == NULL && (a->mask < 0 || inline_record))
-        lost(loss, CIP_WARN, a->path, "the mask is lost",
-             inline_record ? "inline records have none" : "it cannot be expressed");
-}
-
 static cip_status check_chains(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
     asdf_how all;
@@ -177,21 +152,14 @@ done:
     return st;
 }
 
-/* A chain that was asked for, and a place that has none. */
-static cip_status check_chain_is_of_use(const cip_spec *spec, cip_err *err)
-{
-    if (cip_option_given(spec->option, ASDF_OPTION_ENCODE) == NULL ||
-        spec->where != CIP_WHERE_INLINE)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "expected no encoding chain, because all data are inline in the tree");
-}
-
 cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
     const asdf_standard *s;
     size_t nstreamed = 0;
-    CIP_TRY(check_chain_is_of_use(spec, err));
+    if (cip_option_given(spec->option, ASDF_OPTION_ENCODE) != NULL &&
+        spec->where == CIP_WHERE_INLINE)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected no encoding chain, because all data are inline in the tree");
     CIP_TRY(cip_asdf_standard_of(spec, &s, err));
     check_tree(spec, loss);
     CIP_TRY(check_nodes(s, spec, loss, err));
@@ -199,8 +167,16 @@ cip_status cip_asdf_sink_check(const cip_spec *spec, cip_report *loss, cip_err *
     CIP_TRY(check_comments(spec, loss, err));
     CIP_TRY(cip_asdf_sink_links(spec, loss, err));
     for (size_t i = 0; i < spec->narray; i++) {
-        nstreamed += spec->array[i].where == CIP_WHERE_STREAMED;
-        check_array(s, spec, i, loss);
+        const cip_spec_array *a = &spec->array[i];
+        const char *fault = cip_asdf_array_fault(s, a, a->where);
+        const bool inline_record = a->where == CIP_WHERE_INLINE && a->dtype->kind == CIP_RECORD;
+        nstreamed += a->where == CIP_WHERE_STREAMED;
+        if (fault != NULL)
+            cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                           "%.80s cannot be written: %s", cip_dtype_name(a->dtype), fault);
+        if (a->masked && a->mask_value == NULL && (a->mask < 0 || inline_record))
+            lost(loss, CIP_WARN, a->path, "the mask is lost",
+                 inline_record ? "inline records have none" : "it cannot be expressed");
     }
     if (s->early)
         CIP_TRY(check_chains(spec, loss, err));

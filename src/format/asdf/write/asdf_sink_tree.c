@@ -34,15 +34,6 @@ static bool has_nulls(const asdf_state *w, const asdf_target *t)
     return m != NULL && t->where == CIP_WHERE_INLINE && m->where == CIP_WHERE_INLINE;
 }
 
-static cip_status mask_key(asdf_state *w, const asdf_target *t, asdf_list *l, cip_err *err)
-{
-    const cip_node *n = t->s->mask_value;
-    const asdf_target *m = mask_of(w, t);
-    if (n == NULL && m != NULL && !has_nulls(w, t))
-        CIP_TRY(cip_asdf_target_node(w, l->a, m, &n, err));
-    return n != NULL ? cip_asdf_list_add(l, "mask", n, err) : CIP_OK;
-}
-
 static cip_status source_key(asdf_state *w, const asdf_target *t, asdf_list *l, cip_err *err)
 {
     const asdf_target *m = NULL;
@@ -75,7 +66,12 @@ cip_status cip_asdf_target_node(asdf_state *w, cip_arena *a, const asdf_target *
                                 err));
     CIP_TRY(cip_asdf_core_tag(w->how.standard, "ndarray", w->how.standard->ndarray, a, &tag, err));
     CIP_TRY(source_key(w, t, &l, err));
-    CIP_TRY(mask_key(w, t, &l, err));
+    const cip_node *mask = t->s->mask_value;
+    const asdf_target *m = mask_of(w, t);
+    if (mask == NULL && m != NULL && !has_nulls(w, t))
+        CIP_TRY(cip_asdf_target_node(w, a, m, &mask, err));
+    if (mask != NULL)
+        CIP_TRY(cip_asdf_list_add(&l, "mask", mask, err));
     CIP_TRY(cip_asdf_list_add(&l, "datatype", type, err));
     CIP_TRY(cip_asdf_list_text(&l, "byteorder", t->stored->big ? "big" : "little", err));
     CIP_TRY(cip_asdf_list_add(&l, "shape", shape, err));
@@ -85,16 +81,6 @@ cip_status cip_asdf_target_node(asdf_state *w, cip_arena *a, const asdf_target *
         map->anchor = t->s->node->anchor;
     *out = map;
     return CIP_OK;
-}
-
-/* The node that an array takes the place of, or NULL where a new one is to be made. */
-static const cip_node *node_of(const asdf_state *w, const cip_spec_array *s)
-{
-    if (s->node != NULL)
-        return s->node;
-    if (w->root == NULL || s->path == NULL || s->path[0] == '\0')
-        return NULL;
-    return cip_tree_get(w->root, s->path, NULL);
 }
 
 /* What of a RawArray's tree is not in the array itself. */
@@ -128,24 +114,17 @@ static cip_status add_extensions(asdf_state *w, cip_arena *a, asdf_swap *swap, s
     return CIP_OK;
 }
 
-/* The comment lines in front of the tree that all comes from. */
-static cip_status add_comments(const asdf_state *w, cip_buf *text, cip_err *err)
-{
-    const asdf_header *h = w->spec.from != NULL ? &cip_asdf_of(w->spec.from)->header : NULL;
-    for (size_t i = 0; h != NULL && !w->how.standard->early && i < h->ncomment; i++)
-        if (h->comment[i][0] == '#' && strncmp(h->comment[i], "#ASDF", 5) != 0)
-            CIP_TRY(cip_buf_addf(text, err, "%s\n", h->comment[i]));
-    return CIP_OK;
-}
-
 static cip_status all_text(asdf_state *w, cip_buf *text, cip_err *err)
 {
     cip_status st;
     cip_arena arena = { .mem = &w->env->mem };
     asdf_swap *swap = NULL;
     size_t n = 0;
+    const asdf_header *h = w->spec.from != NULL ? &cip_asdf_of(w->spec.from)->header : NULL;
     CIP_GO(cip_asdf_head_text(w->how.standard, text, err));
-    CIP_GO(add_comments(w, text, err));
+    for (size_t i = 0; h != NULL && !w->how.standard->early && i < h->ncomment; i++)
+        if (h->comment[i][0] == '#' && strncmp(h->comment[i], "#ASDF", 5) != 0)
+            CIP_GO(cip_buf_addf(text, err, "%s\n", h->comment[i]));
     CIP_GO(CIP_ARENA_NEW(&arena, &swap, 2 * w->ntarget, err));
     if (cip_asdf_is_rawarray(&w->spec))
         CIP_GO(raw_tree(w, &arena, &w->root, err));
@@ -153,7 +132,9 @@ static cip_status all_text(asdf_state *w, cip_buf *text, cip_err *err)
         const asdf_target *t = w->target[i];
         if (t->s->is_mask)
             continue;
-        swap[n] = (asdf_swap){ .from = node_of(w, t->s), .path = t->s->path };
+        swap[n] = (asdf_swap){ .from = t->s->node, .path = t->s->path };
+        if (swap[n].from == NULL && w->root != NULL && t->s->path != NULL && t->s->path[0] != '\0')
+            swap[n].from = cip_tree_get(w->root, t->s->path, NULL);
         CIP_GO(cip_asdf_target_node(w, &arena, t, &swap[n++].to, err));
     }
     CIP_GO(add_extensions(w, &arena, swap, &n, err));

@@ -34,25 +34,18 @@ cip_status cip_asdf_standard(const char *version, const asdf_standard **out, cip
                     version);
 }
 
-/* That of the file which all comes from, if it says one that is written where it is not asked for.
- */
-static const char *standard_kept(const cip_spec *spec)
-{
-    const asdf_header *h = spec->from != NULL ? &cip_asdf_of(spec->from)->header : NULL;
-    bool known = h != NULL && h->has_standard && !cip_asdf_is_early(h->file) &&
-                 cip_asdf_standard_known(h->standard);
-    return known ? h->standard_text : NULL;
-}
-
 cip_status cip_asdf_standard_of(const cip_spec *spec, const asdf_standard **out, cip_err *err)
 {
     const asdf_standard *s;
     bool chained = cip_option_given(spec->option, ASDF_OPTION_ENCODE) != NULL;
     for (size_t i = 0; i < spec->narray; i++)
         chained = chained || cip_option_given(spec->array[i].option, ASDF_OPTION_ENCODE) != NULL;
+    const asdf_header *h = spec->from != NULL ? &cip_asdf_of(spec->from)->header : NULL;
     const char *version = spec->version;
-    if (version == NULL)
-        version = chained ? "0.1.0" : standard_kept(spec);
+    if (version == NULL && chained)
+        version = "0.1.0";
+    else if (version == NULL && h != NULL && !cip_asdf_is_early(h->file))
+        version = cip_asdf_own_standard(h); /* of the file which all comes from */
     CIP_TRY(cip_asdf_standard(version, &s, err));
     if (chained && !s->early)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -131,17 +124,6 @@ bool cip_asdf_tag_is_lost(const asdf_standard *s, const char *tag)
     return name != NULL && !early_has(name, n) && !is_one_of(plain, name, n);
 }
 
-static cip_status to_early(const char *name, size_t n, cip_arena *a, const char **out, cip_err *err)
-{
-    char *made;
-    *out = NULL;
-    if (!early_has(name, n))
-        return CIP_OK;
-    CIP_TRY(cip_arena_printf(a, &made, err, EARLY_TAGS "%.*s", (int)n, name));
-    *out = made;
-    return CIP_OK;
-}
-
 /* Tags of 0.1 are those of 1.0.0, unless the standard has a later one. */
 static cip_status from_early(const char **tag, cip_arena *a, cip_err *err)
 {
@@ -168,8 +150,13 @@ cip_status cip_asdf_standard_tag(const asdf_standard *s, const char *tag, cip_ar
     *out = tag;
     if (name == NULL)
         return CIP_OK;
-    if (s->early)
-        return to_early(name, n, a, out, err);
+    if (s->early) {
+        char *made = NULL;
+        if (early_has(name, n))
+            CIP_TRY(cip_arena_printf(a, &made, err, EARLY_TAGS "%.*s", (int)n, name));
+        *out = made;
+        return CIP_OK;
+    }
     CIP_TRY(from_early(out, a, err));
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
         if (cip_asdf_is_core(*out, row[i].name) && row[i].version != NULL)

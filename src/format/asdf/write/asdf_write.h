@@ -189,7 +189,7 @@ typedef struct asdf_blockw {
  * chain: none); flags: ASDF_STREAMED or 0. */
 cip_status cip_asdf_blockw_begin(asdf_blockw *b, uint32_t flags, cip_err *err);
 /* Whole values where a chain quantizes. */
-cip_status cip_asdf_blockw_write(asdf_blockw *b, const void *p, size_t n, cip_err *err);
+cip_status cip_asdf_blockw_write(void *blockw, const void *p, size_t n, cip_err *err);
 /* ... or finished chunks, in order, where how.source is. */
 cip_status cip_asdf_blockw_chunk(asdf_blockw *b, uint64_t i, const cip_chunk_in *chunk,
                                  cip_err *err);
