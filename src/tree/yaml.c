@@ -86,28 +86,25 @@ static cip_status count_node(parser *p, const cip_yaml_event *ev, cip_err *err)
                 most);
 }
 
-/* Whether the tag of the node that starts at byte `at` is written as !<...>; an anchor in front has
- * no exclamation mark. */
-static bool is_verbatim(const parser *p, size_t at)
-{
-    const cip_bytes t = p->src.text;
-    const uint8_t *mark = memchr(t.ptr + at, '!', t.len - at);
-    return mark != NULL && mark[1] == '<'; /* more follows: the tag was read */
-}
-
 /* Keeps a tag once for all the nodes that follow each other with it. */
 static cip_status set_tag(parser *p, cip_node *node, const char *tag, cip_err *err)
 {
     size_t len = strlen(tag);
     if (len == 1 && *tag == '!')
         return CIP_OK; /* see is_plain */
-    bool shorthand = *tag == '!' && p->default_handle != NULL && !is_verbatim(p, place_of(p, node));
+    const bool local = *tag == '!' && p->default_handle != NULL;
+    const size_t from = place_of(p, node);
+    const uint8_t *written =
+        local ? memchr(p->src.text.ptr + from, '!', p->src.text.len - from) : NULL;
+    /* not as !<...>; an anchor in front has no exclamation mark, and more follows, as it was read
+     */
+    const bool shorthand = local && !(written != NULL && written[1] == '<');
     size_t i = (len + (unsigned char)tag[len - 1]) % NTAG;
     if (p->tags[i].written == NULL || p->tags[i].shorthand != shorthand ||
         strcmp(p->tags[i].written, tag) != 0) {
-        char *written, *full;
-        CIP_TRY(cip_arena_copy(p->arena, tag, len, &written, err));
-        full = written;
+        char *kept, *full;
+        CIP_TRY(cip_arena_copy(p->arena, tag, len, &kept, err));
+        full = kept;
         if (shorthand) {
             /* The default handle's meaning in place of the `!` of a tag. */
             size_t at = place_of(p, node);
@@ -119,7 +116,7 @@ static cip_status set_tag(parser *p, cip_node *node, const char *tag, cip_err *e
             CIP_TRY(cip_arena_printf(p->arena, &full, err, "%s%s", p->default_handle, tag + 1));
         }
         p->tags[i].shorthand = shorthand;
-        p->tags[i].written = written;
+        p->tags[i].written = kept;
         p->tags[i].full = full;
     }
     node->tag = p->tags[i].full;
@@ -136,12 +133,6 @@ static cip_status set_anchor(parser *p, cip_node *node, const char *anchor, cip_
                           (size_t)(uintptr_t)node, NULL, err);
 }
 
-static void set_place(parser *p, cip_node *node, const cip_yaml_event *ev)
-{
-    node->offset = p->src.skipped + ev->start;
-    node->end = p->src.skipped + ev->end;
-}
-
 /* Keeps the event itself; `node` has the place of a scalar or of a collection's begin. */
 static cip_status mark(parser *p, int kind, const cip_node *node, const cip_yaml_event *ev,
                        cip_err *err)
@@ -154,6 +145,20 @@ static cip_status mark(parser *p, int kind, const cip_node *node, const cip_yaml
         end = p->src.skipped + ev->end;
     }
     return cip_marks_add(p->marks, kind, start, end, node, err);
+}
+
+/* What a node has besides its content: place, style, tag and anchor. */
+static cip_status set_props(parser *p, int kind, cip_node *node, const cip_yaml_event *ev,
+                            cip_err *err)
+{
+    node->style = (uint8_t)ev->style;
+    node->offset = p->src.skipped + ev->start;
+    node->end = p->src.skipped + ev->end;
+    if (ev->tag != NULL)
+        CIP_TRY(set_tag(p, node, ev->tag, err));
+    if (ev->anchor != NULL)
+        CIP_TRY(set_anchor(p, node, ev->anchor, err));
+    return mark(p, kind, node, ev, err);
 }
 
 /* What the document says of the handle `!`. */
@@ -222,13 +227,7 @@ static cip_status take_scalar(parser *p, const cip_yaml_event *ev, cip_err *err)
     cip_node *node;
     CIP_TRY(count_node(p, ev, err));
     CIP_TRY(cip_node_make_scalar(p->arena, ev->text, ev->len, &node, err));
-    node->style = (uint8_t)ev->style;
-    set_place(p, node, ev);
-    if (ev->tag != NULL)
-        CIP_TRY(set_tag(p, node, ev->tag, err));
-    if (ev->anchor != NULL)
-        CIP_TRY(set_anchor(p, node, ev->anchor, err));
-    CIP_TRY(mark(p, CIP_MARK_SCALAR, node, ev, err));
+    CIP_TRY(set_props(p, CIP_MARK_SCALAR, node, ev, err));
     if (is_merge_key(p, node))
         top(p)->merges = true;
     else
@@ -246,13 +245,7 @@ static cip_status open_collection(parser *p, const cip_yaml_event *ev, cip_err *
                     "expected at most %" PRIu32 " collections inside each other, found more", most);
     CIP_TRY(cip_node_make_container(
         p->arena, ev->kind == CIP_YAML_SEQ ? CIP_NODE_SEQ : CIP_NODE_MAP, &node, err));
-    node->style = (uint8_t)ev->style;
-    set_place(p, node, ev);
-    if (ev->tag != NULL)
-        CIP_TRY(set_tag(p, node, ev->tag, err));
-    if (ev->anchor != NULL)
-        CIP_TRY(set_anchor(p, node, ev->anchor, err));
-    CIP_TRY(mark(p, CIP_MARK_OPEN, node, ev, err));
+    CIP_TRY(set_props(p, CIP_MARK_OPEN, node, ev, err));
     CIP_TRY(push_kid(p, node, err));
     frame f = { .node = node, .first = kid_count(p) };
     return cip_buf_add(&p->open, &f, sizeof f, err);
@@ -361,35 +354,26 @@ static cip_status apply_merge_keys(parser *p, size_t first, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status close_sequence(parser *p, const frame *f, cip_err *err)
-{
-    size_t n = kid_count(p) - f->first;
-    if (n != 0) {
-        void *items;
-        CIP_TRY(cip_arena_get(p->arena, n * sizeof(cip_node *), &items, err));
-        memcpy(items, kid(p, f->first), n * sizeof(cip_node *));
-        f->node->item = items;
-    }
-    f->node->len = (uint32_t)n;
-    return CIP_OK;
-}
-
-static cip_status close_mapping(parser *p, const frame *f, cip_err *err)
-{
-    cip_pair_fn *dropped = warn_of_duplicate;
-    if (f->merges) {
-        CIP_TRY(apply_merge_keys(p, f->first, err));
-        dropped = NULL; /* own keys win over merged ones */
-    }
-    return cip_map_fill(p->arena, f->node, pairs_from(p, f->first), dropped, p, err);
-}
-
 static cip_status close_collection(parser *p, const cip_yaml_event *ev, cip_err *err)
 {
     const frame f = *top(p);
+    const size_t n = kid_count(p) - f.first;
     f.node->end = p->src.skipped + ev->end;
     CIP_TRY(mark(p, CIP_MARK_CLOSE, f.node, ev, err));
-    CIP_TRY(f.node->type == CIP_NODE_SEQ ? close_sequence(p, &f, err) : close_mapping(p, &f, err));
+    if (f.node->type == CIP_NODE_SEQ) {
+        void *items = NULL;
+        if (n != 0) {
+            CIP_TRY(cip_arena_get(p->arena, n * sizeof(cip_node *), &items, err));
+            memcpy(items, kid(p, f.first), n * sizeof(cip_node *));
+        }
+        f.node->item = items;
+        f.node->len = (uint32_t)n;
+    } else {
+        if (f.merges) /* own keys win over merged ones */
+            CIP_TRY(apply_merge_keys(p, f.first, err));
+        CIP_TRY(cip_map_fill(p->arena, f.node, pairs_from(p, f.first),
+                             f.merges ? NULL : warn_of_duplicate, p, err));
+    }
     p->kids.len = f.first * sizeof(cip_node *);
     p->open.len -= sizeof f;
     return CIP_OK;
@@ -422,31 +406,6 @@ static cip_status take_event(parser *p, const cip_yaml_event *ev, cip_err *err)
     }
 }
 
-static cip_status parse_events(parser *p, cip_yaml_events *events, cip_err *err)
-{
-    cip_yaml_event ev;
-    do {
-        CIP_TRY(cip_yaml_events_next(events, &ev, err));
-        cip_status st = take_event(p, &ev, err);
-        if (st != CIP_OK)
-            return cip_fail_in(err, st, "%s", p->src.part);
-    } while (ev.kind != CIP_YAML_END);
-    return CIP_OK;
-}
-
-static cip_status check_and_parse(parser *p, cip_err *err)
-{
-    cip_yaml_events *events;
-    CIP_TRY(cip_yaml_check_chars(&p->src, err));
-    CIP_TRY(cip_yaml_read_directives(&p->src, err));
-    if (p->src.names_primary)
-        p->default_handle = NULL;
-    CIP_TRY(cip_yaml_events_new(&p->src, &events, err));
-    cip_status st = parse_events(p, events, err);
-    cip_yaml_events_free(events);
-    return st;
-}
-
 cip_status cip_yaml_parse(cip_env *env, cip_arena *a, cip_bytes text, const cip_yaml_options *opt,
                           const cip_node **out, cip_err *err)
 {
@@ -461,6 +420,8 @@ cip_status cip_yaml_parse_marks(cip_env *env, cip_arena *a, cip_bytes text,
     cip_status st;
     const cip_node *root = NULL;
     cip_node *null = NULL;
+    cip_yaml_events *events = NULL;
+    cip_yaml_event ev;
     if (opt == NULL)
         opt = &defaults;
     parser p = { .env = env,
@@ -472,13 +433,24 @@ cip_status cip_yaml_parse_marks(cip_env *env, cip_arena *a, cip_bytes text,
                  .anchors = { .mem = &env->mem } };
     *out = NULL;
     CIP_GO(cip_yaml_source_init(&p.src, env, text, opt, err));
-    CIP_GO(check_and_parse(&p, err));
+    CIP_GO(cip_yaml_check_chars(&p.src, err));
+    CIP_GO(cip_yaml_read_directives(&p.src, err));
+    if (p.src.names_primary)
+        p.default_handle = NULL;
+    CIP_GO(cip_yaml_events_new(&p.src, &events, err));
+    do {
+        CIP_GO(cip_yaml_events_next(events, &ev, err));
+        st = take_event(&p, &ev, err);
+        if (st != CIP_OK)
+            CIP_GO(cip_fail_in(err, st, "%s", p.src.part));
+    } while (ev.kind != CIP_YAML_END);
     if (kid_count(&p) != 0)
         root = *kid(&p, 0);
     else
         CIP_GO(cip_node_new_null(a, &null, err));
     *out = root != NULL ? root : null;
 done:
+    cip_yaml_events_free(events);
     cip_yaml_source_clear(&p.src);
     cip_buf_clear(&p.open);
     cip_buf_clear(&p.kids);

@@ -54,17 +54,6 @@ static cip_status no_memory(const cip_yaml_source *s, cip_err *err)
                          "expected memory for the YAML parser, found none");
 }
 
-static cip_status syntax_error(cip_yaml_events *e, cip_err *err)
-{
-    const yaml_parser_t *y = &e->yaml;
-    if (y->error == YAML_MEMORY_ERROR)
-        return no_memory(e->src, err);
-    return CIP_YAML_FAIL(
-        e->src, err, CIP_ERR_CORRUPT, cip_yaml_byte_of(e->src, y->problem_mark.index),
-        "expected YAML, found an error %s: %s", y->context != NULL ? y->context : "in the text",
-        y->problem != NULL ? y->problem : "it cannot be read");
-}
-
 /* libyaml's next event into e->ev. */
 static cip_status pull(cip_yaml_events *e, cip_err *err)
 {
@@ -79,19 +68,17 @@ static cip_status pull(cip_yaml_events *e, cip_err *err)
         if (e->held)
             yaml_event_delete(&e->ev);
         e->held = yaml_parser_parse(&e->yaml, &e->ev) != 0;
+        const yaml_parser_t *y = &e->yaml;
+        if (!e->held && y->error == YAML_MEMORY_ERROR)
+            return no_memory(e->src, err);
         if (!e->held)
-            return syntax_error(e, err);
+            return CIP_YAML_FAIL(e->src, err, CIP_ERR_CORRUPT,
+                                 cip_yaml_byte_of(e->src, y->problem_mark.index),
+                                 "expected YAML, found an error %s: %s",
+                                 y->context != NULL ? y->context : "in the text",
+                                 y->problem != NULL ? y->problem : "it cannot be read");
     } while (e->ev.type == YAML_STREAM_START_EVENT);
     return CIP_OK;
-}
-
-static const char *primary_prefix(const yaml_event_t *y)
-{
-    const yaml_tag_directive_t *d = y->data.document_start.tag_directives.start;
-    for (; d != y->data.document_start.tag_directives.end; d++)
-        if (strcmp((const char *)d->handle, "!") == 0)
-            return (const char *)d->prefix;
-    return NULL;
 }
 
 static void translate(cip_yaml_event *ev, const yaml_event_t *y)
@@ -101,10 +88,15 @@ static void translate(cip_yaml_event *ev, const yaml_event_t *y)
                                       [YAML_DOUBLE_QUOTED_SCALAR_STYLE] = CIP_STYLE_DOUBLE,
                                       [YAML_LITERAL_SCALAR_STYLE] = CIP_STYLE_LITERAL,
                                       [YAML_FOLDED_SCALAR_STYLE] = CIP_STYLE_FOLDED };
+    const yaml_tag_directive_t *d;
+    bool flow;
     switch (y->type) {
     case YAML_DOCUMENT_START_EVENT:
         ev->kind = CIP_YAML_DOCUMENT;
-        ev->text = primary_prefix(y);
+        d = y->data.document_start.tag_directives.start;
+        for (; d != y->data.document_start.tag_directives.end && ev->text == NULL; d++)
+            if (strcmp((const char *)d->handle, "!") == 0)
+                ev->text = (const char *)d->prefix;
         break;
     case YAML_ALIAS_EVENT:
         ev->kind = CIP_YAML_ALIAS;
@@ -119,16 +111,12 @@ static void translate(cip_yaml_event *ev, const yaml_event_t *y)
         ev->anchor = (const char *)y->data.scalar.anchor;
         break;
     case YAML_SEQUENCE_START_EVENT:
-        ev->kind = CIP_YAML_SEQ;
-        ev->style = y->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE ? CIP_STYLE_FLOW
-                                                                             : CIP_STYLE_BLOCK;
-        ev->tag = (const char *)y->data.sequence_start.tag;
-        ev->anchor = (const char *)y->data.sequence_start.anchor;
-        break;
-    case YAML_MAPPING_START_EVENT:
-        ev->kind = CIP_YAML_MAP;
-        ev->style = y->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE ? CIP_STYLE_FLOW
-                                                                           : CIP_STYLE_BLOCK;
+    case YAML_MAPPING_START_EVENT: /* two structs that begin alike (C17, 6.5.2.3) */
+        ev->kind = y->type == YAML_MAPPING_START_EVENT ? CIP_YAML_MAP : CIP_YAML_SEQ;
+        flow = y->type == YAML_MAPPING_START_EVENT
+                   ? y->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
+                   : y->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
+        ev->style = flow ? CIP_STYLE_FLOW : CIP_STYLE_BLOCK;
         ev->tag = (const char *)y->data.mapping_start.tag;
         ev->anchor = (const char *)y->data.mapping_start.anchor;
         break;

@@ -57,14 +57,6 @@ static bool is_plain_block(const uint8_t *p)
     return bad == 0;
 }
 
-/* The characters of YAML 1.1 (section 5.1), of which U+FFFE and U+FFFF are none. */
-static bool is_allowed(uint32_t c)
-{
-    if (c < 0xa0)
-        return (c >= 0x20 && c < 0x7f) || c == '\t' || c == '\n' || c == '\r' || c == 0x85;
-    return c != 0xfffe && c != 0xffff;
-}
-
 cip_status cip_yaml_check_chars(cip_yaml_source *s, cip_err *err)
 {
     const cip_bytes t = s->text;
@@ -80,7 +72,10 @@ cip_status cip_yaml_check_chars(cip_yaml_source *s, cip_err *err)
             if (n == 0)
                 return CIP_YAML_FAIL(s, err, CIP_ERR_CORRUPT, i,
                                      "expected UTF-8, found the byte 0x%02x", t.ptr[i]);
-            if (!is_allowed(c))
+            /* the characters of YAML 1.1 (section 5.1), of which U+FFFE and U+FFFF are none */
+            if (c < 0xa0
+                    ? (c < 0x20 || c >= 0x7f) && c != '\t' && c != '\n' && c != '\r' && c != 0x85
+                    : c == 0xfffe || c == 0xffff)
                 return CIP_YAML_FAIL(s, err, CIP_ERR_CORRUPT, i,
                                      "expected text, found the control character U+%04" PRIX32, c);
             s->ascii &= n == 1;
@@ -138,16 +133,11 @@ static bool is_gap(cip_bytes t, size_t at)
     return at >= t.len || skip_blanks(t, at) != at || break_at(t, at) != 0;
 }
 
-static bool is_name(uint8_t c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
-           c == '-';
-}
-
 static size_t skip_name(cip_bytes t, size_t at)
 {
-    while (is_name(byte_at(t, at)))
-        at++;
+    for (uint8_t c = byte_at(t, at); (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                                     (c >= 'a' && c <= 'z') || c == '_' || c == '-';)
+        c = byte_at(t, ++at);
     return at;
 }
 
