@@ -17,44 +17,30 @@ static cip_status put_value(cip_text_change *c, const cip_node *value, bool flow
     return cip_yaml_emit_line(c->env, value, c->old->marks.prefix, flow, out, err);
 }
 
-/* A value that is not written: behind its colon or dash, with the colon where that is missing. */
-static cip_status fill_empty(cip_text_change *c, const cip_place *p, const cip_buf *value,
-                             cip_err *err)
-{
-    size_t at = cip_mark_at(c->old, p->child)->end;
-    bool colon = true;
-    if (p->key != CIP_NO_MARK)
-        at = cip_span_colon(c->old, p->key, &colon);
-    const char *lead = colon ? " " : ": ";
-    CIP_TRY(cip_text_change_splice(c, at, 0, lead, strlen(lead), err));
-    return insert_at(c, at, value, err);
-}
-
-/* A block collection that begins on a line of its own: its lines go, the value comes behind the
- * colon or dash (at `slot`), so that comments between them stay. */
-static cip_status lift(cip_text_change *c, uint32_t i, size_t begin, size_t slot,
-                       const cip_buf *value, cip_err *err)
-{
-    const cip_yaml_text *t = c->old;
-    const size_t from = cip_span_line(t, begin);
-    const size_t to = cip_span_next_line(t, cip_span_end(t, i));
-    CIP_TRY(cip_text_change_splice(c, slot, 0, " ", 1, err));
-    CIP_TRY(insert_at(c, slot, value, err));
-    return cip_text_change_splice(c, from, to - from, NULL, 0, err);
-}
-
 static cip_status write_over(cip_text_change *c, const cip_place *p, const cip_buf *value,
                              cip_err *err)
 {
     const cip_yaml_text *t = c->old;
     const cip_mark *m = cip_mark_at(t, p->child);
-    if (m->kind == CIP_MARK_SCALAR && m->start == m->end)
-        return fill_empty(c, p, value, err);
-    if (m->kind == CIP_MARK_OPEN && !cip_span_is_flow(t, p->child) && p->key != CIP_NO_MARK) {
-        bool colon;
-        const size_t slot = cip_span_colon(t, p->key, &colon);
-        if (cip_span_breaks(t, slot, m->start))
-            return lift(c, p->child, m->start, slot, value, err);
+    const bool missing = m->kind == CIP_MARK_SCALAR && m->start == m->end; /* it is not written */
+    const bool block = m->kind == CIP_MARK_OPEN && !cip_span_is_flow(t, p->child);
+    bool colon = true;
+    size_t slot = m->end; /* behind the colon or dash */
+    if (p->key != CIP_NO_MARK && (missing || block))
+        slot = cip_span_colon(t, p->key, &colon);
+    if (missing) {
+        const char *lead = colon ? " " : ": ";
+        CIP_TRY(cip_text_change_splice(c, slot, 0, lead, strlen(lead), err));
+        return insert_at(c, slot, value, err);
+    }
+    if (block && p->key != CIP_NO_MARK && cip_span_breaks(t, slot, m->start)) {
+        /* A block collection that begins on a line of its own: its lines go, so that comments
+         * between them and the colon stay. */
+        const size_t from = cip_span_line(t, m->start);
+        const size_t to = cip_span_next_line(t, cip_span_end(t, p->child));
+        CIP_TRY(cip_text_change_splice(c, slot, 0, " ", 1, err));
+        CIP_TRY(insert_at(c, slot, value, err));
+        return cip_text_change_splice(c, from, to - from, NULL, 0, err);
     }
     return cip_text_change_splice(c, m->start, cip_span_end(t, p->child) - m->start, value->ptr,
                                   value->len, err);
@@ -115,11 +101,6 @@ done:
     return st;
 }
 
-static bool ends_line(const cip_buf *b)
-{
-    return b->len != 0 && (b->ptr[b->len - 1] == '\n' || b->ptr[b->len - 1] == '\r');
-}
-
 /* A line of its own behind the last one of a block collection, or where that one goes at the same
  * time. */
 static cip_status add_line(cip_text_change *c, uint32_t collection, const cip_buf *entry,
@@ -146,7 +127,8 @@ static cip_status add_line(cip_text_change *c, uint32_t collection, const cip_bu
         CIP_GO(cip_buf_puts(&line, cip_span_eol(t), err));
     CIP_GO(cip_buf_fill(&line, ' ', column, err));
     CIP_GO(cip_buf_add(&line, entry->ptr, entry->len, err));
-    if (kept && !ends_line(entry))
+    const uint8_t end = entry->len != 0 ? entry->ptr[entry->len - 1] : 0;
+    if (kept && end != '\n' && end != '\r')
         CIP_GO(cip_buf_puts(&line, cip_span_eol(t), err));
     CIP_GO(insert_at(c, at, &line, err));
 done:
@@ -218,24 +200,15 @@ bool cip_text_change_rootless(const cip_yaml_text *t)
     return cip_mark_count(t) == 0 || cip_span_is_empty(t, 0);
 }
 
-/* The end of the line of `---`, or CIP_NO_OFFSET. */
-static uint64_t start_line(const cip_yaml_text *t)
-{
-    for (size_t at = cip_span_line(t, 0); at < t->text.len; at = cip_span_next_line(t, at))
-        if (t->text.len - at >= 3 && memcmp(t->text.ptr + at, "---", 3) == 0)
-            return cip_span_line_end(t, at);
-    return CIP_NO_OFFSET;
-}
-
 /* Where the first line of a text without a root goes; *fresh: it starts there, and ends itself. */
 static size_t first_place(const cip_yaml_text *t, bool *fresh)
 {
     *fresh = false;
     if (cip_mark_count(t) != 0 && cip_mark_at(t, 0)->end != cip_mark_at(t, 0)->start)
         return cip_span_line_end(t, cip_mark_at(t, 0)->end);
-    uint64_t at = start_line(t);
-    if (at != CIP_NO_OFFSET)
-        return (size_t)at;
+    for (size_t at = cip_span_line(t, 0); at < t->text.len; at = cip_span_next_line(t, at))
+        if (t->text.len - at >= 3 && memcmp(t->text.ptr + at, "---", 3) == 0)
+            return cip_span_line_end(t, at);
     *fresh = true;
     return t->text.len;
 }

@@ -124,23 +124,16 @@ cip_bytes cip_yaml_edit_text(const cip_yaml_edit *e)
     return (cip_bytes){ e->now.text.ptr, e->now.text.len };
 }
 
-/* Two nodes of one anchor are refused by others (PyYAML). */
-static cip_status check_anchors(const cip_yaml_text *old, const cip_yaml_text *next, cip_err *err)
-{
-    if (next->marks.twice == NULL || old->marks.twice != NULL)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected an anchor that the tree does not have, found a second &%.80s",
-                    next->marks.twice);
-}
-
 cip_status cip_yaml_apply(cip_yaml_edit *e, cip_text_change *c, cip_err *err)
 {
     cip_yaml_text next;
     cip_yaml_text_init(&next, e->env);
     cip_status st = cip_text_change_apply(c, &e->opt, &next, err);
-    if (st == CIP_OK)
-        st = check_anchors(&e->now, &next, err);
+    if (st == CIP_OK && next.marks.twice != NULL && e->now.marks.twice == NULL)
+        /* two nodes of one anchor are refused by others (PyYAML) */
+        st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                      "expected an anchor that the tree does not have, found a second &%.80s",
+                      next.marks.twice);
     cip_yaml_text *old = st == CIP_OK ? &e->now : &next;
     cip_yaml_text_clear(old);
     if (st == CIP_OK)
@@ -263,14 +256,6 @@ static bool has_quotes(const char *path)
     return path != NULL && strchr(path, '"') != NULL;
 }
 
-/* Aliases make that several paths lead to a node, and that a value's end changes others. */
-static bool may_queue(const cip_yaml_edit *e, const char *path)
-{
-    if (queue_len(e) != 0 && has_quotes(path))
-        return false;
-    return !cip_yaml_edit_has_anchors(e) && !cip_text_change_rootless(&e->now);
-}
-
 static cip_status queue_start(cip_yaml_edit *e, cip_err *err)
 {
     const size_t n = cip_mark_count(&e->now);
@@ -281,17 +266,6 @@ static cip_status queue_start(cip_yaml_edit *e, cip_err *err)
     CIP_TRY(cip_mem_get(&e->env->mem, n, (void **)&e->indexed, err));
     memset(e->indexed, NOT_INDEXED, n);
     return CIP_OK;
-}
-
-/* A node of its own is replaced. */
-static bool join_replacing(cip_yaml_edit *e, const cip_place *p)
-{
-    const uint32_t end = cip_mark_at(&e->now, p->child)->next;
-    for (uint32_t i = p->child; i < end; i++)
-        if (e->touched[i] != 0)
-            return false;
-    memset(e->touched + p->child, GONE, end - p->child);
-    return true;
 }
 
 /* Another key comes to a mapping, or another item to the end of a sequence. `alone` as in
@@ -331,7 +305,11 @@ static cip_status join(cip_yaml_edit *e, const cip_text_change *c, const cip_pla
         return CIP_OK;
     if (p->child == CIP_NO_MARK)
         return join_inserting(e, p, step, c->alone, joins, err);
-    *joins = join_replacing(e, p);
+    const uint32_t end = cip_mark_at(&e->now, p->child)->next; /* a node of its own is replaced */
+    for (uint32_t i = p->child; *joins && i < end; i++)
+        *joins = e->touched[i] == 0;
+    if (*joins)
+        memset(e->touched + p->child, GONE, end - p->child);
     return CIP_OK;
 }
 
@@ -366,7 +344,9 @@ static cip_status try_queue(cip_yaml_edit *e, const char *path, const cip_node *
     cip_bytes step = { 0 };
     cip_arena a = { .mem = &e->env->mem };
     *joins = false;
-    if (!may_queue(e, path))
+    /* aliases make that several paths lead to a node, and that a value's end changes others */
+    if ((queue_len(e) != 0 && has_quotes(path)) || cip_yaml_edit_has_anchors(e) ||
+        cip_text_change_rootless(&e->now))
         return CIP_OK;
     CIP_TRY(queue_start(e, err));
     CIP_TRY(CIP_ARENA_NEW(&e->kept, &q, 1, err));
@@ -483,14 +463,6 @@ cip_status cip_yaml_edit_flush(cip_yaml_edit *e, cip_err *err)
     return cip_fail(err, (cip_status)e->broken.code, e->broken.offset, "%s", e->broken.text);
 }
 
-/* So many that the parsing is shared by enough of them, and no more than memory has room for. */
-static bool is_full(const cip_yaml_edit *e)
-{
-    enum { LEAST = 1024, MOST = 8192 };
-    const size_t n = e->nqueued;
-    return n >= MOST || (n >= LEAST && n >= cip_mark_count(&e->now) / 8);
-}
-
 /* Of the node at a path, whatever is done by the sets that wait. */
 typedef enum fate { UNSURE, STAYS, ABSENT } fate;
 
@@ -529,11 +501,14 @@ const cip_node *cip_yaml_edit_peek(cip_yaml_edit *e, const char *path, cip_err *
 cip_status cip_yaml_edit_queue(cip_yaml_edit *e, const char *path, const cip_node *value,
                                cip_err *err)
 {
+    /* so many that the parsing is shared by enough of them, and that memory has room for */
+    enum { LEAST = 1024, MOST = 8192 };
     bool joins = false;
     CIP_TRY(check_texts(e->env, path, value, err));
     if (path == NULL || e->broken.code != CIP_OK)
         return cip_yaml_edit_set(e, path, value, err);
-    if (is_full(e))
+    const size_t waits = e->nqueued;
+    if (waits >= MOST || (waits >= LEAST && waits >= cip_mark_count(&e->now) / 8))
         CIP_TRY(cip_yaml_edit_flush(e, err));
     for (int i = 0; i < 2; i++) {
         const bool waiting = queue_len(e) != 0;
@@ -547,15 +522,6 @@ cip_status cip_yaml_edit_queue(cip_yaml_edit *e, const char *path, const cip_nod
     cip_status st = set_now(e, path, value, err);
     kept_clear(e);
     return st;
-}
-
-/* In the words of the getters, if they do not find it either. */
-static cip_status not_found(const cip_yaml_edit *e, const char *path, cip_err *err)
-{
-    if (cip_tree_get(e->now.root, path, err) == NULL)
-        return CIP_ERR_NOT_FOUND;
-    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "expected a node \"%.80s\", found none",
-                    path);
 }
 
 cip_status cip_yaml_find(cip_yaml_edit *e, cip_arena *a, const char *path, cip_place *p,
@@ -572,7 +538,12 @@ cip_status cip_yaml_find(cip_yaml_edit *e, cip_arena *a, const char *path, cip_p
     if (st == CIP_OK && p->child == CIP_NO_MARK && p->merged != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a key of the mapping itself, found one from a merge key");
-    return st != CIP_OK || p->child == CIP_NO_MARK ? not_found(e, path, err) : CIP_OK;
+    if (st == CIP_OK && p->child != CIP_NO_MARK)
+        return CIP_OK;
+    if (cip_tree_get(e->now.root, path, err) == NULL) /* the getters' words */
+        return CIP_ERR_NOT_FOUND;
+    return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "expected a node \"%.80s\", found none",
+                    path);
 }
 
 static cip_status remove_at(cip_yaml_edit *e, cip_text_change *c, cip_arena *a, const char *path,

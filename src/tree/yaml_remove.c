@@ -17,13 +17,6 @@ static cip_status cut(cip_text_change *c, size_t from, size_t to, cip_err *err)
     return cip_text_change_splice(c, from, to - from, NULL, 0, err);
 }
 
-/* The entry after the one that ends with `child`, or CIP_NO_MARK. */
-static uint32_t entry_after(const cip_yaml_text *t, uint32_t child)
-{
-    const uint32_t next = cip_mark_at(t, child)->next;
-    return cip_mark_at(t, next)->kind == CIP_MARK_CLOSE ? CIP_NO_MARK : next;
-}
-
 static cip_status cut_block(cip_text_change *c, const cip_place *p, size_t from, uint32_t next,
                             cip_err *err)
 {
@@ -73,7 +66,7 @@ cip_status cip_text_change_take(cip_text_change *c, const cip_place *p, cip_err 
     const cip_yaml_text *t = c->old;
     const uint32_t first = p->key != CIP_NO_MARK ? p->key : p->child;
     const uint32_t end = cip_mark_at(t, p->child)->next;
-    const uint32_t next = entry_after(t, p->child);
+    const uint32_t next = cip_mark_at(t, end)->kind == CIP_MARK_CLOSE ? CIP_NO_MARK : end;
     CIP_TRY(cip_text_change_region(c, (cip_region){ .from = first, .to = end }, err));
     if (p->before == CIP_NO_MARK && next == CIP_NO_MARK)
         return empty(c, p->parent, err);
