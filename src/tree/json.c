@@ -75,14 +75,6 @@ static cip_status put_double(const writer *w, const cip_node *node, cip_err *err
     return cip_buf_puts(out, number, err);
 }
 
-static cip_status put_big(cip_buf *out, const cip_node *node, cip_err *err)
-{
-    bool done;
-    CIP_TRY(
-        cip_int_decimal((cip_bytes){ (const uint8_t *)node->text, node->len }, out, &done, err));
-    return done ? CIP_OK : cip_json_string(out, node->text, node->len, err);
-}
-
 /* JSON text that was read as it is, and no string. */
 static bool is_raw(const writer *w, const cip_node *node)
 {
@@ -93,6 +85,7 @@ static bool is_raw(const writer *w, const cip_node *node)
 static cip_status put_scalar(const writer *w, const cip_node *node, cip_err *err)
 {
     cip_buf *out = w->out;
+    bool done;
     if (is_raw(w, node))
         return cip_buf_add(out, node->text, node->len, err);
     switch (cip_node_kind(node)) {
@@ -106,7 +99,9 @@ static cip_status put_scalar(const writer *w, const cip_node *node, cip_err *err
             return cip_buf_addf(out, err, "%" PRId64, node->i);
         return cip_buf_addf(out, err, "%" PRIu64, node->u);
     case CIP_NODE_BIGINT:
-        return put_big(out, node, err);
+        CIP_TRY(cip_int_decimal((cip_bytes){ (const uint8_t *)node->text, node->len }, out, &done,
+                                err));
+        return done ? CIP_OK : cip_json_string(out, node->text, node->len, err);
     case CIP_NODE_FLOAT:
         return put_double(w, node, err);
     default:

@@ -319,18 +319,6 @@ static cip_status pass_collection(reader *r, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status read_key(reader *r, const around *in, cip_node **key, cip_err *err)
-{
-    if (!is_quote(r, peek(r)))
-        return expected(r, "a key in double quotes", err);
-    CIP_TRY(read_string(r, in->up, key, err));
-    pass_blanks(r);
-    if (!take_word(r, ":"))
-        return expected(r, "':'", err);
-    pass_blanks(r);
-    return CIP_OK;
-}
-
 /* The items up to the closing mark, onto the stack. */
 static cip_status read_items(reader *r, around *in, bool map, cip_err *err)
 {
@@ -341,8 +329,15 @@ static cip_status read_items(reader *r, around *in, bool map, cip_err *err)
         return CIP_OK;
     for (;; in->item++) {
         cip_node *key = NULL, *value;
-        if (map)
-            CIP_TRY(read_key(r, in, &key, err));
+        if (map) {
+            if (!is_quote(r, peek(r)))
+                return expected(r, "a key in double quotes", err);
+            CIP_TRY(read_string(r, in->up, &key, err));
+            pass_blanks(r);
+            if (!take_word(r, ":"))
+                return expected(r, "':'", err);
+            pass_blanks(r);
+        }
         in->key = key;
         CIP_TRY(read_value(r, in, &value, err));
         CIP_TRY(cip_buf_add(&r->items, &(cip_pair){ key, value }, sizeof(cip_pair), err));
@@ -425,16 +420,6 @@ static cip_status read_value(reader *r, const around *in, cip_node **out, cip_er
     return read_word(r, out, err);
 }
 
-static cip_status read_all(reader *r, cip_node **out, cip_err *err)
-{
-    if (!cip_utf8_is(r->t.ptr, r->t.len))
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected JSON in UTF-8");
-    pass_blanks(r);
-    CIP_TRY(read_value(r, NULL, out, err));
-    pass_blanks(r);
-    return r->at == r->t.len ? CIP_OK : expected(r, "nothing after the value", err);
-}
-
 cip_status cip_json_read(const cip_json_source *from, cip_bytes text, cip_node **out, cip_err *err)
 {
     cip_mem *mem = &from->env->mem;
@@ -445,8 +430,17 @@ cip_status cip_json_read(const cip_json_source *from, cip_bytes text, cip_node *
                  .most = most < CIP_JSON_DEPTH ? most : CIP_JSON_DEPTH,
                  .items = { .mem = mem },
                  .text = { .mem = mem } };
-    cip_status st = read_all(&r, &root, err);
+    cip_status st;
+    *out = NULL;
+    if (!cip_utf8_is(text.ptr, text.len))
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected JSON in UTF-8");
+    pass_blanks(&r);
+    CIP_GO(read_value(&r, NULL, &root, err));
+    pass_blanks(&r);
+    if (r.at != text.len)
+        st = expected(&r, "nothing after the value", err);
     *out = st == CIP_OK ? root : NULL;
+done:
     cip_buf_clear(&r.items);
     cip_buf_clear(&r.text);
     return st;

@@ -48,13 +48,6 @@ static cip_status put_int(packer *p, const cip_node *n, cip_err *err)
     return put(p, mark[sign][3], v, 8, err);
 }
 
-static cip_status put_double(packer *p, double v, cip_err *err)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return put(p, 0xcb, bits, 8, err);
-}
-
 static cip_status put_text(packer *p, const char *text, size_t n, cip_err *err)
 {
     if (n < 32)
@@ -103,13 +96,6 @@ static cip_status put_binary(packer *p, const cip_node *n, cip_err *err)
     }
     cip_buf_clear(&raw);
     return st;
-}
-
-/* Two floats in a row. */
-static bool is_complex(const cip_node *n)
-{
-    return n->type == CIP_NODE_SEQ && n->len == 2 && n->item[0]->type == CIP_NODE_FLOAT &&
-           n->item[1]->type == CIP_NODE_FLOAT;
 }
 
 /* What is packed on its own and wrapped. */
@@ -185,15 +171,9 @@ static cip_status put_map(packer *p, const cip_node *n, unsigned depth, cip_err 
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-/* Tags that say what the value is anyway. */
-static bool is_usual(const char *tag)
-{
-    static const char yaml[] = "tag:yaml.org,2002:";
-    return tag == NULL || strncmp(tag, yaml, sizeof yaml - 1) == 0;
-}
-
 static cip_status put_value(packer *p, const cip_node *n, unsigned depth, cip_err *err)
 {
+    uint64_t bits;
     switch (n->type) {
     case CIP_NODE_NULL:
         return put(p, 0xc0, 0, 0, err);
@@ -202,7 +182,8 @@ static cip_status put_value(packer *p, const cip_node *n, unsigned depth, cip_er
     case CIP_NODE_INT:
         return put_int(p, n, err);
     case CIP_NODE_FLOAT:
-        return put_double(p, n->f, err);
+        memcpy(&bits, &n->f, sizeof bits);
+        return put(p, 0xcb, bits, 8, err);
     case CIP_NODE_BINARY:
         return put_binary(p, n, err);
     case CIP_NODE_SEQ:
@@ -221,9 +202,14 @@ static cip_status put_value(packer *p, const cip_node *n, unsigned depth, cip_er
 
 static cip_status put_node(packer *p, const cip_node *n, unsigned depth, cip_err *err)
 {
+    static const char yaml[] = "tag:yaml.org,2002:"; /* of what the value is anyway */
     const int ext = ext_of(n->tag);
+    const bool two_floats = n->type == CIP_NODE_SEQ && n->len == 2 &&
+                            n->item[0]->type == CIP_NODE_FLOAT &&
+                            n->item[1]->type == CIP_NODE_FLOAT;
+    const bool usual = n->tag == NULL || strncmp(n->tag, yaml, sizeof yaml - 1) == 0;
     const bool wrapped =
-        ext > CFRAME && n->type != CIP_NODE_BINARY && (ext != COMPLEX || is_complex(n));
+        ext > CFRAME && n->type != CIP_NODE_BINARY && (ext != COMPLEX || two_floats);
     const bool frame = n->type == CIP_NODE_BINARY && ext == CFRAME;
     if (++p->values > CIP_MSGPACK_VALUES || depth > CIP_MSGPACK_DEPTH)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
@@ -231,7 +217,7 @@ static cip_status put_node(packer *p, const cip_node *n, unsigned depth, cip_err
                         CIP_MSGPACK_DEPTH);
     if (wrapped)
         return put_wrapped(p, n, ext, depth, err);
-    if (!is_tuple(n) && !frame && !is_usual(n->tag))
+    if (!is_tuple(n) && !frame && !usual)
         p->how->lost |= CIP_MSGPACK_TAGS;
     return put_value(p, n, depth, err);
 }

@@ -86,22 +86,16 @@ bool cip_pair_is_quoted(const cip_node *map, size_t i, bool plain)
            (is_dot(key) || cip_map_step(map, text_of(key)) != i);
 }
 
-/* Whether a step can be made of the key's text. */
-static bool has_name(const cip_node *map, size_t i, bool plain)
-{
-    const cip_node *key = map->pair[i].key;
-    if (key == NULL || is_odd(key))
-        return false;
-    return plain || key->type == CIP_NODE_STRING || cip_map_step(map, text_of(key)) == i;
-}
-
 cip_status cip_pair_escape(cip_buf *b, const cip_node *map, size_t i, bool plain, cip_err *err)
 {
-    if (!has_name(map, i, plain))
+    const cip_node *key = map->pair[i].key;
+    /* whether a step can be made of the key's text */
+    if (key == NULL || is_odd(key) ||
+        (!plain && key->type != CIP_NODE_STRING && cip_map_step(map, text_of(key)) != i))
         return cip_buf_addf(b, err, "?%zu", i);
     const bool quoted = cip_pair_is_quoted(map, i, plain);
     CIP_TRY(cip_buf_add(b, "\"", quoted, err));
-    CIP_TRY(cip_path_escape(b, text_of(map->pair[i].key), err));
+    CIP_TRY(cip_path_escape(b, text_of(key), err));
     return cip_buf_add(b, "\"", quoted, err);
 }
 
@@ -170,23 +164,19 @@ cip_status cip_path_split(cip_arena *a, const char *path, cip_bytes **steps, siz
     return CIP_OK;
 }
 
-/* The key's text that a step with escapes stands for; none has it: NULL. */
-static cip_bytes without_escapes(const cip_node *map, cip_bytes step)
+/* `escaped`: the step stands for a key's text. */
+static size_t find_key(const cip_node *map, cip_bytes step, bool escaped, bool any)
 {
+    if (!escaped)
+        return cip_map_find(map, step, any);
     for (uint32_t i = 0; i < map->len; i++) {
         size_t len = 0;
         const char *text = cip_node_text(map->pair[i].key, &len);
-        if (text != NULL && cip_path_step_is(step, (cip_bytes){ (const uint8_t *)text, len }))
-            return (cip_bytes){ (const uint8_t *)text, len };
+        const cip_bytes bytes = { (const uint8_t *)text, len };
+        if (text != NULL && cip_path_step_is(step, bytes))
+            return cip_map_find(map, bytes, any);
     }
-    return (cip_bytes){ NULL, 0 };
-}
-
-static size_t find_key(const cip_node *map, cip_bytes step, bool escaped, bool any)
-{
-    if (escaped)
-        step = without_escapes(map, step);
-    return escaped && step.ptr == NULL ? SIZE_MAX : cip_map_find(map, step, any);
+    return SIZE_MAX;
 }
 
 /* What is between the double quotes of a step; NULL without them. */
@@ -197,19 +187,16 @@ static cip_bytes unquoted(cip_bytes step)
     return (cip_bytes){ step.ptr + 1, step.len - 2 };
 }
 
-/* A key that only its pair's number names. */
-static size_t odd_key(const cip_node *map, cip_bytes step)
-{
-    if (step.len < 2 || step.ptr[0] != '?')
-        return SIZE_MAX;
-    const size_t i = cip_path_item((cip_bytes){ step.ptr + 1, step.len - 1 });
-    return is_odd(cip_node_key(map, i)) ? i : SIZE_MAX;
-}
-
 static size_t map_step(const cip_node *map, cip_bytes step, bool escaped)
 {
     const cip_bytes inner = unquoted(step);
-    size_t i = inner.ptr != NULL ? find_key(map, inner, escaped, false) : odd_key(map, step);
+    size_t i = SIZE_MAX;
+    if (inner.ptr != NULL) {
+        i = find_key(map, inner, escaped, false);
+    } else if (step.len >= 2 && step.ptr[0] == '?') { /* a key that only its pair's number names */
+        i = cip_path_item((cip_bytes){ step.ptr + 1, step.len - 1 });
+        i = is_odd(cip_node_key(map, i)) ? i : SIZE_MAX;
+    }
     return i != SIZE_MAX ? i : find_key(map, step, escaped, true);
 }
 
@@ -389,18 +376,13 @@ const cip_node *cip_tree_pointer(const cip_node *node, const char *pointer, cip_
     return follow(node, pointer, pointer_step, &r, err) == CIP_OK ? r.node : NULL;
 }
 
-static const char *kind_name(const cip_node *node)
+static cip_status wrong_type(const cip_node *n, const char *expected, cip_err *err)
 {
     static const char *const names[] = { "nothing",     "null",       "a bool",   "an integer",
                                          "an integer",  "a float",    "a string", "a timestamp",
                                          "binary data", "a sequence", "a mapping" };
-    return names[cip_node_kind(node)];
-}
-
-static cip_status wrong_type(const cip_node *n, const char *expected, cip_err *err)
-{
     return cip_fail(err, CIP_ERR_TYPE, CIP_NO_OFFSET, "expected %s, found %s", expected,
-                    kind_name(n));
+                    names[cip_node_kind(n)]);
 }
 
 static cip_status out_of_range(const cip_node *n, const char *expected, cip_err *err)
@@ -414,13 +396,6 @@ static bool is_integer(const cip_node *n)
     return n->type == CIP_NODE_INT || n->type == CIP_NODE_BIGINT;
 }
 
-/* True when the double nearest to an integer is that integer. */
-static bool is_exact(const cip_node *n)
-{
-    uint64_t m = n->negative ? 0 - (uint64_t)n->i : n->u;
-    return m >> 53 == 0 || (m & ((UINT64_C(1) << (64 - __builtin_clzll(m) - 53)) - 1)) == 0;
-}
-
 cip_status cip_tree_get_double(const cip_node *node, const char *path, double *out, cip_err *err)
 {
     const cip_node *n;
@@ -428,7 +403,12 @@ cip_status cip_tree_get_double(const cip_node *node, const char *path, double *o
     CIP_TRY(cip_arg_given(out, "a pointer for the value", err));
     if (n->type != CIP_NODE_FLOAT && !is_integer(n))
         return wrong_type(n, "a number", err);
-    if (n->type == CIP_NODE_BIGINT || (n->type == CIP_NODE_INT && !is_exact(n)))
+    uint64_t m = n->type != CIP_NODE_INT ? 0 : n->negative ? 0 - (uint64_t)n->i : n->u;
+    if (m >> 53 != 0) /* the double nearest to it is another number if a bit below has no place */
+        m &= (UINT64_C(1) << (64 - __builtin_clzll(m) - 53)) - 1;
+    else
+        m = 0;
+    if (n->type == CIP_NODE_BIGINT || m != 0)
         return out_of_range(n, "an integer that a double can hold", err);
     (void)cip_node_as_double(n, out);
     return CIP_OK;

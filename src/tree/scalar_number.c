@@ -31,19 +31,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The exponent after [eE], kept small enough not to overflow. */
-static int64_t read_exponent(const char *p, const char *end)
-{
-    bool negative = *p == '-';
-    int64_t e = 0;
-    if (negative || *p == '+')
-        p++;
-    for (; p < end; p++)
-        if (e < INT64_C(1000000000000))
-            e = e * 10 + (*p - '0');
-    return negative ? -e : e;
-}
-
 static decimal read_decimal(const char *p, const char *end)
 {
     decimal d = { 0 };
@@ -62,8 +49,15 @@ static decimal read_decimal(const char *p, const char *end)
             d.more = true;
         }
     }
-    if (p < end)
-        d.after = read_exponent(p + 1, end);
+    if (p < end) { /* the exponent, kept small enough not to overflow */
+        const bool negative = *++p == '-';
+        if (negative || *p == '+')
+            p++;
+        for (; p < end; p++)
+            if (d.after < INT64_C(1000000000000))
+                d.after = d.after * 10 + (*p - '0');
+        d.after = negative ? -d.after : d.after;
+    }
     d.exp10 += d.after;
     return d;
 }

@@ -319,21 +319,6 @@ static bool resolve_bool(cip_node *node, text t)
     return false;
 }
 
-static bool is_null(text t)
-{
-    return t.p == t.end || (t.end - t.p == 1 && *t.p == '~') || is_word(t, "null");
-}
-
-static bool resolve_number(cip_node *node, text t)
-{
-    if (resolve_int(node, t) || resolve_float(node, t))
-        return true;
-    if (!is_digit(*t.p) || !resolve_timestamp(t))
-        return false;
-    node->type = CIP_NODE_TIMESTAMP;
-    return true;
-}
-
 void cip_yaml_resolve(cip_node *node, const char *s, size_t len)
 {
     text t = { s, s + len };
@@ -353,14 +338,15 @@ void cip_yaml_resolve(cip_node *node, const char *s, size_t len)
     case '7':
     case '8':
     case '9':
-        if (!resolve_number(node, t))
-            node->type = CIP_NODE_STRING;
+        if (resolve_int(node, t) || resolve_float(node, t))
+            break;
+        node->type = is_digit(*s) && resolve_timestamp(t) ? CIP_NODE_TIMESTAMP : CIP_NODE_STRING;
         break;
     case '\0': /* nothing, or a string with a NUL in front */
     case '~':
     case 'n':
     case 'N':
-        if (is_null(t)) {
+        if (len == 0 || (len == 1 && *s == '~') || is_word(t, "null")) {
             node->type = CIP_NODE_NULL;
             break;
         }

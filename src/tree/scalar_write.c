@@ -24,11 +24,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool is_hex(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* How many of the text's bytes from `at` on are digits. */
 static size_t digits_at(text t, size_t at)
 {
@@ -71,12 +66,8 @@ static bool is_decimal_12(text t)
 /* YAML 1.2: 0x[0-9a-fA-F]+, which 1.1 reads alike. */
 static bool is_hex_12(text t)
 {
-    size_t at = 2;
-    if (t.len < 3 || memcmp(t.p, "0x", 2) != 0)
-        return false;
-    while (is_hex(t.p[at]))
-        at++;
-    return at == t.len;
+    return t.len > 2 && memcmp(t.p, "0x", 2) == 0 &&
+           2 + strspn(t.p + 2, "0123456789abcdefABCDEF") == t.len;
 }
 
 static bool is_octal_12(text t)

@@ -64,13 +64,6 @@ static ref *ref_of(const emitter *e, const cip_node *node)
     return at == SIZE_MAX ? NULL : (ref *)(uintptr_t)at;
 }
 
-static bool is_anchor(const char *name)
-{
-    static const char allowed[] =
-        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-";
-    return name != NULL && *name != '\0' && name[strspn(name, allowed)] == '\0';
-}
-
 static cip_bytes name_bytes(const char *name)
 {
     return (cip_bytes){ (const uint8_t *)name, strlen(name) };
@@ -79,16 +72,20 @@ static cip_bytes name_bytes(const char *name)
 /* Its anchor stays, unless another node has the same one. */
 static cip_status add_ref(emitter *e, const cip_node *node, cip_err *err)
 {
+    static const char allowed[] =
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-";
+    const char *name = node->anchor;
     ref *r;
     CIP_TRY(CIP_ARENA_NEW(&e->arena, &r, 1, err));
     r->node = node;
     r->uses = 1;
     CIP_TRY(cip_strmap_put(&e->refs, (cip_bytes){ (const uint8_t *)&r->node, sizeof r->node },
                            (size_t)(uintptr_t)r, NULL, err));
-    if (!is_anchor(node->anchor) || cip_strmap_get(&e->names, name_bytes(node->anchor)) != SIZE_MAX)
+    if (name == NULL || *name == '\0' || name[strspn(name, allowed)] != '\0' ||
+        cip_strmap_get(&e->names, name_bytes(name)) != SIZE_MAX)
         return CIP_OK;
-    r->name = node->anchor;
-    return cip_strmap_put(&e->names, name_bytes(r->name), 1, NULL, err);
+    r->name = name;
+    return cip_strmap_put(&e->names, name_bytes(name), 1, NULL, err);
 }
 
 static cip_status find_refs(emitter *e, const cip_node *node, size_t depth, cip_err *err)
@@ -180,29 +177,18 @@ static cip_status insert(emitter *e, size_t at, size_t n, cip_err *err)
 
 static cip_status put_node(emitter *e, const cip_node *node, spot at, cip_err *err);
 
-static bool is_scalars_only(const cip_node *node)
-{
-    for (size_t i = 0; i < node->len; i++) {
-        const cip_node *key = cip_node_key(node, i), *value = cip_node_at(node, i);
-        if (is_container(key) || is_container(value) ||
-            (value != NULL && cip_yaml_is_literal(value)))
-            return false;
-    }
-    return true;
-}
-
 /* As it was written; for what was made, flow style when there are scalars only. */
 static bool is_flow(const cip_node *node)
 {
-    return node->len == 0 || node->style == CIP_STYLE_FLOW ||
-           (node->style != CIP_STYLE_BLOCK && is_scalars_only(node));
-}
-
-/* A node that readers take for a key without a `?`, unless it is long. */
-static bool is_simple_key(const emitter *e, const cip_node *key)
-{
-    const ref *r = ref_of(e, key);
-    return !is_container(key) || (r != NULL && r->written);
+    bool flow = node->style != CIP_STYLE_BLOCK;
+    if (node->len == 0 || node->style == CIP_STYLE_FLOW)
+        return true;
+    for (size_t i = 0; flow && i < node->len; i++) {
+        const cip_node *value = cip_node_at(node, i);
+        flow = !is_container(cip_node_key(node, i)) && !is_container(value) &&
+               (value == NULL || !cip_yaml_is_literal(value));
+    }
+    return flow;
 }
 
 /* A key up to its colon; *explicit when it needed a `?`, whose colon goes on a line of its own
@@ -213,7 +199,9 @@ static cip_status put_key(emitter *e, const cip_node *key, spot at, bool *explic
     e->gap = false;
     const size_t start = e->out->len;
     const bool flow = at.where == IN_FLOW;
-    *explicit = !is_simple_key(e, key);
+    const ref *r = ref_of(e, key);
+    /* but for a collection that is no alias, readers take a node that is not long for a key */
+    *explicit = is_container(key) && (r == NULL || !r->written);
     if (*explicit)
         CIP_TRY(put_word(e, "?", "", err));
     CIP_TRY(put_node(e, key, (spot){ flow ? AS_FLOW_KEY : AS_KEY, at.indent, at.depth }, err));

@@ -52,24 +52,17 @@ static bool split_decimal(const char *p, decimal *d)
            (d->dot || d->letter != 0);
 }
 
-/* nan and inf without the dot of YAML, in one of the three cases that its words have. */
-static bool is_special(const char *p)
-{
-    static const char *const words[] = { "nan", "NaN", "NAN", "inf", "Inf", "INF" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(p, words[i]) == 0)
-            return true;
-    return false;
-}
-
 /* A number in the spelling of YAML 1.1 with the digits that were typed; *out stays empty when the
  * text is none. */
 static cip_status spell(const char *text, cip_buf *out, cip_err *err)
 {
+    /* without the dot of YAML, in one of the three cases that its words have */
+    static const char *const words[] = { "inf", "Inf", "INF", "nan", "NaN", "NAN" };
     decimal d;
     const char *word = text + (*text == '-' || *text == '+');
-    if (is_special(word) && (word == text || *word == 'i' || *word == 'I'))
-        return cip_buf_addf(out, err, "%.*s.%s", (int)(word - text), text, word);
+    for (size_t i = 0; i < (word == text ? 6u : 3u); i++) /* nan has no sign */
+        if (strcmp(word, words[i]) == 0)
+            return cip_buf_addf(out, err, "%.*s.%s", (int)(word - text), text, word);
     if (!split_decimal(text, &d))
         return CIP_OK;
     if (d.sign != 0)
