@@ -142,28 +142,22 @@ typedef struct late {
     cip_quantize_args args;
 } late;
 
-static cip_status keep(cip_layout *l, const walk *w, table **out, cip_err *err)
-{
-    entry *copy = NULL;
-    pthread_mutex_lock(&l->lock);
-    cip_status st = CIP_ARENA_NEW(&l->arena, out, 1, err);
-    if (st == CIP_OK)
-        st = CIP_ARENA_NEW(&l->arena, &copy, w->n, err);
-    pthread_mutex_unlock(&l->lock);
-    CIP_TRY(st);
-    memcpy(copy, w->at, w->n * sizeof *copy);
-    **out = (table){ w->below, copy, w->n, w->raw_len };
-    return CIP_OK;
-}
-
 static cip_status new_space(const late *s, const walk *w, cip_space **out, cip_err *err)
 {
     cip_layout *l = s->layout;
     const cip_step step = { .codec = &cip_codec_quantize, .args = &s->args };
     table *t;
+    entry *copy = NULL;
     if (s->len == 0)
         return cip_space_new_mem(l, (cip_bytes){ (const uint8_t *)"", 0 }, out, err);
-    CIP_TRY(keep(l, w, &t, err));
+    pthread_mutex_lock(&l->lock);
+    cip_status st = CIP_ARENA_NEW(&l->arena, &t, 1, err);
+    if (st == CIP_OK)
+        st = CIP_ARENA_NEW(&l->arena, &copy, w->n, err);
+    pthread_mutex_unlock(&l->lock);
+    CIP_TRY(st);
+    memcpy(copy, w->at, w->n * sizeof *copy);
+    *t = (table){ w->below, copy, w->n, w->raw_len };
     const cip_table how = { .at = chunks_at, .find = find_chunk, .count = count_chunks, .self = t };
     CIP_TRY(cip_space_new_chunked(l, &how, w->raw_len, &step, 1, out, err));
     (*out)->label = w->below->label;

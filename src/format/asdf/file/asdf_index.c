@@ -107,26 +107,6 @@ static cip_status find_text(cip_env *env, cip_window *w, span in, uint64_t *at, 
 
 /* --- parsing -------------------------------------------------------------------------------- */
 
-static cip_status take_entries(cip_env *env, const cip_node *list, asdf_index *x, cip_err *err)
-{
-    if (cip_node_kind(list) != CIP_NODE_SEQ) {
-        bad(x, "expected a list of offsets");
-        return CIP_OK;
-    }
-    uint64_t *entry;
-    CIP_TRY(CIP_NEW(&env->mem, &entry, list->len, err));
-    for (uint32_t i = 0; i < list->len; i++) {
-        if (cip_node_as_uint(list->item[i], &entry[i]))
-            continue;
-        bad(x, "expected an offset as entry %" PRIu32, i);
-        cip_mem_put(&env->mem, entry);
-        return CIP_OK;
-    }
-    x->entry = entry;
-    x->n = list->len;
-    return CIP_OK;
-}
-
 static cip_status parse(cip_env *env, cip_bytes text, asdf_index *x, cip_err *err)
 {
     cip_arena arena = { .mem = &env->mem };
@@ -134,8 +114,15 @@ static cip_status parse(cip_env *env, cip_bytes text, asdf_index *x, cip_err *er
     const cip_node *list = NULL;
     cip_err why = CIP_ERR_INIT;
     cip_status st = cip_yaml_parse(env, &arena, text, &opt, &list, &why);
-    if (st == CIP_OK) {
-        st = take_entries(env, list, x, err);
+    if (st == CIP_OK && cip_node_kind(list) != CIP_NODE_SEQ) {
+        bad(x, "expected a list of offsets");
+    } else if (st == CIP_OK) {
+        st = CIP_NEW(&env->mem, &x->entry, list->len, err);
+        for (x->n = 0; st == CIP_OK && x->n < list->len && x->state == ASDF_INDEX_GOOD; x->n++)
+            if (!cip_node_as_uint(list->item[x->n], &x->entry[x->n]))
+                bad(x, "expected an offset as entry %zu", x->n);
+        if (st != CIP_OK || x->state != ASDF_INDEX_GOOD)
+            cip_asdf_index_clear(env, x);
     } else if (st == CIP_ERR_CORRUPT || st == CIP_ERR_LIMIT || st == CIP_ERR_UNSUPPORTED ||
                st == CIP_ERR_TRUNCATED || st == CIP_ERR_FORMAT) { /* of the content */
         bad(x, "expected a list of offsets, found text that cannot be parsed: %.90s", why.text);

@@ -60,15 +60,6 @@ static int count_needed(void *user, const cip_visit *v)
     return v->again;
 }
 
-/* How many blocks the tree's arrays ask for: with more than there are, some are lost. */
-static uint64_t blocks_needed(asdf_file *f)
-{
-    if (!f->counted && f->layout->tree != NULL)
-        cip_tree_walk(f->layout->tree, f->env, count_needed, f, NULL);
-    f->counted = true;
-    return f->needed;
-}
-
 /* Which block a source means. Numbers from the end count the blocks that follow each other without
  * other bytes between them, as Python's reader does, and mean nothing when some of those are lost.
  */
@@ -92,7 +83,12 @@ static cip_status own_block(asdf_file *f, const cip_node *n, cip_array *a, cip_e
     /* Block 0 may be lost in the bytes before the first that was found: text there is taken for the
      * end of a longer tree unless arrays ask for more blocks than there are, anything else only
      * where they ask for just as many. */
-    const uint64_t needed = from_end || f->odd_padding ? blocks_needed(f) : 0;
+    if ((from_end || f->odd_padding) && !f->counted) {
+        cip_tree_walk(f->layout->tree, f->env, count_needed, f, NULL);
+        f->counted = true;
+    }
+    const uint64_t needed = f->needed; /* by the tree's arrays: with more than there are, some are
+                                          lost */
     const bool first_lost =
         f->odd_padding &&
         (needed > nblock || (f->binary_padding && (f->from_end || needed < nblock)));

@@ -267,29 +267,24 @@ cip_status cip_asdf_update_remove(void *state, const char *path, cip_err *err)
     return cip_asdf_update_went(u, path, err);
 }
 
-static cip_status move(asdf_state *u, const char *from, const char *to, bool replace, cip_err *err)
-{
-    cip_yaml_edit *e;
-    CIP_TRY(cip_asdf_inline_finish(u, err));
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    u->announced = 0;
-    const cip_node *node = cip_yaml_edit_get(e, from, err);
-    if (node == NULL)
-        return CIP_ERR_NOT_FOUND;
-    CIP_TRY(cip_asdf_update_check_path(u, from, node, err));
-    CIP_TRY(cip_asdf_update_check_path(u, to, node, err));
-    return cip_yaml_edit_move(e, from, to, replace, err);
-}
-
 /* What arrays are named by is no longer where the file as it was opened has it. */
 cip_status cip_asdf_update_move(void *state, const char *from, const char *to, bool replace,
                                 cip_err *err)
 {
     asdf_state *u = state;
     asdf_before before;
-    cip_status st = cip_asdf_update_save(u, true, &before, err);
-    if (st == CIP_OK)
-        st = move(u, from, to, replace, err);
+    cip_yaml_edit *e;
+    cip_status st;
+    CIP_GO(cip_asdf_update_save(u, true, &before, err));
+    CIP_GO(cip_asdf_inline_finish(u, err));
+    CIP_GO(cip_asdf_update_tree(u, &e, err));
+    u->announced = 0;
+    const cip_node *node = cip_yaml_edit_get(e, from, err);
+    CIP_GO(node == NULL ? CIP_ERR_NOT_FOUND : CIP_OK);
+    CIP_GO(cip_asdf_update_check_path(u, from, node, err));
+    CIP_GO(cip_asdf_update_check_path(u, to, node, err));
+    st = cip_yaml_edit_move(e, from, to, replace, err);
+done:
     CIP_TRY(cip_asdf_update_end_of(u, &before, st, err));
     u->tree_changed = u->moved = true;
     return CIP_OK;

@@ -31,20 +31,6 @@ static cip_status check_array(const asdf_state *u, const cip_array **a, cip_err 
     return CIP_OK;
 }
 
-/* Whether the array is still there. Elements in a block stay there whatever its node is called: who
- * asks for them has looked whether the array is the one that the file had. */
-static cip_status check_place(asdf_state *u, const cip_array *a, cip_change_kind kind, cip_err *err)
-{
-    const char *path;
-    CIP_TRY(cip_asdf_update_path(u, a, &path, err));
-    if (path != NULL || (u->moved && kind == CIP_CHANGE_ELEMENTS && !cip_asdf_is_inline(a)))
-        return CIP_OK;
-    return u->moved ? cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                               "nodes were moved in this update; commit it first")
-                    : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
-                               "the array was removed or replaced in this update");
-}
-
 /* The block that its elements are in by now: the last one that became its own. */
 static size_t block_of(const asdf_state *u, const cip_array *a)
 {
@@ -171,8 +157,17 @@ cip_status cip_asdf_update_form(void *state, const cip_array *a, cip_change_kind
                                 const int64_t *shape, cip_change_form *out, cip_err *err)
 {
     asdf_state *u = state;
+    const char *path;
     CIP_TRY(check_array(u, &a, err));
-    CIP_TRY(check_place(u, a, kind, err));
+    /* Whether the array is still there. Elements in a block stay there whatever its node is called:
+     * who asks for them has looked whether the array is the one that the file had. */
+    CIP_TRY(cip_asdf_update_path(u, a, &path, err));
+    const bool stays = u->moved && kind == CIP_CHANGE_ELEMENTS && !cip_asdf_is_inline(a);
+    if (path == NULL && !stays)
+        return u->moved ? cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                   "nodes were moved in this update; commit it first")
+                        : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                                   "the array was removed or replaced in this update");
     if (kind != CIP_CHANGE_ELEMENTS)
         CIP_TRY(no_mask(u->l, a, shape, err));
     if (shape != NULL && star_now(u, a) &&

@@ -112,33 +112,25 @@ static cip_status text_node(cip_arena *a, const char *name, uint64_t n, const ci
     return CIP_OK;
 }
 
-static cip_status field_node(cip_arena *a, const cip_field *f, const cip_node **out, cip_err *err)
-{
-    asdf_list l = { .a = a };
-    const cip_node *type, *shape;
-    cip_node *map;
-    CIP_TRY(cip_asdf_type_node(a, f->dtype, &type, err));
-    CIP_TRY(cip_asdf_list_text(&l, "name", f->name, err));
-    CIP_TRY(cip_asdf_list_add(&l, "datatype", type, err));
-    CIP_TRY(cip_asdf_list_text(&l, "byteorder", f->dtype->big ? "big" : "little", err));
-    if (f->ndim != 0) {
-        CIP_TRY(cip_asdf_shape_node(a, f->ndim, f->shape, false, &shape, err));
-        CIP_TRY(cip_asdf_list_add(&l, "shape", shape, err));
-    }
-    CIP_TRY(cip_asdf_list_map(&l, NULL, CIP_STYLE_FLOW, &map, err));
-    *out = map;
-    return CIP_OK;
-}
-
 static cip_status record_node(cip_arena *a, const cip_dtype *d, const cip_node **out, cip_err *err)
 {
-    cip_node *seq;
-    const cip_node *field;
+    cip_node *seq, *map;
+    const cip_node *type, *shape;
     CIP_TRY(cip_node_new_seq(a, d->nfield, &seq, err));
     seq->style = CIP_STYLE_FLOW;
     for (size_t i = 0; i < d->nfield; i++) {
-        CIP_TRY(field_node(a, &d->field[i], &field, err));
-        cip_node_set_item(seq, i, field);
+        const cip_field *f = &d->field[i];
+        asdf_list l = { .a = a };
+        CIP_TRY(cip_asdf_type_node(a, f->dtype, &type, err));
+        CIP_TRY(cip_asdf_list_text(&l, "name", f->name, err));
+        CIP_TRY(cip_asdf_list_add(&l, "datatype", type, err));
+        CIP_TRY(cip_asdf_list_text(&l, "byteorder", f->dtype->big ? "big" : "little", err));
+        if (f->ndim != 0) {
+            CIP_TRY(cip_asdf_shape_node(a, f->ndim, f->shape, false, &shape, err));
+            CIP_TRY(cip_asdf_list_add(&l, "shape", shape, err));
+        }
+        CIP_TRY(cip_asdf_list_map(&l, NULL, CIP_STYLE_FLOW, &map, err));
+        cip_node_set_item(seq, i, map);
     }
     *out = seq;
     return CIP_OK;

@@ -24,35 +24,26 @@ static size_t words_of(const char *digits, size_t n, uint32_t *word)
     return nword;
 }
 
-static cip_status words_node(cip_arena *a, const asdf_standard *s, const uint32_t *word, size_t n,
-                             cip_node **out, cip_err *err)
-{
-    asdf_list l = { .a = a };
-    const cip_dtype *type = cip_dtype_of(CIP_U32);
-    const int64_t shape[] = { (int64_t)n };
-    const cip_node *data, *kind, *lengths;
-    char *tag;
-    CIP_TRY(cip_asdf_inline_node(a, &(asdf_elements){ type, 1, shape, (const uint8_t *)word, NULL },
-                                 &data, err));
-    CIP_TRY(cip_asdf_type_node(a, type, &kind, err));
-    CIP_TRY(cip_asdf_shape_node(a, 1, shape, false, &lengths, err));
-    CIP_TRY(cip_asdf_list_add(&l, "data", data, err));
-    CIP_TRY(cip_asdf_list_add(&l, "datatype", kind, err));
-    CIP_TRY(cip_asdf_list_add(&l, "shape", lengths, err));
-    CIP_TRY(cip_arena_printf(a, &tag, err, ASDF_TAGS "core/ndarray-%s", s->ndarray));
-    return cip_asdf_list_map(&l, tag, CIP_STYLE_FLOW, out, err);
-}
-
 static cip_status make(cip_arena *a, const asdf_standard *s, const char *text, cip_node **out,
                        cip_err *err)
 {
     uint32_t word[WORDS_MAX] = { 0 };
-    asdf_list l = { .a = a };
+    asdf_list l = { .a = a }, in = { .a = a };
+    const cip_dtype *type = cip_dtype_of(CIP_U32);
+    const cip_node *data, *kind, *lengths;
     cip_node *words;
     char *tag;
     const char *digits = text + (text[0] == '-');
-    size_t n = words_of(digits, strlen(digits), word);
-    CIP_TRY(words_node(a, s, word, n, &words, err));
+    const int64_t shape[] = { (int64_t)words_of(digits, strlen(digits), word) };
+    CIP_TRY(cip_asdf_inline_node(a, &(asdf_elements){ type, 1, shape, (const uint8_t *)word, NULL },
+                                 &data, err));
+    CIP_TRY(cip_asdf_type_node(a, type, &kind, err));
+    CIP_TRY(cip_asdf_shape_node(a, 1, shape, false, &lengths, err));
+    CIP_TRY(cip_asdf_list_add(&in, "data", data, err));
+    CIP_TRY(cip_asdf_list_add(&in, "datatype", kind, err));
+    CIP_TRY(cip_asdf_list_add(&in, "shape", lengths, err));
+    CIP_TRY(cip_arena_printf(a, &tag, err, ASDF_TAGS "core/ndarray-%s", s->ndarray));
+    CIP_TRY(cip_asdf_list_map(&in, tag, CIP_STYLE_FLOW, &words, err));
     CIP_TRY(cip_asdf_list_text(&l, "sign", text[0] == '-' ? "-" : "+", err));
     CIP_TRY(cip_asdf_list_text(&l, "string", text, err));
     CIP_TRY(cip_asdf_list_add(&l, "words", words, err));

@@ -104,30 +104,26 @@ const char *cip_asdf_array_fault(const asdf_standard *s, const cip_spec_array *a
     return cip_asdf_type_fault(s, a->dtype);
 }
 
-/* Whether the array can go through its chain, and comes out as it was. */
-static void check_chain(const cip_spec *spec, cip_arena *arena, const asdf_how *all, size_t i,
-                        cip_report *loss)
-{
-    const cip_spec_array *a = &spec->array[i];
-    asdf_how how = *all;
-    cip_err why = CIP_ERR_INIT;
-    uint64_t n = 1;
-    asdf_target t = { .s = a, .where = a->where, .of = { a->ndim, a->shape, a->dtype } };
-    t.nbytes = cip_shape_nelem(a->ndim, a->shape, &n) && n == 0 ? 0 : 1;
-    if (cip_asdf_array_how(spec->env, arena, &t, &how, &why) != CIP_OK)
-        cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path, "%.180s",
-                       why.text);
-    else if (how.chain != NULL && cip_asdf_chain_is_lossy(how.chain))
-        lost(loss, CIP_WARN, a->path, "values are not kept exactly", "the chain quantizes them");
-}
-
+/* Whether arrays can go through their chains, and come out as they were. */
 static cip_status check_chains(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
     asdf_how all;
     cip_arena arena = { .mem = &spec->env->mem };
     cip_status st = cip_asdf_how_of(spec->env, &arena, spec, &all, err);
-    for (size_t i = 0; st == CIP_OK && i < spec->narray; i++)
-        check_chain(spec, &arena, &all, i, loss);
+    for (size_t i = 0; st == CIP_OK && i < spec->narray; i++) {
+        const cip_spec_array *a = &spec->array[i];
+        asdf_how how = all;
+        cip_err why = CIP_ERR_INIT;
+        uint64_t n = 1;
+        asdf_target t = { .s = a, .where = a->where, .of = { a->ndim, a->shape, a->dtype } };
+        t.nbytes = cip_shape_nelem(a->ndim, a->shape, &n) && n == 0 ? 0 : 1;
+        if (cip_asdf_array_how(spec->env, &arena, &t, &how, &why) != CIP_OK)
+            cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path, "%.180s",
+                           why.text);
+        else if (how.chain != NULL && cip_asdf_chain_is_lossy(how.chain))
+            lost(loss, CIP_WARN, a->path, "values are not kept exactly",
+                 "the chain quantizes them");
+    }
     cip_arena_clear(&arena);
     return st;
 }

@@ -83,19 +83,6 @@ cip_status cip_asdf_target_node(asdf_state *w, cip_arena *a, const asdf_target *
     return CIP_OK;
 }
 
-/* What of a RawArray's tree is not in the array itself. */
-static cip_status raw_tree(asdf_state *w, cip_arena *a, const cip_node **out, cip_err *err)
-{
-    const cip_node *m = cip_map_get(w->root, "metadata");
-    asdf_list l = { .a = a };
-    cip_node *map;
-    if (m != NULL && m->type != CIP_NODE_NULL)
-        CIP_TRY(cip_asdf_list_add(&l, "metadata", m, err));
-    CIP_TRY(cip_asdf_list_map(&l, NULL, CIP_STYLE_BLOCK, &map, err));
-    *out = map;
-    return CIP_OK;
-}
-
 /* The codecs beyond the standard, each once: no more than there are arrays. */
 static cip_status add_extensions(asdf_state *w, cip_arena *a, asdf_swap *swap, size_t *n,
                                  cip_err *err)
@@ -126,8 +113,15 @@ static cip_status all_text(asdf_state *w, cip_buf *text, cip_err *err)
         if (h->comment[i][0] == '#' && strncmp(h->comment[i], "#ASDF", 5) != 0)
             CIP_GO(cip_buf_addf(text, err, "%s\n", h->comment[i]));
     CIP_GO(CIP_ARENA_NEW(&arena, &swap, 2 * w->ntarget, err));
-    if (cip_asdf_is_rawarray(&w->spec))
-        CIP_GO(raw_tree(w, &arena, &w->root, err));
+    if (cip_asdf_is_rawarray(&w->spec)) { /* what of its tree is not in the array itself */
+        const cip_node *m = cip_map_get(w->root, "metadata");
+        asdf_list l = { .a = &arena };
+        cip_node *map;
+        if (m != NULL && m->type != CIP_NODE_NULL)
+            CIP_GO(cip_asdf_list_add(&l, "metadata", m, err));
+        CIP_GO(cip_asdf_list_map(&l, NULL, CIP_STYLE_BLOCK, &map, err));
+        w->root = map;
+    }
     for (size_t i = 0; i < w->ntarget; i++) {
         const asdf_target *t = w->target[i];
         if (t->s->is_mask)
