@@ -111,13 +111,6 @@ static cip_status put_scalar(const writer *w, const cip_node *node, cip_err *err
 
 static cip_status put_node(writer *w, const cip_node *node, cip_err *err);
 
-static cip_status put_quoted(cip_buf *out, const cip_node *key, cip_err *err)
-{
-    CIP_TRY(cip_buf_puts(out, "\"", err));
-    CIP_TRY(cip_buf_add(out, key->text, key->len, err));
-    return cip_buf_puts(out, "\"", err);
-}
-
 /* A key is its text, in quotes as in a path where another key has the same text; one that is a
  * collection, its JSON as text. */
 static cip_status put_key(writer *w, const cip_node *key, bool quoted, cip_err *err)
@@ -130,7 +123,15 @@ static cip_status put_key(writer *w, const cip_node *key, bool quoted, cip_err *
         return cip_json_string(w->out, text, len, err);
     cip_buf inner = { .mem = &w->env->mem }, *outer = w->out;
     w->out = &inner;
-    cip_status st = quoted ? put_quoted(&inner, key, err) : put_node(w, key, err);
+    cip_status st;
+    if (!quoted) {
+        st = put_node(w, key, err);
+    } else {
+        CIP_GO(cip_buf_puts(&inner, "\"", err));
+        CIP_GO(cip_buf_add(&inner, key->text, key->len, err));
+        st = cip_buf_puts(&inner, "\"", err);
+    }
+done:
     w->out = outer;
     if (st == CIP_OK)
         st = cip_json_string(outer, (const char *)inner.ptr, inner.len, err);

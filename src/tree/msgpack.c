@@ -96,25 +96,14 @@ static cip_status make(cip_arena *a, const msgpack_object *o, unsigned exts, cip
                        cip_err *err);
 static cip_status read(cip_arena *a, cip_bytes in, unsigned exts, cip_node **out, cip_err *err);
 
-static cip_status make_text(cip_arena *a, const char *p, size_t n, cip_node **out, cip_err *err)
-{
-    if (cip_utf8_is(p, n))
-        return cip_node_new_string(a, p, n, out, err);
-    return cip_node_new_binary(a, (cip_bytes){ (const uint8_t *)p, n }, out, err);
-}
-
-static bool is_tuple(const msgpack_object_array *list)
-{
-    static const char mark[] = "__tuple__";
-    return list->size != 0 && list->ptr[0].type == MSGPACK_OBJECT_STR &&
-           list->ptr[0].via.str.size == sizeof mark - 1 &&
-           memcmp(list->ptr[0].via.str.ptr, mark, sizeof mark - 1) == 0;
-}
-
 static cip_status make_list(cip_arena *a, const msgpack_object_array *list, unsigned exts,
                             cip_node **out, cip_err *err)
 {
-    uint32_t first = is_tuple(list) ? 1 : 0;
+    static const char mark[] = "__tuple__";
+    const bool tuple = list->size != 0 && list->ptr[0].type == MSGPACK_OBJECT_STR &&
+                       list->ptr[0].via.str.size == sizeof mark - 1 &&
+                       memcmp(list->ptr[0].via.str.ptr, mark, sizeof mark - 1) == 0;
+    const uint32_t first = tuple ? 1 : 0;
     CIP_TRY(cip_node_new_seq(a, list->size - first, out, err));
     if (first != 0)
         (*out)->tag = "!tuple";
@@ -182,7 +171,10 @@ static cip_status make(cip_arena *a, const msgpack_object *o, unsigned exts, cip
     case MSGPACK_OBJECT_FLOAT64:
         return cip_node_new_double(a, o->via.f64, out, err);
     case MSGPACK_OBJECT_STR:
-        return make_text(a, o->via.str.ptr, o->via.str.size, out, err);
+        if (cip_utf8_is(o->via.str.ptr, o->via.str.size))
+            return cip_node_new_string(a, o->via.str.ptr, o->via.str.size, out, err);
+        return cip_node_new_binary(
+            a, (cip_bytes){ (const uint8_t *)o->via.str.ptr, o->via.str.size }, out, err);
     case MSGPACK_OBJECT_BIN: {
         cip_bytes in = { (const uint8_t *)o->via.bin.ptr, o->via.bin.size };
         return cip_node_new_binary(a, in, out, err);

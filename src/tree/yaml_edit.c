@@ -256,18 +256,6 @@ static bool has_quotes(const char *path)
     return path != NULL && strchr(path, '"') != NULL;
 }
 
-static cip_status queue_start(cip_yaml_edit *e, cip_err *err)
-{
-    const size_t n = cip_mark_count(&e->now);
-    if (e->touched != NULL)
-        return CIP_OK;
-    CIP_TRY(cip_mem_get(&e->env->mem, n, (void **)&e->touched, err));
-    memset(e->touched, 0, n);
-    CIP_TRY(cip_mem_get(&e->env->mem, n, (void **)&e->indexed, err));
-    memset(e->indexed, NOT_INDEXED, n);
-    return CIP_OK;
-}
-
 /* Another key comes to a mapping, or another item to the end of a sequence. `alone` as in
  * cip_text_change: then neither the last entry nor this place may have another set. */
 static cip_status join_inserting(cip_yaml_edit *e, const cip_place *p, cip_bytes step, bool alone,
@@ -348,7 +336,13 @@ static cip_status try_queue(cip_yaml_edit *e, const char *path, const cip_node *
     if ((queue_len(e) != 0 && has_quotes(path)) || cip_yaml_edit_has_anchors(e) ||
         cip_text_change_rootless(&e->now))
         return CIP_OK;
-    CIP_TRY(queue_start(e, err));
+    const size_t n = cip_mark_count(&e->now);
+    if (e->touched == NULL) {
+        CIP_TRY(cip_mem_get(&e->env->mem, n, (void **)&e->touched, err));
+        memset(e->touched, 0, n);
+        CIP_TRY(cip_mem_get(&e->env->mem, n, (void **)&e->indexed, err));
+        memset(e->indexed, NOT_INDEXED, n);
+    }
     CIP_TRY(CIP_ARENA_NEW(&e->kept, &q, 1, err));
     q->value = value;
     cip_text_change_init(&q->change, e->env, &e->now);

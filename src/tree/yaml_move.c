@@ -283,19 +283,6 @@ static cip_status check_cycle(const moving *m, const char *from, cip_err *err)
     return st == CIP_OK ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
 }
 
-static cip_status check_place(const moving *m, const char *path, bool whole, cip_err *err)
-{
-    const cip_yaml_text *t = &m->e->now;
-    if (m->to.parent >= m->from.child && m->to.parent < cip_mark_at(t, m->from.child)->next)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a new place outside the moved node, found \"%.80s\" inside it",
-                        path);
-    if (m->to.child != CIP_NO_MARK || (whole && m->to.merged != NULL))
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected a path that does not exist yet, found a node at \"%.80s\"", path);
-    return CIP_OK;
-}
-
 static cip_status move_at(moving *m, cip_arena *a, const char *from, const char *to, cip_err *err)
 {
     const cip_yaml_text *t = &m->e->now;
@@ -308,7 +295,13 @@ static cip_status move_at(moving *m, cip_arena *a, const char *from, const char 
     CIP_TRY(cip_yaml_follow(m->e, m->step, n, &m->to, err));
     m->step += m->to.depth;
     m->nmade = n - 1 - m->to.depth;
-    CIP_TRY(check_place(m, to, m->nmade == 0, err));
+    if (m->to.parent >= m->from.child && m->to.parent < cip_mark_at(t, m->from.child)->next)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a new place outside the moved node, found \"%.80s\" inside it",
+                        to);
+    if (m->to.child != CIP_NO_MARK || (m->nmade == 0 && m->to.merged != NULL))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a path that does not exist yet, found a node at \"%.80s\"", to);
     CIP_TRY(cip_steps_new(m->step, m->nmade + 1, err));
     if (m->to.parent != m->from.parent)
         CIP_TRY(check_cycle(m, from, err));

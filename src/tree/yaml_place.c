@@ -94,17 +94,6 @@ static void find_item(const cip_yaml_text *t, size_t number, cip_place *p)
     }
 }
 
-/* Where the node itself is written. */
-static uint32_t mark_of(const cip_yaml_text *t, const cip_node *node)
-{
-    const uint32_t n = cip_mark_count(t);
-    for (uint32_t i = 0; i < n; i++)
-        if (cip_mark_at(t, i)->node == node && cip_mark_at(t, i)->kind <= CIP_MARK_OPEN &&
-            cip_mark_at(t, i)->kind != CIP_MARK_ALIAS)
-            return i;
-    return CIP_NO_MARK;
-}
-
 /* Looks for one step in p->parent; p->child is CIP_NO_MARK when it is not there. */
 static cip_status take_step(cip_yaml_edit *e, cip_bytes step, cip_place *p, cip_err *err)
 {
@@ -156,9 +145,13 @@ cip_status cip_yaml_follow(cip_yaml_edit *e, const cip_bytes *step, size_t n, ci
         uint32_t next = p->child;
         if (next == CIP_NO_MARK && p->merged == NULL)
             return CIP_OK;
-        if (next == CIP_NO_MARK)
-            next = mark_of(t, p->merged);
-        else if (cip_mark_at(t, next)->kind == CIP_MARK_ALIAS)
+        const uint32_t count = next == CIP_NO_MARK ? cip_mark_count(t) : 0;
+        for (uint32_t i = 0; next == CIP_NO_MARK && i < count; i++) {
+            const cip_mark *m = cip_mark_at(t, i); /* where the merged node itself is written */
+            if (m->node == p->merged && (m->kind == CIP_MARK_SCALAR || m->kind == CIP_MARK_OPEN))
+                next = i;
+        }
+        if (count == 0 && cip_mark_at(t, next)->kind == CIP_MARK_ALIAS)
             next = cip_mark_at(t, next)->target;
         p->parent = next;
         p->depth++;

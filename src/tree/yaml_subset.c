@@ -403,15 +403,6 @@ static bool scan_line(scanner *s)
 
 /* --- flow collections ----------------------------------------------------------------------- */
 
-/* No comments, tabs or markers within. */
-static bool skip_flow_gap(scanner *s)
-{
-    for (skip_spaces(s); s->pos < s->len && at(s, s->pos) == '\n'; skip_spaces(s))
-        s->line = ++s->pos;
-    return s->pos < s->len &&
-           !(s->pos == s->line && (is_marker(s, s->pos, '-') || is_marker(s, s->pos, '.')));
-}
-
 static bool close_flow(scanner *s, bool seq)
 {
     if ((top(s)->kind == FLOW_SEQ) != seq || !close_level(s, s->pos + 1))
@@ -444,7 +435,11 @@ static bool scan_flow_node(scanner *s)
 /* One token within a flow collection. */
 static bool scan_flow(scanner *s)
 {
-    if (!skip_flow_gap(s))
+    /* no comments, tabs or markers within */
+    for (skip_spaces(s); s->pos < s->len && at(s, s->pos) == '\n'; skip_spaces(s))
+        s->line = ++s->pos;
+    if (s->pos >= s->len ||
+        (s->pos == s->line && (is_marker(s, s->pos, '-') || is_marker(s, s->pos, '.'))))
         return false;
     const char c = at(s, s->pos);
     if (c != ',' && c != ']' && c != '}')
