@@ -21,20 +21,6 @@ static inline cip_status cip_numpy_add_text(cip_buf *b, const cip_node *n, cip_e
     return cip_quote_utf8(b, n->text, n->len, false, err);
 }
 
-/* A length, or a list of them. */
-static inline cip_status cip_numpy_add_shape(cip_buf *b, const cip_node *n, cip_err *err)
-{
-    bool list = n->type == CIP_NODE_SEQ;
-    uint64_t len;
-    CIP_TRY(cip_buf_addf(b, err, ",("));
-    for (uint32_t i = 0; i < (list ? n->len : 1); i++) {
-        if (!cip_node_as_uint(list ? n->item[i] : n, &len))
-            return cip_numpy_refuse("the shape of a field", err);
-        CIP_TRY(cip_buf_addf(b, err, "%" PRIu64 ",", len));
-    }
-    return cip_buf_addf(b, err, ")");
-}
-
 /* The name of a field, or a title and the name. */
 static inline cip_status cip_numpy_add_name(cip_buf *b, const cip_node *n, cip_err *err)
 {
@@ -62,9 +48,16 @@ static inline cip_status cip_numpy_add_type(cip_buf *b, const cip_node *n, int d
         CIP_TRY(cip_numpy_add_name(b, f->item[0], err));
         CIP_TRY(cip_buf_addf(b, err, ","));
         CIP_TRY(cip_numpy_add_type(b, f->item[1], depth + 1, err));
-        if (f->len == 3)
-            CIP_TRY(cip_numpy_add_shape(b, f->item[2], err));
-        CIP_TRY(cip_buf_addf(b, err, "),"));
+        const cip_node *s = f->len == 3 ? f->item[2] : NULL; /* a length, or a list of them */
+        const bool list = cip_node_kind(s) == CIP_NODE_SEQ;
+        uint64_t len;
+        CIP_TRY(cip_buf_addf(b, err, s != NULL ? ",(" : ""));
+        for (uint32_t k = 0; s != NULL && k < (list ? s->len : 1); k++) {
+            if (!cip_node_as_uint(list ? s->item[k] : s, &len))
+                return cip_numpy_refuse("the shape of a field", err);
+            CIP_TRY(cip_buf_addf(b, err, "%" PRIu64 ",", len));
+        }
+        CIP_TRY(cip_buf_addf(b, err, s != NULL ? "))," : "),"));
     }
     return cip_buf_addf(b, err, "]");
 }

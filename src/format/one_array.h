@@ -43,22 +43,6 @@ static inline int cip_visit_rest(void *user, const cip_visit *v)
     return r->lost ? 2 : 0;
 }
 
-/* Looks at spec->tree, which may be NULL. */
-static inline cip_status cip_look_at_rest(const cip_spec *spec, const char *taken,
-                                          cip_tree_rest *out, cip_err *err)
-{
-    cip_err why = CIP_ERR_INIT;
-    *out = (cip_tree_rest){ .spec = spec, .taken = taken };
-    if (spec->tree == NULL)
-        return CIP_OK;
-    if (cip_node_kind(spec->tree) < CIP_NODE_SEQ) {
-        out->lost = spec->tree->type != CIP_NODE_NULL && spec->tree->len != 0;
-        return CIP_OK;
-    }
-    cip_status st = cip_tree_walk(spec->tree, spec->env, cip_visit_rest, out, &why);
-    return st == CIP_OK || out->lost ? CIP_OK : cip_fail(err, st, CIP_NO_OFFSET, "%s", why.text);
-}
-
 /* The origin of the file is no loss that anybody has to accept. */
 static inline void cip_tell_origin(const cip_spec *spec, const cip_tree_rest *r, const char *who,
                                    cip_report *loss)
@@ -73,8 +57,12 @@ static inline void cip_tell_origin(const cip_spec *spec, const cip_tree_rest *r,
 static inline cip_status cip_tell_tree(const cip_spec *spec, const char *taken, const char *who,
                                        cip_report *loss, cip_err *err)
 {
-    cip_tree_rest r;
-    CIP_TRY(cip_look_at_rest(spec, taken, &r, err));
+    cip_tree_rest r = { .spec = spec, .taken = taken };
+    if (cip_node_kind(spec->tree) < CIP_NODE_SEQ)
+        r.lost = spec->tree != NULL && spec->tree->type != CIP_NODE_NULL && spec->tree->len != 0;
+    else
+        CIP_TRY(cip_tree_walk_told(spec->tree, spec->env, cip_visit_rest, &r,
+                                   &(cip_status){ CIP_OK }, err));
     if (r.lost)
         cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
                        "the metadata tree is lost: %s have none", who);
@@ -108,14 +96,6 @@ typedef struct cip_json_fit {
     size_t around;
 } cip_json_fit;
 
-/* Python's json reads integers of so many digits. Other spellings than decimal are converted. */
-static inline bool cip_json_holds_int(const cip_node *n)
-{
-    const char *digits = n->text + (n->text[0] == '-' || n->text[0] == '+');
-    const bool decimal = digits[0] != '0';
-    return n->len <= (decimal ? CIP_JSON_DIGITS : CIP_JSON_DIGITS * 4 / 5); /* log 10 / log 16 */
-}
-
 /* Whether it stayed JSON text when it was read, and does again where `deep` (no collection is read
  * there) says. Anybody may give a text this tag. */
 static inline bool cip_json_stays(cip_env *env, const cip_node *n, bool deep)
@@ -147,7 +127,14 @@ static inline int cip_visit_json(void *user, const cip_visit *v)
     bool plain = v->node->tag == NULL || cip_json_stays(f->env, v->node, below);
     bool other = type == CIP_NODE_NONE || type == CIP_NODE_TIMESTAMP || type == CIP_NODE_BINARY;
     bool deep = v->depth + f->around + (type >= CIP_NODE_SEQ) > CIP_JSON_DEPTH;
-    bool big = type == CIP_NODE_BIGINT && !cip_json_holds_int(v->node);
+    bool big = false;
+    if (type == CIP_NODE_BIGINT) {
+        /* Python's json reads integers of so many digits. Other spellings than decimal are
+         * converted: log 10 / log 16. */
+        const char sign = v->node->text[0];
+        const bool decimal = v->node->text[sign == '-' || sign == '+'] != '0';
+        big = v->node->len > (decimal ? CIP_JSON_DIGITS : CIP_JSON_DIGITS * 4 / 5);
+    }
     f->fits = f->fits && !v->again && !other && number && named && !deep && !big && plain;
     return f->fits ? 0 : 2;
 }
