@@ -123,6 +123,16 @@ static cip_status set_tag(parser *p, cip_node *node, const char *tag, cip_err *e
     return CIP_OK;
 }
 
+static cip_status set_anchor(parser *p, cip_node *node, const char *anchor, cip_err *err)
+{
+    char *name;
+    size_t len = strlen(anchor);
+    CIP_TRY(cip_arena_copy(p->arena, anchor, len, &name, err));
+    node->anchor = name;
+    return cip_strmap_put(&p->anchors, (cip_bytes){ (const uint8_t *)name, len },
+                          (size_t)(uintptr_t)node, NULL, err);
+}
+
 /* Keeps the event itself; `node` has the place of a scalar or of a collection's begin. */
 static cip_status mark(parser *p, int kind, const cip_node *node, const cip_yaml_event *ev,
                        cip_err *err)
@@ -138,22 +148,16 @@ static cip_status mark(parser *p, int kind, const cip_node *node, const cip_yaml
 }
 
 /* What a node has besides its content: place, style, tag and anchor. */
-static cip_status set_props(parser *p, int kind, cip_node *node, const cip_yaml_event *ev,
-                            cip_err *err)
+static inline cip_status set_props(parser *p, int kind, cip_node *node, const cip_yaml_event *ev,
+                                   cip_err *err)
 {
     node->style = (uint8_t)ev->style;
     node->offset = p->src.skipped + ev->start;
     node->end = p->src.skipped + ev->end;
     if (ev->tag != NULL)
         CIP_TRY(set_tag(p, node, ev->tag, err));
-    if (ev->anchor != NULL) {
-        const size_t len = strlen(ev->anchor);
-        char *name;
-        CIP_TRY(cip_arena_copy(p->arena, ev->anchor, len, &name, err));
-        node->anchor = name;
-        CIP_TRY(cip_strmap_put(&p->anchors, (cip_bytes){ (const uint8_t *)name, len },
-                               (size_t)(uintptr_t)node, NULL, err));
-    }
+    if (ev->anchor != NULL)
+        CIP_TRY(set_anchor(p, node, ev->anchor, err));
     return mark(p, kind, node, ev, err);
 }
 
