@@ -76,9 +76,12 @@ typedef struct state {
 
 static void set_len(cip_chunk_changes *c, uint64_t len)
 {
-    if (c->form.grid == NULL)
-        cip_linear_set_len(c, len);
     c->now->len = len;
+    if (c->linear == NULL)
+        return;
+    c->linear->size = len;
+    if (!c->bytes)
+        c->now->table.raw_each = cip_max_u64(1, cip_linear_chunk_len(&c->form, 0, len));
 }
 
 static void state_back(void *self, const void *kept, size_t n)
@@ -537,10 +540,8 @@ static cip_status reshape_grid(cip_chunk_changes *c, const int64_t *shape, cip_g
     int64_t before[CIP_MAX_NDIM];
     cip_grid was = c->grid;
     cip_space old = *c->now;
-    uint64_t nelem, len;
-    if (!cip_shape_nelem(c->grid.ndim, shape, &nelem) ||
-        cip_mul_overflow(nelem, c->grid.itemsize, &len) || len > INT64_MAX)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an array of over 2^63 bytes");
+    uint64_t len;
+    CIP_TRY(cip_linear_len(&c->grid, shape, &len, err));
     memcpy(before, c->shape, sizeof before);
     was.shape = before;
     old.grid = &was;
@@ -730,8 +731,10 @@ cip_status cip_chunk_changes_finish(cip_chunk_changes *c,
     uint64_t longest = 0;
     cip_status st = CIP_OK;
     const bool bare = c->form.grid != NULL && c->form.nstep == 0 && c->form.sum_id == CIP_SUM_NONE;
-    if (c->bytes)
-        return cip_byte_changes_finish(c, err);
+    if (c->bytes) /* what will be encoded with what changed is decoded by all threads, and once */
+        return (c->form.caps & CIP_FORM_GROWS) != 0 && cip_chunk_changes_kept(c) == c->was->len
+                   ? CIP_OK
+                   : cip_byte_changes_load(c, err);
     for (size_t k = 0; k < c->runs.n && !bare; k++) {
         f.total += c->runs.at[k].raw;
         if (c->runs.at[k].raw)

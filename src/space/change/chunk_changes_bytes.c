@@ -10,11 +10,7 @@
 
 #include "base/num.h"
 
-enum {
-    PAGE = 1 << 10,
-    PIECE = 1 << 20,
-    NEAR = 64 << 10 /* bytes between changes that are compared rather than named apart */
-};
+enum { NEAR = 64 << 10 }; /* bytes between changes that are compared rather than named apart */
 
 /* --- as a table: a chunk for each run --------------------------------------------------------- */
 
@@ -167,11 +163,6 @@ static void own(cip_chunk_changes *c, const cip_array *a, const cip_nd *at)
     c->grid = (cip_grid){ .itemsize = at->itemsize, .ndim = at->ndim, .shape = c->shape };
 }
 
-static uint64_t len_of(const cip_chunk_runs *l)
-{
-    return l->n != 0 ? l->at[l->n - 1].i + l->at[l->n - 1].run : 0;
-}
-
 static cip_status open_now(cip_chunk_changes *c, uint64_t len, cip_err *err)
 {
     const cip_table t = { .at = table_at, .find = table_find, .count = table_count, .self = c };
@@ -230,7 +221,7 @@ static cip_status put_run(cip_chunk_changes *c, uint64_t at, cip_bytes bytes, ba
     return CIP_OK;
 }
 
-static cip_status put(void *user, const cip_scatter_run *run, size_t n, cip_err *err)
+cip_status cip_byte_changes_put(void *user, const cip_scatter_run *run, size_t n, cip_err *err)
 {
     cip_chunk_changes *c = user;
     cip_status st = CIP_OK;
@@ -248,24 +239,6 @@ static cip_status put(void *user, const cip_scatter_run *run, size_t n, cip_err 
     return st;
 }
 
-cip_status cip_byte_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
-                                  cip_err *err)
-{
-    const cip_scatter_to to = {
-        .io = c->linear, .live = true, .unit = PAGE, .put = put, .user = c
-    };
-    uint64_t first, end, nbytes;
-    CIP_TRY(cip_view_bounds(at, &first, &end, err));
-    if (!cip_shape_nelem(at->ndim, at->shape, &nbytes) ||
-        cip_mul_overflow(nbytes, at->itemsize, &nbytes) || nbytes > end - first)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "elements that share bytes cannot be written one by one");
-    CIP_TRY(cip_byte_changes_load(c, err));
-    CIP_TRY(cip_scatter(c->layout->env, &to, at, feed, err));
-    c->made += (c->form.caps & CIP_FORM_STREAM) != 0; /* it is encoded again in any case */
-    return CIP_OK;
-}
-
 /* --- a stream --------------------------------------------------------------------------------- */
 
 static bool is_was(const cip_chunk_changes *c, cip_space *s)
@@ -273,54 +246,45 @@ static bool is_was(const cip_chunk_changes *c, cip_space *s)
     return s != NULL && cip_space_resolve(s, &s, NULL) == CIP_OK && s == c->was;
 }
 
-static cip_status too_much(const cip_chunk_changes *c, cip_err *err)
-{
-    const cip_layout *l = c->layout;
-    char kind[CIP_LAYOUT_KIND];
-    size_t i = 0;
-    while (i < l->nblock && !is_was(c, l->block[i].data))
-        i++;
-    return cip_fail(err, CIP_ERR_LIMIT, i < l->nblock ? l->block[i].info.offset : CIP_NO_OFFSET,
-                    "%s would decode to %" PRIu64 " bytes from %s; set .max_elements to allow them",
-                    i < l->nblock ? l->block[i].stored->label : "the data", c->was->len,
-                    cip_layout_kind(l, kind));
-}
-
 /* A few stored bytes may claim any length, all of which is decoded to the file of elements. */
 static cip_status check_amount(const cip_chunk_changes *c, cip_err *err)
 {
     const cip_layout *l = c->layout;
     const uint64_t most = l->env->limits.max_elements;
+    char kind[CIP_LAYOUT_KIND];
     uint64_t itemsize = 1;
+    size_t k = 0;
     for (size_t i = 0; i < l->narray; i++)
         if (l->array[i]->dtype != NULL && is_was(c, l->array[i]->space))
             itemsize = cip_max_u64(itemsize, l->array[i]->dtype->itemsize);
     if (most != 0 ? c->was->len / itemsize <= most : cip_layout_expects(l, c->was->len))
         return CIP_OK;
-    return too_much(c, err);
-}
-
-static bool has_kept(const cip_chunk_changes *c)
-{
-    for (size_t k = 0; k < c->runs.n; k++)
-        if (c->runs.at[k].from != UINT64_MAX)
-            return true;
-    return false;
+    while (k < l->nblock && !is_was(c, l->block[k].data))
+        k++;
+    return cip_fail(err, CIP_ERR_LIMIT, k < l->nblock ? l->block[k].info.offset : CIP_NO_OFFSET,
+                    "%s would decode to %" PRIu64 " bytes from %s; set .max_elements to allow them",
+                    k < l->nblock ? l->block[k].stored->label : "the data", c->was->len,
+                    cip_layout_kind(l, kind));
 }
 
 cip_status cip_byte_changes_load(cip_chunk_changes *c, cip_err *err)
 {
     const uint64_t off = c->elems->size;
     cip_out out = cip_temporary_out(c->elems);
-    if ((c->form.caps & CIP_FORM_STREAM) == 0 || !has_kept(c))
+    size_t kept = 0;
+    if ((c->form.caps & CIP_FORM_STREAM) == 0)
+        return CIP_OK;
+    while (kept < c->runs.n && c->runs.at[kept].from == UINT64_MAX)
+        kept++;
+    if (kept == c->runs.n)
         return CIP_OK;
     CIP_TRY(check_amount(c, err));
     CIP_TRY(cip_chunk_changes_begin(c, err));
     CIP_TRY(cip_chunk_runs_keep(c, 0, c->runs.n, c->runs.n, err));
     CIP_TRY(cip_space_write_out(&c->how, c->was, &out, err));
     c->in_elems->len = c->elems->size;
-    for (size_t k = 0; k < c->runs.n; k++) {
-        cip_chunk_run *r = &c->runs.at[k];
+    for (; kept < c->runs.n; kept++) {
+        cip_chunk_run *r = &c->runs.at[kept];
         if (r->from == UINT64_MAX)
             continue;
         r->off = off + r->from;
@@ -334,123 +298,6 @@ cip_status cip_byte_changes_load(cip_chunk_changes *c, cip_err *err)
 uint64_t cip_chunk_changes_kept(const cip_chunk_changes *c)
 {
     return c->runs.n != 0 && c->runs.at[0].from == 0 ? c->runs.at[0].run : 0;
-}
-
-/* What will be encoded with what changed is decoded by all threads, and once. */
-cip_status cip_byte_changes_finish(cip_chunk_changes *c, cip_err *err)
-{
-    const bool grown = cip_chunk_changes_kept(c) == c->was->len;
-    return grown && (c->form.caps & CIP_FORM_GROWS) != 0 ? CIP_OK : cip_byte_changes_load(c, err);
-}
-
-/* --- rows and shapes -------------------------------------------------------------------------- */
-
-/* Elements of the feed to the end of the file of new bytes. */
-static cip_status add_elements(cip_chunk_changes *c, uint64_t nelem, uint64_t itemsize,
-                               const cip_feed *feed, cip_err *err)
-{
-    const uint64_t most = cip_min_u64(nelem, cip_max_u64(1, PIECE / cip_max_u64(1, itemsize)));
-    cip_status st = CIP_OK;
-    size_t nbytes;
-    uint8_t *buf;
-    if (cip_mul_overflow(most, itemsize, &nbytes))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an element of over 2^64 bytes");
-    CIP_TRY(cip_mem_get(c->mem, nbytes, (void **)&buf, err));
-    for (uint64_t left = nelem, n; left != 0; left -= n) {
-        n = cip_min_u64(most, left);
-        CIP_GO(feed->next(feed->self, n, buf, err));
-        CIP_GO(cip_chunk_elems_write(c, c->elems->size, buf, (size_t)(n * itemsize), err));
-    }
-done:
-    cip_mem_put(c->mem, buf);
-    return st;
-}
-
-/* In place of the bytes [at, end) come `added`: those in the file of new bytes from `off` on, or
- * (UINT64_MAX) zeros. */
-static cip_status replace(cip_chunk_changes *c, uint64_t at, uint64_t end, uint64_t added,
-                          uint64_t off, cip_err *err)
-{
-    const cip_chunk_run r = { .i = at, .run = added, .from = UINT64_MAX, .off = off, .raw = true };
-    c->next.n = 0;
-    CIP_TRY(cip_chunk_runs_copy(c, &c->next, 0, 0, at, err));
-    CIP_TRY(off == UINT64_MAX ? cip_chunk_runs_zeros(c, &c->next, at, added, 1, err)
-                              : cip_chunk_runs_add(c, &c->next, r, err));
-    CIP_TRY(cip_chunk_runs_copy(c, &c->next, at + added, end, c->now->len - end, err));
-    return cip_chunk_runs_take(c, len_of(&c->next), err);
-}
-
-bool cip_chunk_changes_ends(const cip_chunk_changes *c, const cip_nd *at, bool torn, uint64_t *end)
-{
-    uint64_t first, row = at->itemsize;
-    if (!cip_view_is_contiguous(at) || cip_view_bounds(at, &first, end, NULL) != CIP_OK)
-        return false;
-    if (*end == 0) /* no elements */
-        *end = at->off;
-    for (int32_t i = 1; i < at->ndim; i++) /* of fewer bytes than there are */
-        row *= (uint64_t)at->shape[i];
-    return *end == c->now->len || (torn && *end < c->now->len && c->now->len - *end < row);
-}
-
-cip_status cip_chunk_changes_grow(cip_chunk_changes *c, uint64_t end, uint64_t nelem,
-                                  uint64_t itemsize, const cip_feed *feed, cip_err *err)
-{
-    const uint64_t off = c->elems->size;
-    uint64_t len;
-    if (nelem == 0)
-        return CIP_OK;
-    if (cip_mul_overflow(nelem, itemsize, &len) || len > INT64_MAX - c->now->len)
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "rows of over 2^63 bytes");
-    CIP_TRY(cip_chunk_changes_begin(c, err));
-    CIP_TRY(add_elements(c, nelem, itemsize, feed, err));
-    return replace(c, end, c->now->len, len, off, err);
-}
-
-/* All elements move: to the file of new bytes, in their new order. */
-static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
-                          cip_err *err)
-{
-    cip_need made;
-    CIP_TRY(cip_changes_reorder(c, shape, s, &made, err));
-    return replace(c, 0, c->now->len, made.len, made.off, err);
-}
-
-cip_status cip_byte_changes_resize(cip_chunk_changes *c, const int64_t *shape, cip_err *err)
-{
-    const uint64_t was = c->now->len;
-    uint64_t len;
-    bool rows_only = true;
-    CIP_TRY(cip_linear_len(&c->grid, shape, &len, err));
-    CIP_TRY(cip_byte_changes_load(c, err));
-    for (int32_t k = 1; k < c->grid.ndim; k++)
-        rows_only = rows_only && shape[k] == c->shape[k];
-    if (!rows_only && len != 0 && was != 0)
-        return reorder(c, shape, NULL, err);
-    return replace(c, cip_min_u64(was, len), was, len > was ? len - was : 0, UINT64_MAX, err);
-}
-
-cip_status cip_byte_changes_splice(cip_chunk_changes *c, const cip_splice *s, const int64_t *shape,
-                                   cip_err *err)
-{
-    uint64_t len, row = c->grid.itemsize, off = UINT64_MAX;
-    CIP_TRY(cip_linear_len(&c->grid, shape, &len, err));
-    if (len == 0)
-        return replace(c, 0, c->now->len, 0, UINT64_MAX, err);
-    if (!cip_splice_in_one_piece(s, shape)) {
-        CIP_TRY(cip_byte_changes_load(c, err));
-        return reorder(c, shape, s, err);
-    }
-    for (int32_t k = s->axis + 1; k < c->grid.ndim; k++)
-        row *= (uint64_t)shape[k];
-    const uint64_t at = (uint64_t)s->start * row, end = at + (uint64_t)s->removed * row,
-                   added = (uint64_t)s->added * row;
-    if (at != c->now->len)
-        CIP_TRY(cip_byte_changes_load(c, err));
-    if (s->feed != NULL && added != 0) {
-        off = c->elems->size;
-        CIP_TRY(add_elements(c, added / c->grid.itemsize, c->grid.itemsize, s->feed, err));
-    }
-    return replace(c, at, end, added, off, err);
 }
 
 /* --- where they go ---------------------------------------------------------------------------- */
@@ -472,25 +319,18 @@ cip_status cip_chunk_changes_patch(const cip_chunk_changes *c, uint64_t end, uin
     return cip_patch_range(to, base + from, c->linear, from, until - from, err);
 }
 
-/* The first byte that moved, is zero now, or came behind the old end. */
-static uint64_t find_rest(const cip_chunk_changes *c)
-{
-    const uint64_t n = cip_min_u64(cip_chunk_changes_count(c), c->was->len);
-    cip_chunk_now now;
-    for (uint64_t i = 0; i < n; i += now.run) {
-        cip_chunk_changes_at(c, i, &now);
-        if (now.from == UINT64_MAX ? now.chunk.state == CIP_CHUNK_ZERO : now.from != i)
-            return i;
-    }
-    return n;
-}
-
 cip_status cip_chunk_changes_revise(const cip_chunk_changes *c, cip_io *file, uint64_t base,
                                     cip_revision *r, cip_err *err)
 {
     const uint64_t n = cip_chunk_changes_count(c), end = base + c->was->len;
-    const uint64_t rest = r->anew ? 0 : find_rest(c);
     cip_chunk_now now;
+    uint64_t rest = 0; /* the first byte that moved, is zero now, or came behind the old end */
+    for (const uint64_t both = r->anew ? 0 : cip_min_u64(n, c->was->len); rest < both;) {
+        cip_chunk_changes_at(c, rest, &now);
+        if (now.from == UINT64_MAX ? now.chunk.state == CIP_CHUNK_ZERO : now.from != rest)
+            break;
+        rest = cip_min_u64(both, rest + now.run);
+    }
     CIP_TRY(cip_chunk_changes_patch(c, rest, base, &r->patch, err));
     if (!r->anew && rest == n && n == c->was->len)
         return CIP_OK;
@@ -540,18 +380,6 @@ static cip_status fill_apart(cip_chunk_changes *c, cip_chunk_changes *from, cons
     return CIP_OK;
 }
 
-static cip_status open_apart(cip_chunk_changes *c, cip_chunk_changes *from, const cip_array *a,
-                             const cip_nd *at, cip_err *err)
-{
-    c->was = from->was;
-    c->elems = from->elems;
-    c->in_elems = from->in_elems;
-    own(c, a, at);
-    c->whole = c->reshaped = true;
-    CIP_TRY(fill_apart(c, from, at, err));
-    return open_now(c, len_of(&c->runs), err);
-}
-
 cip_status cip_chunk_changes_apart(cip_chunk_changes *from, const cip_array *a,
                                    const cip_array *now, cip_chunk_changes **out, cip_err *err)
 {
@@ -567,7 +395,14 @@ cip_status cip_chunk_changes_apart(cip_chunk_changes *from, const cip_array *a,
     c->finished = from->finished;
     c->zeros = UINT64_MAX;
     c->bytes = c->apart = c->alone = true;
-    cip_status st = open_apart(c, from, a, &now->view, err);
+    c->was = from->was;
+    c->elems = from->elems;
+    c->in_elems = from->in_elems;
+    own(c, a, &now->view);
+    c->whole = c->reshaped = true;
+    cip_status st = fill_apart(c, from, &now->view, err);
+    if (st == CIP_OK)
+        st = open_now(c, cip_chunk_changes_count(c), err);
     if (st != CIP_OK)
         cip_chunk_changes_free(c);
     else

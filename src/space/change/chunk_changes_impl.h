@@ -97,9 +97,8 @@ cip_status cip_chunk_elems_write(cip_chunk_changes *c, uint64_t off, const void 
 cip_status cip_chunk_elems_room(cip_chunk_changes *c, uint64_t n, uint64_t *off, cip_err *err);
 
 /* chunk_changes_linear.c */
-/* Makes c->linear; and another length of it and of `now`. */
+/* Makes c->linear. */
 cip_status cip_linear_open(cip_chunk_changes *c, cip_err *err);
-void cip_linear_set_len(cip_chunk_changes *c, uint64_t len);
 /* Raw bytes of linear chunk i when there are `len` in all; how many chunks these are. */
 uint64_t cip_linear_chunk_len(const cip_array_form *f, uint64_t i, uint64_t len);
 uint64_t cip_linear_chunk_count(const cip_array_form *f, uint64_t len);
@@ -111,17 +110,13 @@ cip_status cip_linear_changes_splice(cip_chunk_changes *c, const cip_splice *s,
 /* Bytes of an array of the grid's elements with this shape. LIMIT from 2^63 on. */
 cip_status cip_linear_len(const cip_grid *g, const int64_t *shape, uint64_t *len, cip_err *err);
 
-/* chunk_changes_bytes.c: the same three of CIP_FORM_BYTES, and the beginning of one */
-cip_status cip_byte_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
-                                  cip_err *err);
-cip_status cip_byte_changes_resize(cip_chunk_changes *c, const int64_t *shape, cip_err *err);
-cip_status cip_byte_changes_splice(cip_chunk_changes *c, const cip_splice *s, const int64_t *shape,
-                                   cip_err *err);
+/* chunk_changes_bytes.c: what chunks of one byte, CIP_FORM_BYTES, do otherwise */
+cip_status cip_byte_changes_put(void *user, const cip_scatter_run *run, size_t n, cip_err *err);
 cip_status cip_byte_changes_read(const cip_chunk_changes *c, uint64_t at, uint8_t *dst, size_t n,
                                  cip_err *err);
 cip_status cip_byte_changes_open(cip_chunk_changes *c, const cip_array *a, cip_err *err);
-/* Decodes what is still as it was of a stream, so that all is read as fast as a file is. */
-cip_status cip_byte_changes_finish(cip_chunk_changes *c, cip_err *err);
+/* Decodes what is still as it was of a stream, so that all is read as fast as a file is; nothing of
+ * other forms. */
 cip_status cip_byte_changes_load(cip_chunk_changes *c, cip_err *err);
 
 /* chunk_changes_gather.c: all elements in another order, in the file of elements at *out */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Changes of linear chunks. A change first makes each chunk that it touches one of elements, in the
- * file of those, and then writes there. */
+ * Changes of linear chunks, and of linear bytes, which are chunks of one byte each as soon as rows
+ * come and go. A change of elements first makes each chunk that it touches one of elements, in the
+ * file of those, and then writes there; pages of bytes are written anew without that. */
 #include "space/change/chunk_changes_impl.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "base/num.h"
 #include "io/io.h"
 
-enum { PIECE = 1 << 20 };
+enum { PAGE = 1 << 10, PIECE = 1 << 20 };
 
 uint64_t cip_linear_chunk_len(const cip_array_form *f, uint64_t i, uint64_t len)
 {
@@ -115,13 +116,6 @@ cip_status cip_linear_open(cip_chunk_changes *c, cip_err *err)
     return CIP_OK;
 }
 
-void cip_linear_set_len(cip_chunk_changes *c, uint64_t len)
-{
-    c->now->len = c->linear->size = len;
-    if (!c->bytes)
-        c->now->table.raw_each = cip_max_u64(1, cip_linear_chunk_len(&c->form, 0, len));
-}
-
 cip_io *cip_chunk_changes_io(const cip_chunk_changes *c)
 {
     return c->linear;
@@ -130,10 +124,21 @@ cip_io *cip_chunk_changes_io(const cip_chunk_changes *c)
 cip_status cip_linear_changes_write(cip_chunk_changes *c, const cip_nd *at, const cip_feed *feed,
                                     cip_err *err)
 {
-    const cip_scatter_to to = { .io = c->linear, .live = true, .put = put, .user = c };
-    if (c->bytes)
-        return cip_byte_changes_write(c, at, feed, err);
-    return cip_scatter(c->layout->env, &to, at, feed, err);
+    const cip_scatter_to to = { .io = c->linear,
+                                .live = true,
+                                .unit = c->bytes ? PAGE : 0,
+                                .put = c->bytes ? cip_byte_changes_put : put,
+                                .user = c };
+    uint64_t first, end, nbytes;
+    CIP_TRY(cip_view_bounds(at, &first, &end, err));
+    if (!cip_shape_nelem(at->ndim, at->shape, &nbytes) ||
+        cip_mul_overflow(nbytes, at->itemsize, &nbytes) || nbytes > end - first)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "elements that share bytes cannot be written one by one");
+    CIP_TRY(cip_byte_changes_load(c, err));
+    CIP_TRY(cip_scatter(c->layout->env, &to, at, feed, err));
+    c->made += (c->form.caps & CIP_FORM_STREAM) != 0; /* it is encoded again in any case */
+    return CIP_OK;
 }
 
 /* --- shapes ----------------------------------------------------------------------------------- */
@@ -168,6 +173,9 @@ static cip_status resize_end(cip_chunk_changes *c, uint64_t len, cip_err *err)
 static cip_status add_elems(cip_chunk_changes *c, uint64_t i, uint64_t n, uint64_t at, uint64_t len,
                             cip_err *err)
 {
+    const cip_chunk_run all = { .i = i, .run = n - i, .from = UINT64_MAX, .off = at, .raw = true };
+    if (c->bytes)
+        return cip_chunk_runs_add(c, &c->next, all, err);
     for (; i < n; i++) {
         const uint64_t each = cip_linear_chunk_len(&c->form, i, len);
         const cip_chunk_run r = { .i = i,
@@ -207,9 +215,8 @@ cip_status cip_linear_changes_resize(cip_chunk_changes *c, const int64_t *shape,
 {
     uint64_t len;
     bool rows_only = true;
-    if (c->bytes)
-        return cip_byte_changes_resize(c, shape, err);
     CIP_TRY(cip_linear_len(&c->grid, shape, &len, err));
+    CIP_TRY(cip_byte_changes_load(c, err));
     for (int32_t k = 1; k < c->grid.ndim; k++)
         rows_only = rows_only && shape[k] == c->shape[k];
     return rows_only || len == 0 || c->now->len == 0 ? resize_end(c, len, err)
@@ -221,58 +228,65 @@ cip_status cip_linear_changes_resize(cip_chunk_changes *c, const int64_t *shape,
 /* The bytes as they become: those before `at` stay, `added` come, those behind follow, which began
  * at `from`. */
 typedef struct splicing {
-    cip_chunk_changes *c;
     const cip_feed *feed;
     uint64_t at, added, from;
-    uint8_t *buf;
-    size_t cap; /* whole elements */
+    uint64_t itemsize; /* of the feed's elements */
 } splicing;
 
-/* n bytes of one kind, which will lie from `to` on. */
-static cip_status get_bytes(const splicing *s, uint64_t to, size_t n, cip_err *err)
+/* Bytes that will lie from `to` up to `end`, behind those in the file of elements; each piece is of
+ * one kind, and of whole elements of the feed. */
+static cip_status copy_bytes(cip_chunk_changes *c, const splicing *s, uint64_t to, uint64_t end,
+                             cip_err *err)
 {
-    const cip_chunk_changes *c = s->c;
-    if (to < s->at)
-        return read_now(c, to, s->buf, n, err);
-    if (to >= s->at + s->added)
-        return read_now(c, to - s->at - s->added + s->from, s->buf, n, err);
-    if (s->feed != NULL)
-        return s->feed->next(s->feed->self, n / c->grid.itemsize, s->buf, err);
-    memset(s->buf, 0, n);
-    return CIP_OK;
-}
-
-/* Bytes that will lie from `to` up to `end`, behind those in the file of elements. */
-static cip_status copy_bytes(const splicing *s, uint64_t to, uint64_t end, cip_err *err)
-{
-    const uint64_t edge[] = { s->at, s->at + s->added };
-    while (to < end) {
-        uint64_t n = cip_min_u64(end - to, s->cap);
+    const uint64_t edge[] = { s->at, s->at + s->added }, item = cip_max_u64(1, s->itemsize);
+    cip_status st = CIP_OK;
+    uint8_t *buf;
+    size_t cap;
+    if (to == end)
+        return CIP_OK;
+    if (!cip_to_size(cip_min_u64(cip_max_u64(1, PIECE / item) * item, end - to), &cap))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "an element of over %zu bytes",
+                        SIZE_MAX);
+    CIP_TRY(cip_mem_get(c->mem, cap, (void **)&buf, err));
+    for (size_t n; to < end && st == CIP_OK; to += n) {
+        n = (size_t)cip_min_u64(end - to, cap);
         for (size_t k = 0; k < 2; k++)
             if (to < edge[k])
-                n = cip_min_u64(n, edge[k] - to);
-        CIP_TRY(get_bytes(s, to, (size_t)n, err));
-        CIP_TRY(cip_chunk_elems_write(s->c, s->c->elems->size, s->buf, (size_t)n, err));
-        to += n;
+                n = (size_t)cip_min_u64(n, edge[k] - to);
+        if (to < edge[0])
+            st = read_now(c, to, buf, n, err);
+        else if (to >= edge[1])
+            st = read_now(c, to - edge[1] + s->from, buf, n, err);
+        else if (s->feed != NULL)
+            st = s->feed->next(s->feed->self, n / item, buf, err);
+        else
+            memset(buf, 0, n);
+        if (st == CIP_OK)
+            st = cip_chunk_elems_write(c, c->elems->size, buf, n, err);
     }
-    return CIP_OK;
+    cip_mem_put(c->mem, buf);
+    return st;
 }
 
 /* Chunks in front stay. From the one on that rows come or go in, they are made of elements: all of
  * them, or, where bytes move by whole chunks, up to the first that holds only what is behind; the
  * others move as they are. The last one of those is as long as it was, as it ends with the array.
- */
-static cip_status splice_bytes(splicing *s, uint64_t len, cip_err *err)
+ * Linear bytes, as chunks of one byte, all move. */
+static cip_status splice_bytes(cip_chunk_changes *c, const splicing *s, cip_err *err)
 {
-    cip_chunk_changes *c = s->c;
     const uint64_t each = cip_max_u64(1, c->form.chunk_nbytes), off = c->elems->size;
+    const uint64_t len = c->now->len - (s->from - s->at) + s->added;
     const uint64_t n = cip_linear_chunk_count(&c->form, len), kept = s->at / each,
                    behind = cip_div_up(s->at + s->added, each);
     const bool moves = behind < n && (behind * each - (s->at + s->added) + s->from) % each == 0;
     const uint64_t made = moves ? behind : n;
     CIP_TRY(cip_chunk_runs_copy(c, &c->next, 0, 0, kept, err));
-    CIP_TRY(copy_bytes(s, kept * each, cip_min_u64(made * each, len), err));
-    CIP_TRY(add_elems(c, kept, made, off, len, err));
+    if (c->bytes && s->feed == NULL) {
+        CIP_TRY(cip_chunk_runs_zeros(c, &c->next, kept, made - kept, 1, err));
+    } else {
+        CIP_TRY(copy_bytes(c, s, kept * each, cip_min_u64(made * each, len), err));
+        CIP_TRY(add_elems(c, kept, made, off, len, err));
+    }
     if (moves)
         CIP_TRY(cip_chunk_runs_copy(c, &c->next, behind,
                                     (behind * each - (s->at + s->added) + s->from) / each,
@@ -280,34 +294,50 @@ static cip_status splice_bytes(splicing *s, uint64_t len, cip_err *err)
     return cip_chunk_runs_take(c, len, err);
 }
 
-/* Rows of the slowest axis, or of one that is: they follow each other. */
-static cip_status splice_rows(cip_chunk_changes *c, const cip_splice *what, uint64_t row,
-                              uint64_t len, cip_err *err)
-{
-    splicing s = { .c = c, .feed = what->feed };
-    const uint64_t item = cip_max_u64(1, c->grid.itemsize);
-    s.at = (uint64_t)what->start * row;
-    s.added = (uint64_t)what->added * row;
-    s.from = s.at + (uint64_t)what->removed * row;
-    s.cap = (size_t)(cip_max_u64(1, PIECE / item) * item);
-    CIP_TRY(cip_mem_get(c->mem, s.cap, (void **)&s.buf, err));
-    cip_status st = splice_bytes(&s, len, err);
-    cip_mem_put(c->mem, s.buf);
-    return st;
-}
-
 cip_status cip_linear_changes_splice(cip_chunk_changes *c, const cip_splice *s,
                                      const int64_t *shape, cip_err *err)
 {
     uint64_t len, row = c->grid.itemsize;
-    if (c->bytes)
-        return cip_byte_changes_splice(c, s, shape, err);
     CIP_TRY(cip_linear_len(&c->grid, shape, &len, err));
     if (len == 0)
         return resize_end(c, 0, err);
-    if (!cip_splice_in_one_piece(s, shape))
+    if (!cip_splice_in_one_piece(s, shape)) {
+        CIP_TRY(cip_byte_changes_load(c, err));
         return reorder(c, shape, s, err);
+    }
+    /* Rows of the slowest axis, or of one that is: they follow each other. */
     for (int32_t k = s->axis + 1; k < c->grid.ndim; k++)
         row *= (uint64_t)shape[k];
-    return splice_rows(c, s, row, len, err);
+    splicing how = { .feed = s->feed, .itemsize = c->grid.itemsize };
+    how.at = (uint64_t)s->start * row;
+    how.added = (uint64_t)s->added * row;
+    how.from = how.at + (uint64_t)s->removed * row;
+    if (how.at != c->now->len)
+        CIP_TRY(cip_byte_changes_load(c, err));
+    return splice_bytes(c, &how, err);
+}
+
+bool cip_chunk_changes_ends(const cip_chunk_changes *c, const cip_nd *at, bool torn, uint64_t *end)
+{
+    uint64_t first, row = at->itemsize;
+    if (!cip_view_is_contiguous(at) || cip_view_bounds(at, &first, end, NULL) != CIP_OK)
+        return false;
+    if (*end == 0) /* no elements */
+        *end = at->off;
+    for (int32_t i = 1; i < at->ndim; i++) /* of fewer bytes than there are */
+        row *= (uint64_t)at->shape[i];
+    return *end == c->now->len || (torn && *end < c->now->len && c->now->len - *end < row);
+}
+
+cip_status cip_chunk_changes_grow(cip_chunk_changes *c, uint64_t end, uint64_t nelem,
+                                  uint64_t itemsize, const cip_feed *feed, cip_err *err)
+{
+    splicing rows = { .feed = feed, .at = end, .from = c->now->len, .itemsize = itemsize };
+    if (nelem == 0)
+        return CIP_OK;
+    if (cip_mul_overflow(nelem, itemsize, &rows.added) || rows.added > INT64_MAX - c->now->len)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "rows of over 2^63 bytes");
+    CIP_TRY(cip_chunk_changes_begin(c, err));
+    c->next.n = 0;
+    return splice_bytes(c, &rows, err);
 }
