@@ -224,12 +224,7 @@ cip_status cip_dtype_with_order(cip_arena *a, const cip_dtype *d, bool big, cons
 
 bool cip_field_same_shape(const cip_field *f, const cip_field *g)
 {
-    if (f->ndim != g->ndim)
-        return false;
-    for (int32_t k = 0; k < f->ndim; k++)
-        if (f->shape[k] != g->shape[k])
-            return false;
-    return true;
+    return f->ndim == g->ndim && cip_same_lengths(f->ndim, f->shape, g->shape);
 }
 
 /* Compares two dtypes; `names`: names, labels and meaningless orders count, too. */

@@ -280,20 +280,14 @@ static cip_status add_axis(taker *t, int64_t shape, int64_t stride, int axis)
     return CIP_OK;
 }
 
-/* Products and offsets are taken modulo 2^64: they are exact wherever an element is reached. */
-static int64_t times(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
 static cip_status take_range(taker *t, const cip_slice *s)
 {
     int32_t k = t->next++;
     int64_t start, n;
     resolve(s, t->in->shape[k], &start, &n);
     if (n > 0)
-        t->out.off += (uint64_t)times(start, t->in->stride[k]);
-    return add_axis(t, n, times(t->in->stride[k], s->step), k);
+        t->out.off += (uint64_t)cip_stride_times(start, t->in->stride[k]);
+    return add_axis(t, n, cip_stride_times(t->in->stride[k], s->step), k);
 }
 
 static cip_status take_index(taker *t, const cip_slice *s)
@@ -306,7 +300,7 @@ static cip_status take_index(taker *t, const cip_slice *s)
                         "expected an index within the length %" PRId64 " of axis %" PRId32
                         ", found %" PRId64,
                         len, k, s->start);
-    t->out.off += (uint64_t)times(i, t->in->stride[k]);
+    t->out.off += (uint64_t)cip_stride_times(i, t->in->stride[k]);
     return CIP_OK;
 }
 

@@ -40,65 +40,47 @@ const char *cip_shape_text(int32_t ndim, const int64_t *n, char *text, size_t ca
     return text;
 }
 
-/* Shape and itemsize checked, strides not yet there. */
-static cip_status start_view(int32_t ndim, const int64_t *shape, uint64_t itemsize, cip_nd *out,
-                             cip_err *err)
+static cip_status make_view(int32_t ndim, const int64_t *shape, uint64_t itemsize, bool f_order,
+                            cip_nd *out, cip_err *err)
 {
     /* No bytes: the number of elements has to fit all the same. */
     uint64_t nbytes = cip_max_u64(itemsize, 1);
     if (ndim < 0 || ndim > CIP_MAX_NDIM)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected at most %d axes, found %" PRId32, CIP_MAX_NDIM, ndim);
-    *out = (cip_nd){ .itemsize = itemsize, .ndim = ndim };
+    cip_nd v = { .itemsize = itemsize, .ndim = ndim };
     for (int32_t k = 0; k < ndim; k++) {
         if (shape[k] < 0)
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                             "expected lengths of at least 0, found %" PRId64, shape[k]);
-        out->shape[k] = shape[k];
+        v.shape[k] = shape[k];
         if (shape[k] > 0 && cip_mul_overflow(nbytes, (uint64_t)shape[k], &nbytes))
             nbytes = UINT64_MAX;
     }
     if (nbytes > INT64_MAX)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "the shape needs over 2^63 - 1 bytes in elements of %" PRIu64, itemsize);
+    int64_t step = (int64_t)itemsize;
+    for (int32_t i = 0; i < ndim; i++) {
+        const int32_t k = f_order ? i : ndim - 1 - i;
+        v.stride[k] = step;
+        if (v.shape[k] > 0)
+            step *= v.shape[k];
+    }
+    *out = v;
     return CIP_OK;
-}
-
-/* Gives axis k the stride *step and makes *step that of the next slower axis. */
-static void set_stride(cip_nd *v, int32_t k, int64_t *step)
-{
-    v->stride[k] = *step;
-    if (v->shape[k] > 0)
-        *step *= v->shape[k];
 }
 
 cip_status cip_view_c_order(int32_t ndim, const int64_t *shape, uint64_t itemsize, cip_nd *out,
                             cip_err *err)
 {
-    cip_nd v;
-    CIP_TRY(start_view(ndim, shape, itemsize, &v, err));
-    int64_t step = (int64_t)itemsize;
-    for (int32_t k = ndim - 1; k >= 0; k--)
-        set_stride(&v, k, &step);
-    *out = v;
-    return CIP_OK;
+    return make_view(ndim, shape, itemsize, false, out, err);
 }
 
 cip_status cip_view_f_order(int32_t ndim, const int64_t *shape, uint64_t itemsize, cip_nd *out,
                             cip_err *err)
 {
-    cip_nd v;
-    CIP_TRY(start_view(ndim, shape, itemsize, &v, err));
-    int64_t step = (int64_t)itemsize;
-    for (int32_t k = 0; k < ndim; k++)
-        set_stride(&v, k, &step);
-    *out = v;
-    return CIP_OK;
-}
-
-static uint64_t magnitude(int64_t v)
-{
-    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    return make_view(ndim, shape, itemsize, true, out, err);
 }
 
 cip_status cip_view_bounds(const cip_nd *v, uint64_t *first, uint64_t *end, cip_err *err)
@@ -111,7 +93,7 @@ cip_status cip_view_bounds(const cip_nd *v, uint64_t *first, uint64_t *end, cip_
             empty = true;
             continue;
         }
-        over |= cip_mul_overflow((uint64_t)v->shape[k] - 1, magnitude(v->stride[k]), &reach);
+        over |= cip_mul_overflow((uint64_t)v->shape[k] - 1, cip_magnitude(v->stride[k]), &reach);
         if (v->stride[k] < 0)
             over |= cip_add_overflow(below, reach, &below);
         else
@@ -147,10 +129,10 @@ bool cip_view_is_contiguous(const cip_nd *v)
 /* Whether axis x is slower than axis y. */
 static bool is_slower(const cip_nd *a, const cip_nd *b, int32_t x, int32_t y)
 {
-    uint64_t ax = magnitude(a->stride[x]), ay = magnitude(a->stride[y]);
+    uint64_t ax = cip_magnitude(a->stride[x]), ay = cip_magnitude(a->stride[y]);
     if (ax != ay)
         return ax > ay;
-    return magnitude(b->stride[x]) > magnitude(b->stride[y]);
+    return cip_magnitude(b->stride[x]) > cip_magnitude(b->stride[y]);
 }
 
 /* The axes longer than 1, slowest first; equal ones stay in order. Their number. */

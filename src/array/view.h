@@ -26,6 +26,20 @@ static inline uint64_t cip_magnitude(int64_t stride)
     return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
 }
 
+/* Products of lengths and strides modulo 2^64: exact wherever an element is reached. */
+static inline int64_t cip_stride_times(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static inline bool cip_same_lengths(int32_t n, const int64_t *a, const int64_t *b)
+{
+    for (int32_t k = 0; k < n; k++)
+        if (a[k] != b[k])
+            return false;
+    return true;
+}
+
 /* C-order strides for the shape. CORRUPT when the array needs over 2^63 - 1 bytes (an axis of
  * length 0 does not excuse the others), RANGE for negative lengths or ndim. */
 cip_status cip_view_c_order(int32_t ndim, const int64_t *shape, uint64_t itemsize, cip_nd *out,

@@ -25,6 +25,11 @@ static inline uint64_t cip_min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static inline int64_t cip_min_i64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static inline uint64_t cip_max_u64(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
