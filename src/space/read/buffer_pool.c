@@ -46,19 +46,6 @@ void cip_buffer_pool_free(cip_buffer_pool *s)
     cip_mem_put(&s->env->mem, s);
 }
 
-static void advise(uint8_t *p, size_t n)
-{
-#ifdef MADV_HUGEPAGE
-    uintptr_t first = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-    uintptr_t end = ((uintptr_t)p + n) & ~(uintptr_t)(HUGE_PAGE - 1);
-    if (end > first)
-        madvise((void *)first, end - first, MADV_HUGEPAGE); /* only a wish */
-#else
-    (void)p;
-    (void)n;
-#endif
-}
-
 cip_status cip_buffer_pool_get(cip_buffer_pool *s, size_t n, uint8_t **out, cip_err *err)
 {
     void *p;
@@ -68,8 +55,12 @@ cip_status cip_buffer_pool_get(cip_buffer_pool *s, size_t n, uint8_t **out, cip_
         cip_decoders_drop(s->decoders);
         CIP_TRY(cip_mem_get(&s->env->mem, n, &p, err));
     }
-    if (n >= HUGE_PAGE)
-        advise(p, n);
+#ifdef MADV_HUGEPAGE
+    const uintptr_t mask = ~(uintptr_t)(HUGE_PAGE - 1),
+                    first = ((uintptr_t)p + HUGE_PAGE - 1) & mask, end = ((uintptr_t)p + n) & mask;
+    if (n >= HUGE_PAGE && end > first)
+        madvise((void *)first, end - first, MADV_HUGEPAGE); /* only a wish */
+#endif
     *out = p;
     return CIP_OK;
 }

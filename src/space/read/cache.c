@@ -202,18 +202,6 @@ void cip_cache_unpin(cip_cache *c, cip_cache_entry *pin)
         free_entry(c, pin);
 }
 
-/* Empties shards from the entry's own on until its bytes fit or all were asked. */
-static void make_room_anywhere(cip_cache *c, cip_cache_key key, uint64_t need)
-{
-    size_t own = hash(key) % NSHARD;
-    for (size_t i = 0; i < NSHARD && !fits(c, need); i++) {
-        shard *s = &c->shard[(own + i) % NSHARD];
-        pthread_mutex_lock(&s->lock);
-        make_room(c, s, need);
-        pthread_mutex_unlock(&s->lock);
-    }
-}
-
 cip_status cip_cache_put(cip_cache *c, cip_cache_key key, cip_cache_data data,
                          cip_cache_entry **pin, cip_err *err)
 {
@@ -228,7 +216,14 @@ cip_status cip_cache_put(cip_cache *c, cip_cache_key key, cip_cache_data data,
     *e = (cip_cache_entry){ .key = key, .bytes = data.bytes, .len = data.len, .pins = 1 };
     bool counted = reserve(c, data.len, alone);
     if (!counted && (data.len <= c->max || alone)) {
-        make_room_anywhere(c, key, data.len);
+        const size_t own = hash(key) % NSHARD;
+        for (size_t i = 0; i < NSHARD && !fits(c, data.len);
+             i++) { /* the entry's own comes first */
+            shard *s = &c->shard[(own + i) % NSHARD];
+            pthread_mutex_lock(&s->lock);
+            make_room(c, s, data.len);
+            pthread_mutex_unlock(&s->lock);
+        }
         counted = reserve(c, data.len, alone);
     }
     shard *s = shard_of(c, key);

@@ -19,15 +19,6 @@ static void cast_all(cip_gather *g, const cip_chunk_part *p, cip_walk_src how, c
 
 /* --- special chunks -------------------------------------------------------------------------- */
 
-/* Whether all elements hold the same bytes of the pattern. */
-static bool same_phase(const cip_walk *w, uint64_t period)
-{
-    for (int32_t k = 0; k < w->nouter; k++)
-        if ((uint64_t)w->axis[k].from % period != 0)
-            return false;
-    return true;
-}
-
 /* The pattern's bytes from `off` on. */
 static void copy_phase(cip_bytes pattern, uint64_t off, uint8_t *dst, size_t n)
 {
@@ -58,7 +49,10 @@ static cip_status cast_pattern(cip_gather *g, const cip_chunk_part *p, cip_bytes
     cip_pooled room;
     size_t n = (size_t)p->w->itemsize;
     CIP_TRY(cip_buffer_pool_take(g->rd.buffers, n, &room, err));
-    if (same_phase(p->w, pattern.len)) {
+    bool same = true; /* all elements hold the same bytes of the pattern */
+    for (int32_t k = 0; k < p->w->nouter; k++)
+        same = same && (uint64_t)p->w->axis[k].from % pattern.len == 0;
+    if (same) {
         cip_walk_at at;
         cip_walk_seek(p->w, p->e0, &at);
         copy_phase(pattern, at.off - p->base, room.ptr, n);

@@ -345,16 +345,6 @@ done:
 
 /* --- pieces ---------------------------------------------------------------------------------- */
 
-/* Needs of chunk bytes that the head does not hold, of their FILE. */
-static size_t add_needs(const needing *p, uint64_t base, cip_need *out, size_t max)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < p->needs.n && n < max; i++)
-        if (p->need[i].off + p->need[i].len > p->head.len)
-            out[n++] = (cip_need){ base + p->need[i].off, p->need[i].len };
-    return n;
-}
-
 size_t cip_chunk_needs(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, const cip_chunk *c,
                        cip_need *need, size_t max)
 {
@@ -375,7 +365,9 @@ size_t cip_chunk_needs(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, 
         return n;
     open_planned(rd, s, c, &p);
     if (find_needs(&p, w->piece, w->n, NULL) == CIP_OK)
-        n = add_needs(&p, base, need, max);
+        for (size_t i = 0; i < p.needs.n && n < max; i++)
+            if (p.need[i].off + p.need[i].len > p.head.len) /* the head does not hold it */
+                need[n++] = (cip_need){ base + p.need[i].off, p.need[i].len };
     cip_buffer_pool_give(rd->buffers, &p.room);
     return n;
 }
@@ -413,17 +405,6 @@ cip_status cip_chunk_pieces_by(const cip_rd *rd, cip_space *s, const cip_chunk *
     return cip_chunk_fail_in(err, cip_err_give(err, &found, st), s, w->i);
 }
 
-/* Whether pieces of the chunk were read not long ago. */
-static bool asked_again(const cip_rd *rd, const cip_space *s, uint64_t i)
-{
-    cip_cache_entry *pin;
-    size_t len;
-    bool again;
-    cip_cache_look(rd->cache, cip_chunk_key(s, i), &len, &pin, &again);
-    cip_cache_unpin(rd->cache, pin);
-    return again;
-}
-
 cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
                             const cip_chunk_wish *w, cip_err *err)
 {
@@ -433,8 +414,14 @@ cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
     if (special)
         return cip_chunk_fail_in(err, st, s, w->i);
     cip_chunk_way way = cip_chunk_way_of(rd, s, c, &w->ask);
-    if (way == CIP_WAY_PIECES && c->sum_id != CIP_SUM_NONE && asked_again(rd, s, w->i))
-        way = CIP_WAY_WHOLE;
+    if (way == CIP_WAY_PIECES && c->sum_id != CIP_SUM_NONE) {
+        cip_cache_entry *pin;
+        size_t len;
+        bool again; /* pieces of it were read not long ago */
+        cip_cache_look(rd->cache, cip_chunk_key(s, w->i), &len, &pin, &again);
+        cip_cache_unpin(rd->cache, pin);
+        way = again ? CIP_WAY_WHOLE : way;
+    }
     if (way == CIP_WAY_STORED || !cip_chunk_hold_cached(rd, s, w->i, c, &h))
         return cip_chunk_pieces_by(rd, s, c, w, way, err);
     copy_pieces(w, h.ptr);

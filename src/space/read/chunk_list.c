@@ -73,15 +73,6 @@ static cip_status name_chunk(const cip_chunk_list *l, uint64_t i, cip_status st,
     return table ? cip_chunk_fail_in(err, st, l->s, i) : st;
 }
 
-static uint64_t raw_len_of(const cip_grid *g, uint64_t i)
-{
-    int64_t coord[CIP_MAX_NDIM];
-    cip_grid_chunk c;
-    cip_grid_coord(g, i, coord);
-    cip_grid_chunk_at(g, coord, &c);
-    return c.raw_len;
-}
-
 cip_status cip_chunk_list_at(const cip_chunk_list *l, uint64_t i, cip_chunk *out, cip_err *err)
 {
     cip_space *s = l->s;
@@ -92,7 +83,7 @@ cip_status cip_chunk_list_at(const cip_chunk_list *l, uint64_t i, cip_chunk *out
     if (s->kind == CIP_SPACE_CHUNKED) {
         CIP_TRY(cip_chunk_entry(s, i, 0, NULL, &c, err));
     } else if (s->kind == CIP_SPACE_GRID) {
-        CIP_TRY(cip_chunk_entry(s, i, raw_len_of(s->grid, i), NULL, &c, err));
+        CIP_TRY(cip_chunk_entry(s, i, cip_grid_raw_len(s->grid), NULL, &c, err));
     } else if (s->kind == CIP_SPACE_SEQ) {
         c.at = s->sub;
         c.raw_len = s->len;

@@ -117,19 +117,6 @@ static cip_status grid_touched(const touching *t, const cip_selection *sel, cip_
 
 /* --- linear chunks --------------------------------------------------------------------------- */
 
-static cip_status number_at(const cip_space *s, uint64_t pos, uint64_t *i, cip_err *err)
-{
-    *i = 0;
-    if (s->kind != CIP_SPACE_CHUNKED)
-        return CIP_OK;
-    if (s->table.find != NULL)
-        return s->table.find(s->table.self, pos, i, err);
-    if (s->table.raw_each == 0)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "chunks of no size");
-    *i = pos / s->table.raw_each;
-    return CIP_OK;
-}
-
 /* The first byte behind `pos` that an element takes, or `end`. Of what is not nested: `pos`. */
 static uint64_t next_byte(const cip_walk *w, uint64_t pos, uint64_t end)
 {
@@ -161,7 +148,9 @@ static cip_status linear_touched(const touching *t, const cip_selection *sel, ci
         return CIP_OK;
     cip_walk_make(&part, &part, false, &w);
     while (pos < end) {
-        CIP_TRY(number_at(l->s, pos, &i, err));
+        i = 0;
+        if (l->s->kind == CIP_SPACE_CHUNKED)
+            CIP_TRY(cip_chunk_number_at(l->s, pos, &i, err));
         CIP_TRY(cip_chunk_list_at(l, i, &c, err));
         if (pos < c.raw_off || pos - c.raw_off >= c.raw_len)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,

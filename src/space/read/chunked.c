@@ -22,12 +22,7 @@ typedef struct located {
 static cip_status locate(const cip_rd *rd, cip_space *s, uint64_t pos, located *out, cip_err *err)
 {
     cip_chunk *c = &out->chunk;
-    if (s->table.find == NULL && s->table.raw_each == 0)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "chunks of no size");
-    if (s->table.find == NULL)
-        out->i = pos / s->table.raw_each;
-    else
-        CIP_TRY(s->table.find(s->table.self, pos, &out->i, err));
+    CIP_TRY(cip_chunk_number_at(s, pos, &out->i, err));
     CIP_TRY(cip_chunk_entry(s, out->i, 0, NULL, c, err));
     if (pos < c->raw_off || pos - c->raw_off >= c->raw_len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
@@ -132,17 +127,6 @@ static cip_status run_spans(span_batch *b, cip_err *err)
     return cip_pool_run(b->rd->pool, n, run_span_job, b, err);
 }
 
-static cip_status add_job(span_batch *b, size_t w, uint64_t pos, cip_err *err)
-{
-    if (b->njob == b->cap)
-        CIP_TRY(run_spans(b, err));
-    span_job *j = &b->job[b->njob];
-    CIP_TRY(locate(b->rd, b->s, pos, &j->at, err));
-    j->first = w;
-    b->njob++;
-    return CIP_OK;
-}
-
 /* What came of a batch's last jobs counts first: their chunks lie before the one that failed. */
 static cip_status first_error(cip_status last_jobs, const cip_err *why, cip_status st, cip_err *err)
 {
@@ -157,8 +141,12 @@ static cip_status add_want(span_batch *b, size_t w, cip_err *err)
 {
     uint64_t pos = b->want[w].off + b->shift, end = pos + b->want[w].len;
     while (pos < end) {
-        if (b->njob == 0 || pos >= b->job[b->njob - 1].at.end)
-            CIP_TRY(add_job(b, w, pos, err));
+        if (b->njob == 0 || pos >= b->job[b->njob - 1].at.end) {
+            if (b->njob == b->cap)
+                CIP_TRY(run_spans(b, err));
+            CIP_TRY(locate(b->rd, b->s, pos, &b->job[b->njob].at, err));
+            b->job[b->njob++].first = w;
+        }
         span_job *j = &b->job[b->njob - 1];
         j->n = w + 1 - j->first;
         pos = j->at.end;
@@ -232,24 +220,19 @@ static cip_status run_cast_job(void *arg, size_t k, cip_err *err)
     return e1 < j->e1 ? cast_straddler(g, e1, err) : CIP_OK;
 }
 
-static void expect_casts(const cast_batch *b, size_t njob)
-{
-    cip_chunk_wish wish[FAR_JOBS];
-    size_t n = njob < FAR_JOBS ? njob : FAR_JOBS;
-    for (size_t k = 0; k < n; k++) {
-        uint64_t nbytes = (b->job[k].e1 - b->job[k].e0) * b->g->w.itemsize;
-        wish[k] =
-            (cip_chunk_wish){ .i = b->job[k].at.i, .ask = { .nbytes = nbytes, .staged = true } };
-    }
-    cip_chunks_expect(&b->g->rd, b->g->s, wish, n);
-}
-
 static cip_status run_casts(cast_batch *b, cip_err *err)
 {
-    size_t n = b->njob;
+    cip_chunk_wish wish[FAR_JOBS];
+    const size_t n = b->njob, nwish = n < FAR_JOBS ? n : FAR_JOBS;
     b->njob = 0;
-    if (cip_space_is_far(b->g->s))
-        expect_casts(b, n);
+    if (cip_space_is_far(b->g->s)) {
+        for (size_t k = 0; k < nwish; k++) {
+            const cast_job *j = &b->job[k];
+            const uint64_t nbytes = (j->e1 - j->e0) * b->g->w.itemsize;
+            wish[k] = (cip_chunk_wish){ .i = j->at.i, .ask = { .nbytes = nbytes, .staged = true } };
+        }
+        cip_chunks_expect(&b->g->rd, b->g->s, wish, nwish);
+    }
     return cip_pool_run(b->g->rd.pool, n, run_cast_job, b, err);
 }
 

@@ -57,17 +57,6 @@ cip_status cip_gather_memory(cip_gather *g, const uint8_t *base, cip_err *err)
 
 /* --- by kind --------------------------------------------------------------------------------- */
 
-static cip_status gather_seq(cip_gather *g, uint64_t end, cip_err *err)
-{
-    cip_pinned h;
-    CIP_TRY(cip_seq_pin(&g->rd, g->s, end, &h, err));
-    if (h.ptr == NULL)
-        return cip_gather_tiles(g, err);
-    cip_status st = cip_gather_memory(g, h.ptr, err);
-    cip_pinned_drop(&g->rd, &h);
-    return st;
-}
-
 /* By the kind of the space that the view was brought down to. */
 static cip_status gather_kind(cip_gather *g, const cip_nd *from, const cip_nd *to, uint64_t end,
                               cip_err *err)
@@ -87,10 +76,17 @@ static cip_status gather_kind(cip_gather *g, const cip_nd *from, const cip_nd *t
     case CIP_SPACE_CHUNKED:
         return cip_gather_chunked(g, err);
     case CIP_SPACE_SEQ:
-        return gather_seq(g, end, err);
+        break;
     default:
         return cip_gather_tiles(g, err);
     }
+    cip_pinned h;
+    CIP_TRY(cip_seq_pin(&g->rd, g->s, end, &h, err));
+    if (h.ptr == NULL)
+        return cip_gather_tiles(g, err);
+    cip_status st = cip_gather_memory(g, h.ptr, err);
+    cip_pinned_drop(&g->rd, &h);
+    return st;
 }
 
 /* Chunks through their table; where one does not fit it, in order, and if that goes well, for good.
@@ -126,23 +122,20 @@ static cip_status gather_space(cip_gather *g, const cip_nd *view, const cip_nd *
     return cip_err_give(err, &other, again);
 }
 
-static bool same_shape(const cip_nd *a, const cip_nd *b)
-{
-    return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof(int64_t)) == 0;
-}
-
 cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_transfer *t,
                             cip_cast_stats *stats, cip_err *err)
 {
     uint64_t nelem, first, end;
-    if (!same_shape(t->from, t->to) || !cip_shape_nelem(t->from->ndim, t->from->shape, &nelem))
+    const cip_nd *from = t->from, *to = t->to;
+    if (from->ndim != to->ndim || !cip_same_lengths(from->ndim, from->shape, to->shape) ||
+        !cip_shape_nelem(from->ndim, from->shape, &nelem))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two views of one shape");
     if (nelem == 0)
         return CIP_OK;
-    CIP_TRY(cip_view_bounds(t->from, &first, &end, err));
+    CIP_TRY(cip_view_bounds(from, &first, &end, err));
     cip_gather g = { .rd = cip_rd_make(how), .s = s, .cast = t->cast, .dst = t->dst };
     pthread_mutex_init(&g.lock, NULL);
-    cip_status st = gather_space(&g, t->from, t->to, first, end, err);
+    cip_status st = gather_space(&g, from, to, first, end, err);
     pthread_mutex_destroy(&g.lock);
     if (st == CIP_OK && stats != NULL)
         cip_cast_merge(stats, &g.stats);

@@ -44,6 +44,14 @@ void cip_grid_chunk_at(const cip_grid *g, const int64_t *coord, cip_grid_chunk *
         out->step[k] = 0;
 }
 
+uint64_t cip_grid_raw_len(const cip_grid *g)
+{
+    const int64_t first[CIP_MAX_NDIM] = { 0 };
+    cip_grid_chunk c;
+    cip_grid_chunk_at(g, first, &c);
+    return c.raw_len;
+}
+
 /* --- spans ----------------------------------------------------------------------------------- */
 
 /* A run of bytes in one chunk. */
@@ -109,11 +117,6 @@ static cip_status add_piece(batch *b, const cip_grid_chunk *c, cip_want w, cip_e
     return CIP_OK;
 }
 
-static int64_t min_i64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* How many bytes from array byte `pos` on lie in one piece in a chunk: that chunk, and where in it.
  */
 static uint64_t run_at(const cip_grid *g, uint64_t pos, cip_grid_chunk *c, uint64_t *off)
@@ -136,21 +139,9 @@ static uint64_t run_at(const cip_grid *g, uint64_t pos, cip_grid_chunk *c, uint6
     if (last < 0 || (uint64_t)c->stride[last] != g->itemsize)
         return left;
     int64_t r = idx[last] - c->first[last]; /* elements that follow it in chunk, block and array */
-    int64_t n = min_i64(g->chunk[last] - r, c->block[last] - r % c->block[last]);
-    n = min_i64(n, g->shape[last] - idx[last]);
+    int64_t n = cip_min_i64(g->chunk[last] - r, c->block[last] - r % c->block[last]);
+    n = cip_min_i64(n, g->shape[last] - idx[last]);
     return left + (uint64_t)(n - 1) * g->itemsize;
-}
-
-static cip_status add_want(batch *b, uint64_t pos, const cip_want *w, cip_err *err)
-{
-    for (size_t done = 0; done < w->len;) {
-        cip_grid_chunk c;
-        uint64_t off, run = run_at(b->s->grid, pos + done, &c, &off);
-        size_t n = (size_t)cip_min_u64(run, w->len - done);
-        CIP_TRY(add_piece(b, &c, (cip_want){ off, n, w->dst + done }, err));
-        done += n;
-    }
-    return CIP_OK;
 }
 
 enum { PIECES_MIN = 64 };
@@ -160,8 +151,8 @@ static size_t guess_pieces(const cip_tuning *t, const cip_grid *g, const cip_wan
 {
     uint64_t run = g->itemsize, nbytes = 0;
     if (g->ndim != 0)
-        run *= (uint64_t)min_i64((g->blocked ? g->block : g->chunk)[g->ndim - 1],
-                                 g->shape[g->ndim - 1]);
+        run *= (uint64_t)cip_min_i64((g->blocked ? g->block : g->chunk)[g->ndim - 1],
+                                     g->shape[g->ndim - 1]);
     for (size_t i = 0; i < n; i++)
         nbytes += want[i].len;
     return (size_t)cip_min_u64(PIECES_MIN + 2 * n + 2 * (nbytes / run), t->grid_pieces);
@@ -182,7 +173,12 @@ cip_status cip_grid_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const 
     CIP_GO(cip_mem_get(mem, b.cap * sizeof *b.want, (void **)&b.want, err));
     CIP_GO(cip_mem_get(mem, (b.cap + 1) * sizeof *b.first, (void **)&b.first, err));
     for (size_t i = 0; i < n; i++)
-        CIP_GO(add_want(&b, want[i].off + shift, &want[i], err));
+        for (size_t done = 0, len; done < want[i].len; done += len) {
+            cip_grid_chunk c;
+            uint64_t off, run = run_at(s->grid, want[i].off + shift + done, &c, &off);
+            len = (size_t)cip_min_u64(run, want[i].len - done);
+            CIP_GO(add_piece(&b, &c, (cip_want){ off, len, want[i].dst + done }, err));
+        }
     st = run_batch(&b, err);
 done:
     cip_mem_put(mem, b.piece);

@@ -18,6 +18,8 @@ typedef struct cip_grid_chunk {
 
 /* The chunk at coord[] of the chunk grid (within it). */
 void cip_grid_chunk_at(const cip_grid *g, const int64_t *coord, cip_grid_chunk *out);
+/* Raw bytes of each chunk: those at the edges are as long as the others. */
+uint64_t cip_grid_raw_len(const cip_grid *g);
 /* Where chunk i of the grid's order is in it. */
 void cip_grid_coord(const cip_grid *g, uint64_t i, int64_t *coord);
 /* Chunks along axis k. */

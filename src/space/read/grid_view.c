@@ -7,17 +7,6 @@
 
 /* --- which axis is which --------------------------------------------------------------------- */
 
-static void split_offset(cip_grid_view *b, uint64_t off)
-{
-    const cip_grid *g = b->grid;
-    uint64_t e = off / g->itemsize;
-    b->inside = off % g->itemsize;
-    for (int32_t k = g->ndim - 1; k >= 0; k--) {
-        b->axis[k] = (cip_grid_axis){ .start = (int64_t)(e % (uint64_t)g->shape[k]), .view = -1 };
-        e /= (uint64_t)g->shape[k];
-    }
-}
-
 /* The slowest axis of the grid whose step divides the view's and on which all of it may lie. */
 static void find_axis(const cip_grid *g, uint64_t step, cip_view_axis *v)
 {
@@ -56,12 +45,6 @@ static void add_axis(cip_grid_view *b, int64_t n, int64_t from, int64_t to, int6
     }
 }
 
-/* The shortest pieces that an axis is cut in. */
-static int64_t piece_of(const cip_grid *g, int32_t k)
-{
-    return g->blocked && g->block[k] < g->chunk[k] ? g->block[k] : g->chunk[k];
-}
-
 /* Whether the view stays in the array on every axis, and goes over chunks with at most one of its
  * axes on each. */
 static bool fits(cip_grid_view *b)
@@ -78,7 +61,10 @@ static bool fits(cip_grid_view *b)
             continue;
         }
         cip_grid_axis *a = &b->axis[v->along];
-        bool is_cut = piece_of(g, v->along) < g->shape[v->along];
+        int64_t piece = g->chunk[v->along]; /* the shortest that the axis is cut in */
+        if (g->blocked)
+            piece = cip_min_i64(piece, g->block[v->along]);
+        bool is_cut = piece < g->shape[v->along];
         if (reach[v->along] != 0 && is_cut)
             return false;
         reach[v->along] += (v->n - 1) * v->step;
@@ -140,7 +126,12 @@ bool cip_grid_view_make(const cip_grid *g, const cip_nd *from, const cip_nd *to,
     *out = (cip_grid_view){ .grid = g, .itemsize = from->itemsize, .to_off = (int64_t)to->off };
     if (g->itemsize == 0)
         return false;
-    split_offset(out, from->off);
+    uint64_t e = from->off / g->itemsize;
+    out->inside = from->off % g->itemsize;
+    for (int32_t k = g->ndim - 1; k >= 0; k--) {
+        out->axis[k] = (cip_grid_axis){ .start = (int64_t)(e % (uint64_t)g->shape[k]), .view = -1 };
+        e /= (uint64_t)g->shape[k];
+    }
     for (int32_t k = from->ndim - 1; k >= 0; k--) {
         if (from->shape[k] != 1)
             add_axis(out, from->shape[k], from->stride[k], to->stride[k], pos);

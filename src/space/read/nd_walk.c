@@ -5,42 +5,24 @@
 
 #include <string.h>
 
-/* a * b modulo 2^64, as an offset. */
-static int64_t times(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
 static int64_t plus(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-static uint64_t size_of_step(int64_t stride)
-{
-    return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
 }
 
 static bool goes_before(const cip_axis *a, const cip_axis *b)
 {
     if (a->from != b->from)
         return a->from > b->from;
-    return size_of_step(a->to) > size_of_step(b->to);
-}
-
-static void insert_sorted(cip_walk *w, cip_axis a)
-{
-    int32_t k = w->ndim++;
-    for (; k > 0 && goes_before(&a, &w->axis[k - 1]); k--)
-        w->axis[k] = w->axis[k - 1];
-    w->axis[k] = a;
+    return cip_magnitude(a->to) > cip_magnitude(b->to);
 }
 
 /* Whether `in` goes on where `out` steps, so that both are one axis. */
 static bool follow(const cip_axis *out, const cip_axis *in, bool ordered)
 {
-    return out->from == times(in->n, in->from) && out->to == times(in->n, in->to) &&
-           (!ordered || out->pos == times(in->n, in->pos));
+    return out->from == cip_stride_times(in->n, in->from) &&
+           out->to == cip_stride_times(in->n, in->to) &&
+           (!ordered || out->pos == cip_stride_times(in->n, in->pos));
 }
 
 static void merge(cip_walk *w, bool ordered)
@@ -86,15 +68,19 @@ void cip_walk_of_axes(const cip_axis *axis, int32_t ndim, bool ordered, cip_walk
         cip_axis a = axis[k];
         /* Walks the axis from its other end when the source falls along it. */
         if (a.from < 0) {
-            w->off += (uint64_t)times(a.n - 1, a.from);
-            w->to_off = plus(w->to_off, times(a.n - 1, a.to));
-            w->pos0 = plus(w->pos0, times(a.n - 1, a.pos));
-            a.from = times(a.from, -1);
-            a.to = times(a.to, -1);
-            a.pos = times(a.pos, -1);
+            w->off += (uint64_t)cip_stride_times(a.n - 1, a.from);
+            w->to_off = plus(w->to_off, cip_stride_times(a.n - 1, a.to));
+            w->pos0 = plus(w->pos0, cip_stride_times(a.n - 1, a.pos));
+            a.from = cip_stride_times(a.from, -1);
+            a.to = cip_stride_times(a.to, -1);
+            a.pos = cip_stride_times(a.pos, -1);
         }
-        if (a.n != 1)
-            insert_sorted(w, a);
+        if (a.n == 1)
+            continue;
+        int32_t at = w->ndim++;
+        for (; at > 0 && goes_before(&a, &w->axis[at - 1]); at--)
+            w->axis[at] = w->axis[at - 1];
+        w->axis[at] = a;
     }
     merge(w, ordered);
     measure(w);
@@ -152,7 +138,7 @@ uint64_t cip_walk_span(const cip_walk *w, int32_t k, uint64_t count)
 bool cip_walk_turns(const cip_walk *w)
 {
     for (int32_t k = 0; k + 1 < w->nouter && w->nouter == w->ndim; k++)
-        if (size_of_step(w->axis[k].to) < size_of_step(w->axis[w->nouter - 1].to))
+        if (cip_magnitude(w->axis[k].to) < cip_magnitude(w->axis[w->nouter - 1].to))
             return true;
     return false;
 }
@@ -169,9 +155,9 @@ void cip_walk_seek(const cip_walk *w, uint64_t e, cip_walk_at *at)
         int64_t i = (int64_t)(k == 0 ? e : e % (uint64_t)a->n);
         e /= (uint64_t)a->n;
         at->idx[k] = i;
-        at->off += (uint64_t)times(i, a->from);
-        at->to_off = plus(at->to_off, times(i, a->to));
-        at->pos = plus(at->pos, times(i, a->pos));
+        at->off += (uint64_t)cip_stride_times(i, a->from);
+        at->to_off = plus(at->to_off, cip_stride_times(i, a->to));
+        at->pos = plus(at->pos, cip_stride_times(i, a->pos));
     }
 }
 
@@ -185,9 +171,9 @@ static void step(cip_walk_at *at, int32_t k, int64_t n)
 {
     const cip_axis *a = &at->w->axis[k];
     at->idx[k] += n;
-    at->off += (uint64_t)times(n, a->from);
-    at->to_off = plus(at->to_off, times(n, a->to));
-    at->pos = plus(at->pos, times(n, a->pos));
+    at->off += (uint64_t)cip_stride_times(n, a->from);
+    at->to_off = plus(at->to_off, cip_stride_times(n, a->to));
+    at->pos = plus(at->pos, cip_stride_times(n, a->pos));
 }
 
 /* n steps of axis k, carrying over to those before it. */
@@ -217,19 +203,6 @@ typedef struct run {
     int64_t to_off, pos;
 } run;
 
-/* The first overflow in C order, where the run goes through it backwards: the last one of the run.
- */
-static int64_t last_overflow(const cip_walk_cast_args *a, const run *r)
-{
-    for (int64_t i = r->axis.n - 1;; i--) {
-        cip_cast_stats one = { 0, 0 };
-        cip_cast_run(a->cast, 1, r->src + times(i, r->src_stride), 0,
-                     a->dst + plus(r->to_off, times(i, r->axis.to)), 0, 0, &one);
-        if (one.noverflow != 0 || i == 0)
-            return i;
-    }
-}
-
 static void cast_run(const cip_walk_cast_args *a, const run *r, cip_cast_stats *stats)
 {
     cip_cast_stats found = { 0, 0 };
@@ -237,8 +210,16 @@ static void cast_run(const cip_walk_cast_args *a, const run *r, cip_cast_stats *
                  0, &found);
     if (found.noverflow == 0)
         return;
-    int64_t i = r->axis.pos >= 0 ? (int64_t)found.first : last_overflow(a, r);
-    found.first = (uint64_t)plus(r->pos, times(i, r->axis.pos));
+    int64_t i = (int64_t)found.first;
+    if (r->axis.pos < 0) { /* backwards: the first in C order is the last one of the run */
+        cip_cast_stats one = { 0, 0 };
+        for (i = r->axis.n; i > 0 && one.noverflow == 0;) {
+            i--;
+            cip_cast_run(a->cast, 1, r->src + cip_stride_times(i, r->src_stride), 0,
+                         a->dst + plus(r->to_off, cip_stride_times(i, r->axis.to)), 0, 0, &one);
+        }
+    }
+    found.first = (uint64_t)plus(r->pos, cip_stride_times(i, r->axis.pos));
     cip_cast_merge(stats, &found);
 }
 
@@ -277,7 +258,7 @@ static int64_t source_stride(const cip_walk *w, cip_walk_src how, int32_t k)
         return w->axis[k].from;
     int64_t stride = (int64_t)w->itemsize;
     for (int32_t j = k + 1; j < w->nouter; j++)
-        stride = times(stride, w->axis[j].n);
+        stride = cip_stride_times(stride, w->axis[j].n);
     return stride;
 }
 
@@ -313,9 +294,9 @@ static void cast_columns(cip_walk_at *at, const cip_walk_cast_args *a, uint64_t 
     int64_t across = source_stride(w, a->how, k), down = source_stride(w, a->how, k - 1);
     const uint8_t *src = source_at(a, at);
     for (int64_t j = 0; j < w->axis[k].n; j++) {
-        run r = { src + times(j, across), down, w->axis[k - 1],
-                  plus(at->to_off, times(j, w->axis[k].to)),
-                  plus(at->pos, times(j, w->axis[k].pos)) };
+        run r = { src + cip_stride_times(j, across), down, w->axis[k - 1],
+                  plus(at->to_off, cip_stride_times(j, w->axis[k].to)),
+                  plus(at->pos, cip_stride_times(j, w->axis[k].pos)) };
         r.axis.n = (int64_t)rows;
         cast_repeated(w, a, r, w->nouter, stats);
     }

@@ -94,6 +94,18 @@ enum { CIP_HEAD_ROOM = 4096 }; /* more of its chunk is looked at by few codecs *
  * NULL. */
 cip_status cip_chunk_entry(cip_space *s, uint64_t i, uint64_t raw_len, uint8_t *head,
                            cip_chunk *out, cip_err *err);
+/* The number of the linear chunk that byte `pos` is in. */
+static inline cip_status cip_chunk_number_at(const cip_space *s, uint64_t pos, uint64_t *i,
+                                             cip_err *err)
+{
+    if (s->table.find != NULL)
+        return s->table.find(s->table.self, pos, i, err);
+    if (s->table.raw_each == 0)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "chunks of no size");
+    *i = pos / s->table.raw_each;
+    return CIP_OK;
+}
+
 /* What is wanted of a chunk, as far as it decides how the chunk is read. */
 typedef struct cip_chunk_ask {
     uint64_t nbytes; /* wanted bytes */

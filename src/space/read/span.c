@@ -113,17 +113,6 @@ static cip_status list_job(void *arg, size_t i, cip_err *err)
     return leaf_wants(l, l->want + at, l->n - at < l->per_job ? l->n - at : l->per_job, err);
 }
 
-/* Wants that are all small. */
-static cip_status small_wants(leaf *l, uint64_t nbytes, cip_err *err)
-{
-    const cip_tuning *t = l->rd->tune;
-    if (l->n < 2 * t->job_wants && nbytes < t->large)
-        return leaf_wants(l, l->want, l->n, err);
-    size_t share = l->n / (4 * cip_pool_threads(l->rd->pool)) + 1;
-    l->per_job = share < t->job_wants ? share : t->job_wants;
-    return cip_pool_run(l->rd->pool, cip_div_up(l->n, l->per_job), list_job, l, err);
-}
-
 static cip_status leaf_spans(const cip_rd *rd, cip_space *s, uint64_t shift, const cip_want *want,
                              size_t n, cip_err *err)
 {
@@ -144,12 +133,16 @@ static cip_status leaf_spans(const cip_rd *rd, cip_space *s, uint64_t shift, con
         l.want = want + i;
         for (l.n = 0; i + l.n < n && l.want[l.n].len < t->large; l.n++)
             nbytes += l.want[l.n].len;
-        if (l.n != 0) {
-            CIP_TRY(small_wants(&l, nbytes, err));
-            continue;
+        if (l.n == 0) {
+            l.n = 1;
+            CIP_TRY(cip_pool_run(rd->pool, cip_div_up(l.want->len, t->piece), piece_job, &l, err));
+        } else if (l.n < 2 * t->job_wants && nbytes < t->large) {
+            CIP_TRY(leaf_wants(&l, l.want, l.n, err));
+        } else {
+            const size_t share = l.n / (4 * cip_pool_threads(rd->pool)) + 1;
+            l.per_job = share < t->job_wants ? share : t->job_wants;
+            CIP_TRY(cip_pool_run(rd->pool, cip_div_up(l.n, l.per_job), list_job, &l, err));
         }
-        l.n = 1;
-        CIP_TRY(cip_pool_run(rd->pool, cip_div_up(l.want->len, t->piece), piece_job, &l, err));
     }
     return CIP_OK;
 }

@@ -104,14 +104,6 @@ static void choose_tiles(tiling *p)
         tile_by_count(p, p->buffer);
 }
 
-/* What a tile costs, in bytes moved. */
-static uint64_t cost_of(const tiling *p)
-{
-    const cip_walk *w = &p->g->w;
-    uint64_t n = p->way == COVER ? p->block * p->count : p->tile;
-    return n * w->itemsize + p->g->rd.tune->call * (p->way == COVER ? 1 : n / p->run + 1);
-}
-
 /* --- a tile ---------------------------------------------------------------------------------- */
 
 static void elements_of(const tiling *p, uint64_t i, uint64_t *e0, uint64_t *e1)
@@ -270,7 +262,9 @@ cip_status cip_gather_tiles(cip_gather *g, cip_err *err)
 {
     tiling p = { .g = g };
     choose_tiles(&p);
-    uint64_t cost = cost_of(&p);
+    const uint64_t n = p.way == COVER ? p.block * p.count : p.tile;
+    const uint64_t cost = n * g->w.itemsize /* of a tile, in bytes moved */ +
+                          g->rd.tune->call * (p.way == COVER ? 1 : n / p.run + 1);
     p.per_job = cip_max_u64(g->rd.tune->job / cost, 1);
     size_t njob = (size_t)cip_div_up(p.ntile, p.per_job);
     if (g->s->kind == CIP_SPACE_FILE)

@@ -7,7 +7,7 @@
 
 #include "base/num.h"
 
-enum { SMALL = 1 << 10, CAP_MIN = 16, MOST = 1024 /* large checkpoints of a space at first */ };
+enum { SMALL = 1 << 10, MOST = 1024 /* large checkpoints of a space at first */ };
 
 typedef struct entry {
     cip_checkpoint checkpoint; /* its window is owned */
@@ -85,18 +85,6 @@ static uint64_t first_gap(const cip_checkpoints *m, uint64_t len)
     return cip_max_u64(m->gap, len / MOST);
 }
 
-static set *set_made(cip_checkpoints *m, uint64_t id, uint64_t len)
-{
-    set *s = set_of(m, id);
-    if (s != NULL || CIP_NEW(&m->env->mem, &s, 1, NULL) != CIP_OK)
-        return s;
-    s->id = id;
-    s->gap = first_gap(m, len);
-    s->next = m->first;
-    m->first = s;
-    return s;
-}
-
 /* Checkpoints at `raw` or before. */
 static size_t count_to(const set *s, uint64_t raw)
 {
@@ -116,20 +104,6 @@ static uint64_t gap_of(const set *s, const cip_checkpoint *checkpoint)
     return checkpoint->window_len <= SMALL ? s->gap / 8 : s->gap;
 }
 
-/* Every other one goes. */
-static void thin(cip_checkpoints *m, set *s)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        if (i % 2 == 0)
-            take_out(m, s, i);
-        else
-            s->at[kept++] = s->at[i];
-    }
-    s->n = kept;
-    s->gap *= 2;
-}
-
 static bool make_room(cip_checkpoints *m, uint64_t need)
 {
     while (need > m->max || m->nbytes > m->max - need) {
@@ -139,19 +113,16 @@ static bool make_room(cip_checkpoints *m, uint64_t need)
                 most = s;
         if (most == NULL || need > m->max)
             return false;
-        thin(m, most);
+        size_t kept = 0; /* every other one goes */
+        for (size_t i = 0; i < most->n; i++) {
+            if (i % 2 == 0)
+                take_out(m, most, i);
+            else
+                most->at[kept++] = most->at[i];
+        }
+        most->n = kept;
+        most->gap *= 2;
     }
-    return true;
-}
-
-static bool has_place(cip_checkpoints *m, set *s)
-{
-    if (s->n < s->cap)
-        return true;
-    size_t cap = s->cap == 0 ? CAP_MIN : 2 * s->cap;
-    if (cip_mem_resize(&m->env->mem, (void **)&s->at, cap * sizeof *s->at, NULL) != CIP_OK)
-        return false;
-    s->cap = cap;
     return true;
 }
 
@@ -169,7 +140,7 @@ static bool put(cip_checkpoints *m, set *s, const cip_checkpoint *checkpoint)
     void *window = NULL;
     uint64_t need = cost_of(checkpoint);
     if (!is_wanted(s, count_to(s, checkpoint->raw), checkpoint) || !make_room(m, need) ||
-        !has_place(m, s) ||
+        CIP_ROOM(&m->env->mem, &s->at, s->n, &s->cap, NULL) != CIP_OK ||
         cip_mem_get(&m->env->mem, checkpoint->window_len, &window, NULL) != CIP_OK)
         return false;
     size_t i = count_to(s, checkpoint->raw); /* there may be fewer now */
@@ -234,7 +205,13 @@ uint64_t cip_checkpoints_put(cip_checkpoints *m, uint64_t id, uint64_t len,
     if (checkpoint->window_len > CIP_CHECKPOINT_WINDOW)
         return next;
     pthread_mutex_lock(&m->lock);
-    set *s = set_made(m, id, len);
+    set *s = set_of(m, id);
+    if (s == NULL && CIP_NEW(&m->env->mem, &s, 1, NULL) == CIP_OK) {
+        s->id = id;
+        s->gap = gap;
+        s->next = m->first;
+        m->first = s;
+    }
     if (s != NULL && put(m, s, checkpoint))
         next = next_in(s, checkpoint->raw, 0);
     else if (s != NULL)

@@ -140,16 +140,6 @@ static void keep_checkpoint(cip_seq *q, const cip_checkpoint *checkpoint)
         cip_checkpoints_put(q->checkpoints, q->checkpoints_id, q->checkpoints_len, checkpoint);
 }
 
-/* Those of the pieces that were decoded at once, in order. */
-static void keep_checkpoints_ahead(cip_seq *q)
-{
-    size_t n = 0;
-    while (cip_ahead_checkpoint(q->ahead, n) != NULL)
-        n++;
-    while (n-- != 0)
-        keep_checkpoint(q, cip_ahead_checkpoint(q->ahead, n));
-}
-
 /* Whether the step that was taken ended at a checkpoint that somebody asked for. */
 static bool look_for_checkpoint(cip_seq *q)
 {
@@ -244,7 +234,11 @@ static cip_status advance(const cip_rd *rd, cip_seq *q, uint64_t all, uint8_t *o
     if (cip_ahead_run(rd, q->ahead, &q->at, q->raw_pos, all)) {
         q->codec->finish(q->state);
         q->state = NULL;
-        keep_checkpoints_ahead(q);
+        size_t n_ahead = 0; /* of the pieces that were decoded at once, in order */
+        while (cip_ahead_checkpoint(q->ahead, n_ahead) != NULL)
+            n_ahead++;
+        while (n_ahead-- != 0)
+            keep_checkpoint(q, cip_ahead_checkpoint(q->ahead, n_ahead));
     }
     uint64_t got = *n;
     cip_ahead_take(rd, q->ahead, out, &got);

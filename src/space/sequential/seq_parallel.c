@@ -178,18 +178,6 @@ static void keep_good(const cip_rd *rd, batch *b)
         a->raw_each = cip_max_u64((a->checkpoint[a->n].raw - a->checkpoint[0].raw) / a->n, 1);
 }
 
-static void run_batch(const cip_rd *rd, batch *b)
-{
-    cip_ahead *a = b->a;
-    size_t n = 0;
-    while (n < b->n &&
-           cip_buffer_pool_take(rd->buffers, a->split->raw_most, &a->piece[n].room, NULL) == CIP_OK)
-        n++;
-    b->n = n;
-    cip_pool_run(rd->pool, n, decode_one, b, NULL); /* no job fails */
-    keep_good(rd, b);
-}
-
 /* Where a piece was none the decoder goes on, up to the next checkpoint; where all are, or they are
  * not worth it, up to later ones. */
 static void learn(cip_ahead *a, size_t tried)
@@ -217,7 +205,13 @@ bool cip_ahead_run(const cip_rd *rd, cip_ahead *a, const cip_extent *at, uint64_
     batch b = { .a = a };
     a->n = a->now = a->used = 0;
     fetch(rd, at, pieces, &b);
-    run_batch(rd, &b);
+    const size_t all = b.n;
+    for (b.n = 0; b.n < all; b.n++)
+        if (cip_buffer_pool_take(rd->buffers, a->split->raw_most, &a->piece[b.n].room, NULL) !=
+            CIP_OK)
+            break;
+    cip_pool_run(rd->pool, b.n, decode_one, &b, NULL); /* no job fails */
+    keep_good(rd, &b);
     cip_buffer_pool_give(rd->buffers, &b.room);
     learn(a, b.n);
     return a->n != 0;

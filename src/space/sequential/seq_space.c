@@ -19,13 +19,6 @@ static bool is_small(const cip_rd *rd, const cip_space *s)
     return s->len <= cip_cache_max(rd->cache) / 2;
 }
 
-/* A window near the beginning is not worth decoding all; if someone looks again it is. */
-static bool is_first_look(cip_space *s, uint64_t end)
-{
-    return s->step[0].codec->stream != NULL && end <= s->len / 8 &&
-           !atomic_exchange_explicit(&s->touched, true, memory_order_relaxed);
-}
-
 /* Whether the data decode to their end in good order, but are not as many bytes as they should be:
  * then what says how many is wrong, or the data are another block's, and no byte is given. */
 static bool has_other_length(const cip_rd *rd, cip_space *s)
@@ -60,9 +53,12 @@ static cip_chunk_way way_of(const cip_rd *rd, cip_space *s, uint64_t end, uint64
     const cip_chunk c = as_chunk(s);
     if (rd->in_order == s || is_damaged_behind(rd, s, end, CIP_OK))
         return CIP_WAY_IN_ORDER;
+    /* A window near the beginning is not worth decoding all; if someone looks again it is. */
+    const bool first_look = s->step[0].codec->stream != NULL && end <= s->len / 8 &&
+                            !atomic_exchange_explicit(&s->touched, true, memory_order_relaxed);
     const cip_chunk_ask ask = { .nbytes = nbytes,
                                 .direct = nbytes == s->len,
-                                .first_look = is_first_look(s, end) };
+                                .first_look = first_look };
     return cip_chunk_way_of(rd, s, &c, &ask);
 }
 

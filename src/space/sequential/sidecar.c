@@ -345,24 +345,12 @@ static cip_status add_space(const cip_rd *rd, const record *r, uint8_t *window, 
     return CIP_OK;
 }
 
-static cip_status seal(cip_env *env, cip_buf *out, cip_err *err)
-{
-    cip_sum *sum;
-    uint8_t found[CIP_SUM_MAX];
-    cip_store_u64(out->ptr + 16, out->len + SUM, false);
-    CIP_TRY(cip_sum_new(&env->mem, CIP_SUM_XXH3_128, &sum, err));
-    cip_sum_add(sum, out->ptr, out->len);
-    cip_sum_take(sum, found);
-    cip_sum_free(sum);
-    return cip_buf_add(out, found, SUM, err);
-}
-
 cip_status cip_sidecar_encode(const cip_read_how *how, uint64_t file_nbytes, cip_buf *out,
                               cip_err *err)
 {
     cip_sidecar *c = how->layout->sidecar;
     cip_rd rd = cip_rd_make(how);
-    uint8_t *window = NULL;
+    uint8_t *window = NULL, sum[CIP_SUM_MAX];
     cip_status st;
     for (size_t i = 0; i < c->n; i++) /* what the file had behind what was read */
         if (c->at[i].space != NULL)
@@ -375,7 +363,9 @@ cip_status cip_sidecar_encode(const cip_read_how *how, uint64_t file_nbytes, cip
     CIP_GO(add_u64(out, c->n, err));
     for (size_t i = 0; i < c->n; i++)
         CIP_GO(add_space(&rd, &c->at[i], window, out, err));
-    st = seal(c->env, out, err);
+    cip_store_u64(out->ptr + 16, out->len + SUM, false);
+    CIP_GO(cip_sum_of(&c->env->mem, CIP_SUM_XXH3_128, (cip_bytes){ out->ptr, out->len }, sum, err));
+    st = cip_buf_add(out, sum, SUM, err);
 done:
     cip_mem_put(&c->env->mem, window);
     return st;
