@@ -341,19 +341,6 @@ static cip_status open_space(cip_chunk_changes *c, cip_err *err)
     return cip_space_new_file(c->layout, c->finished, &c->in_finished, err);
 }
 
-/* Chunks of a grid as the steps take them. */
-static cip_status open_maker(cip_chunk_changes *c, cip_err *err)
-{
-    c->bare = c->form;
-    c->bare.nstep = 0;
-    c->bare.sum_id = CIP_SUM_NONE;
-    c->bare.caps &= ~(uint32_t)CIP_FORM_PLAIN;
-    CIP_TRY(cip_chunk_maker_init(&c->maker, c->mem, &c->bare, 0, err));
-    return c->maker.arranged == 0
-               ? CIP_OK
-               : cip_mem_get(c->mem, c->maker.arranged, (void **)&c->work.arranged, err);
-}
-
 cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form, cip_io *temporary,
                                  cip_chunk_changes **out, cip_err *err)
 {
@@ -377,7 +364,17 @@ cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form,
     } else {
         CIP_GO(look(c, a, err));
         CIP_GO(open_space(c, err));
-        CIP_GO(c->form.grid != NULL ? open_maker(c, err) : cip_linear_open(c, err));
+        if (c->form.grid == NULL)
+            CIP_GO(cip_linear_open(c, err));
+    }
+    if (c->form.grid != NULL) { /* makes chunks as the steps take them */
+        c->bare = c->form;
+        c->bare.nstep = 0;
+        c->bare.sum_id = CIP_SUM_NONE;
+        c->bare.caps &= ~(uint32_t)CIP_FORM_PLAIN;
+        CIP_GO(cip_chunk_maker_init(&c->maker, c->mem, &c->bare, 0, err));
+        if (c->maker.arranged != 0)
+            CIP_GO(cip_mem_get(c->mem, c->maker.arranged, (void **)&c->work.arranged, err));
     }
     *out = c;
     c = NULL;
@@ -495,12 +492,8 @@ static cip_status from_elements(cip_chunk_changes *c, const cip_grid_part *p, ci
 
 static uint64_t raw_len_of(const cip_chunk_changes *c, uint64_t i)
 {
-    const int64_t first[CIP_MAX_NDIM] = { 0 };
-    cip_grid_chunk chunk;
-    if (c->form.grid == NULL)
-        return cip_linear_chunk_len(&c->form, i, c->now->len);
-    cip_grid_chunk_at(&c->grid, first, &chunk);
-    return chunk.raw_len;
+    return c->form.grid != NULL ? cip_grid_raw_len(&c->grid)
+                                : cip_linear_chunk_len(&c->form, i, c->now->len);
 }
 
 static cip_status take_part(void *user, const cip_grid_part *p, cip_err *err)

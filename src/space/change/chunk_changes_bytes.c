@@ -183,18 +183,6 @@ cip_status cip_byte_changes_open(cip_chunk_changes *c, const cip_array *a, cip_e
 
 /* --- elements --------------------------------------------------------------------------------- */
 
-/* The bytes from `at` on that lie in a run of their own, or (*r NULL) up to such a run: at most n.
- */
-static size_t next_run(const cip_chunk_changes *c, uint64_t at, size_t n, cip_chunk_run **r)
-{
-    cip_chunk_run *x = cip_chunk_run_of(c, at), *end = c->runs.at + c->runs.n;
-    *r = cip_chunk_run_is_own(c, x) ? x : NULL;
-    if (*r == NULL)
-        while (x + 1 < end && x->i + x->run < at + n && !cip_chunk_run_is_own(c, x + 1))
-            x++;
-    return (size_t)cip_min_u64(n, x->i + x->run - at);
-}
-
 /* New bytes of the runs of one call, which go to the file together. */
 typedef struct batch {
     uint8_t *ptr;
@@ -204,10 +192,14 @@ typedef struct batch {
 static cip_status put_run(cip_chunk_changes *c, uint64_t at, cip_bytes bytes, batch *b,
                           cip_err *err)
 {
-    cip_chunk_run *r;
     for (size_t n; bytes.len != 0; at += n, bytes.ptr += n, bytes.len -= n) {
-        n = next_run(c, at, bytes.len, &r);
-        if (r != NULL) {
+        const cip_chunk_run *r = cip_chunk_run_of(c, at), *end = c->runs.at + c->runs.n;
+        const bool is_own = cip_chunk_run_is_own(c, r);
+        while (!is_own && r + 1 < end && r->i + r->run < at + bytes.len &&
+               !cip_chunk_run_is_own(c, r + 1))
+            r++; /* new bytes go up to the next run that can be changed where it lies */
+        n = (size_t)cip_min_u64(bytes.len, r->i + r->run - at);
+        if (is_own) {
             CIP_TRY(cip_chunk_elems_write(c, r->off + (at - r->i), bytes.ptr, n, err));
             continue;
         }

@@ -77,16 +77,6 @@ static cip_status put(void *user, const cip_scatter_run *run, size_t n, cip_err 
     return CIP_OK;
 }
 
-/* What comes in the midst. */
-static cip_status put_rows(cip_chunk_changes *c, const cip_splice *s, const cip_nd *to,
-                           uint64_t base, cip_err *err)
-{
-    const cip_nd room = cip_splice_room(s, to);
-    const cip_scatter_to at = { .io = c->elems, .live = true, .base = base, .put = put, .user = c };
-    return s->feed == NULL || s->added == 0 ? CIP_OK
-                                            : cip_scatter(c->layout->env, &at, &room, s->feed, err);
-}
-
 /* Elements inside both shapes. */
 static size_t make_boxes(const cip_nd *was, const cip_nd *to, const cip_splice *s,
                          cip_splice_box box[2])
@@ -118,7 +108,14 @@ cip_status cip_changes_gather(cip_chunk_changes *c, const cip_nd *was, const int
     const size_t n = make_boxes(was, &to, s, box);
     for (size_t i = 0; i < n; i++)
         CIP_GO(copy_view(&k, &box[i].from, &box[i].to, err));
-    st = s != NULL ? put_rows(c, s, &to, k.base, err) : CIP_OK;
+    st = CIP_OK;
+    if (s != NULL && s->feed != NULL && s->added != 0) { /* what comes in the midst */
+        const cip_nd room = cip_splice_room(s, &to);
+        const cip_scatter_to at = {
+            .io = c->elems, .live = true, .base = k.base, .put = put, .user = c
+        };
+        st = cip_scatter(c->layout->env, &at, &room, s->feed, err);
+    }
     out->off = k.base;
 done:
     cip_mem_put(c->mem, k.buf);

@@ -61,16 +61,11 @@ static cip_status tell_run(changing *g, cip_grid_part_kind kind, uint64_t i, uin
 
 /* --- a chunk ---------------------------------------------------------------------------------- */
 
-static int64_t min_i64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* How many elements of a chunk along axis k are of an array that is `length` long. */
 static int64_t valid_on(const cip_grid *g, int32_t k, int64_t length, int64_t coord)
 {
     int64_t left = length - coord * g->chunk[k];
-    return left < 0 ? 0 : min_i64(left, g->chunk[k]);
+    return left < 0 ? 0 : cip_min_i64(left, g->chunk[k]);
 }
 
 /* The view's steps in the chunk; how many elements that are, 0: none. */
@@ -89,7 +84,7 @@ static uint64_t steps_in(const changing *g, const int64_t *coord, cip_view_steps
         const cip_view_axis *v = &b->view[a->view];
         int64_t from = coord[k] * g->now->chunk[k] - a->start, to = from + g->now->chunk[k];
         in->lo[a->view] = from <= 0 ? 0 : (from + v->step - 1) / v->step;
-        in->hi[a->view] = to <= 0 ? 0 : min_i64(v->n, (to + v->step - 1) / v->step);
+        in->hi[a->view] = to <= 0 ? 0 : cip_min_i64(v->n, (to + v->step - 1) / v->step);
     }
     for (int32_t j = 0; j < b->nview; j++)
         n *= in->hi[j] > in->lo[j] ? (uint64_t)(in->hi[j] - in->lo[j]) : 0;
@@ -110,8 +105,8 @@ static cip_status read_part(changing *g, const int64_t *coord, int64_t lo, int64
         const bool spliced = s != NULL && k == s->axis;
         const int64_t first = coord[k] * g->now->chunk[k], at = spliced ? lo : first;
         int64_t n = spliced ? hi - lo
-                            : min_i64(valid_on(g->old, k, g->old->shape[k], coord[k]),
-                                      valid_on(g->now, k, g->now->shape[k], coord[k]));
+                            : cip_min_i64(valid_on(g->old, k, g->old->shape[k], coord[k]),
+                                          valid_on(g->now, k, g->now->shape[k], coord[k]));
         if (n <= 0)
             return CIP_OK;
         from.shape[k] = to.shape[k] = n;
@@ -130,7 +125,7 @@ static cip_status read_old(changing *g, const int64_t *coord, cip_err *err)
     const int32_t k = s->axis;
     const int64_t first = coord[k] * g->now->chunk[k], room = s->start + s->added,
                   end = first + valid_on(g->now, k, g->now->shape[k], coord[k]);
-    CIP_TRY(read_part(g, coord, first, min_i64(end, s->start), 0, err));
+    CIP_TRY(read_part(g, coord, first, cip_min_i64(end, s->start), 0, err));
     return read_part(g, coord, first > room ? first : room, end, s->removed - s->added, err);
 }
 
@@ -250,15 +245,6 @@ static int64_t end_of_alike(const changing *g, int32_t k, int64_t c)
     return end;
 }
 
-static cip_status one_chunk(changing *g, const place *p, cip_err *err)
-{
-    cip_view_steps in;
-    bool written = p->viewed && steps_in(g, p->coord, &in) != 0;
-    if (written || ((p->cut || p->mixed) && !p->fresh))
-        return tell_chunk(g, p, written, &in, err);
-    return tell_run(g, p->fresh ? CIP_GRID_ZEROS : CIP_GRID_KEPT, p->i, from_of(p), 1, err);
-}
-
 /* What the chunk is as far as axis k tells. */
 static place on_axis(const changing *g, const place *above, int32_t k, int64_t c)
 {
@@ -275,8 +261,14 @@ static place on_axis(const changing *g, const place *above, int32_t k, int64_t c
 
 static cip_status walk(changing *g, int32_t k, const place *above, cip_err *err)
 {
-    if (k == g->now->ndim)
-        return one_chunk(g, above, err);
+    if (k == g->now->ndim) {
+        cip_view_steps in;
+        const bool written = above->viewed && steps_in(g, above->coord, &in) != 0;
+        if (written || ((above->cut || above->mixed) && !above->fresh))
+            return tell_chunk(g, above, written, &in, err);
+        return tell_run(g, above->fresh ? CIP_GRID_ZEROS : CIP_GRID_KEPT, above->i, from_of(above),
+                        1, err);
+    }
     const uint64_t n = (uint64_t)cip_grid_nchunk(g->now, k);
     uint64_t below = 1;
     for (int32_t d = k + 1; d < g->now->ndim; d++)

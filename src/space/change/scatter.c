@@ -50,24 +50,20 @@ static size_t end_of_units(const scatter *s, size_t i, size_t n, bool differ)
     return i;
 }
 
-static cip_status find_units(scatter *s, size_t n, cip_err *err)
-{
-    for (size_t i = end_of_units(s, 0, n, false), end; i < n; i = end_of_units(s, end, n, false)) {
-        end = end_of_units(s, i, n, true);
-        CIP_TRY(add_run(s, i, end, err));
-    }
-    return CIP_OK;
-}
-
 /* What became another in the window, which is n bytes long. */
 static cip_status give_out(scatter *s, size_t n, cip_err *err)
 {
     s->nrun = 0;
-    if (s->to->unit != 0)
-        CIP_TRY(find_units(s, n, err));
-    else
-        for (size_t i = 0, end; cip_next_difference(s->old, s->now, n, s->near, &i, &end); i = end)
+    for (size_t i = 0, end; i < n; i = end) {
+        if (s->to->unit != 0) {
+            i = end_of_units(s, i, n, false);
+            end = end_of_units(s, i, n, true);
+        } else if (!cip_next_difference(s->old, s->now, n, s->near, &i, &end)) {
+            break;
+        }
+        if (i < n)
             CIP_TRY(add_run(s, i, end, err));
+    }
     return s->nrun == 0 ? CIP_OK : s->to->put(s->to->user, s->run, s->nrun, err);
 }
 
@@ -167,15 +163,6 @@ static cip_status write_box(scatter *s, const cip_nd *at, uint64_t first, uint64
     return give_out(s, n, err);
 }
 
-/* The axis to cut: the first that is longer than 1. */
-static int32_t cut_axis(const cip_nd *at)
-{
-    for (int32_t d = 0; d < at->ndim; d++)
-        if (at->shape[d] > 1)
-            return d;
-    return -1;
-}
-
 /* Whether boxes of `step` along the axis lie in ranges of bytes of their own. */
 static bool apart(const cip_nd *at, int32_t axis, uint64_t step)
 {
@@ -189,9 +176,11 @@ static bool apart(const cip_nd *at, int32_t axis, uint64_t step)
 static cip_status write_view(scatter *s, const cip_nd *at, cip_err *err)
 {
     uint64_t first, end;
+    int32_t axis = 0; /* to be cut: the first that is longer than 1 */
     CIP_TRY(cip_view_bounds(at, &first, &end, err));
-    int32_t axis = cut_axis(at);
-    if (end - first <= WINDOW || axis < 0)
+    while (axis < at->ndim && at->shape[axis] <= 1)
+        axis++;
+    if (end - first <= WINDOW || axis == at->ndim)
         return end == first ? CIP_OK : write_box(s, at, first, end, err);
     uint64_t parts = (end - first) / WINDOW + 1, length = (uint64_t)at->shape[axis];
     uint64_t step = cip_max_u64(1, length / parts);

@@ -280,14 +280,6 @@ static cip_status make(cip_space *s, cip_err *err)
     return cip_err_give(err, &why, st);
 }
 
-static cip_status failure_of(const cip_space *s, cip_err *err)
-{
-    if (s->lazy.err == NULL)
-        return cip_fail(err, s->lazy.st, CIP_NO_OFFSET, "it could not be made before");
-    cip_err_pass(err, s->lazy.err);
-    return s->lazy.st;
-}
-
 static cip_status wait_or_make(cip_space *s, cip_err *err)
 {
     int state = atomic_load_explicit(&s->lazy.state, memory_order_acquire);
@@ -304,7 +296,12 @@ static cip_status wait_or_make(cip_space *s, cip_err *err)
     }
     if (state == BEING_MADE)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "it depends on itself");
-    return state == FAILED ? failure_of(s, err) : CIP_OK;
+    if (state != FAILED)
+        return CIP_OK;
+    if (s->lazy.err == NULL)
+        return cip_fail(err, s->lazy.st, CIP_NO_OFFSET, "it could not be made before");
+    cip_err_pass(err, s->lazy.err);
+    return s->lazy.st;
 }
 
 cip_status cip_space_resolve(cip_space *s, cip_space **out, cip_err *err)

@@ -15,7 +15,7 @@
 
 static bool same_lengths(int32_t n, const int64_t *a, const int64_t *b)
 {
-    return a == b || (a != NULL && b != NULL && memcmp(a, b, (size_t)n * sizeof *a) == 0);
+    return a == b || (a != NULL && b != NULL && cip_same_lengths(n, a, b));
 }
 
 static bool same_grid(const cip_grid *a, const cip_grid *b)

@@ -254,19 +254,6 @@ static cip_status take_lent(void *user, uint64_t index, const uint8_t *at, const
     return take_chunk(c, index, valid, err);
 }
 
-static cip_status open_tiler(cip_chunker *c, cip_err *err)
-{
-    const cip_grid *g = c->form.grid;
-    cip_tiling t = { g->ndim, g->shape, g->chunk, g->itemsize };
-    uint64_t memory =
-        cip_min_u64(c->to.tuning->tiles, c->env->limits.max_memory / c->to.tuning->share);
-    CIP_TRY(cip_tiler_new(c->env, &t, memory, take_tile, c, &c->tiler, err));
-    cip_tiler_to(c->tiler, c->slot[0].raw);
-    if (c->maker.arranged != 0)
-        cip_tiler_lend(c->tiler, take_lent);
-    return CIP_OK;
-}
-
 static cip_status cut_linear(cip_chunker *c, cip_bytes in, cip_err *err)
 {
     while (in.len != 0) {
@@ -329,7 +316,16 @@ static cip_status open(cip_chunker *c, uint64_t nelem, cip_err *err)
     CIP_TRY(cip_chunk_maker_init(&c->maker, &c->env->mem, f, longest, err));
     const bool tiled = f->grid != NULL && c->nbytes != 0;
     CIP_TRY(choose_room(c, count_chunks(c), tiled, err));
-    return tiled ? open_tiler(c, err) : CIP_OK;
+    if (!tiled)
+        return CIP_OK;
+    const cip_tiling t = { f->grid->ndim, f->grid->shape, f->grid->chunk, f->grid->itemsize };
+    const uint64_t memory =
+        cip_min_u64(c->to.tuning->tiles, c->env->limits.max_memory / c->to.tuning->share);
+    CIP_TRY(cip_tiler_new(c->env, &t, memory, take_tile, c, &c->tiler, err));
+    cip_tiler_to(c->tiler, c->slot[0].raw);
+    if (c->maker.arranged != 0)
+        cip_tiler_lend(c->tiler, take_lent);
+    return CIP_OK;
 }
 
 static cip_status new_chunker(cip_env *env, const cip_array_form *form, const cip_chunker_to *to,

@@ -205,18 +205,6 @@ done:
     return st;
 }
 
-/* Whole batches straight from the caller's memory, as long as something follows them. */
-static cip_status encode_direct(cip_encoder *e, const uint8_t **p, size_t *n, cip_err *err)
-{
-    size_t all = e->nslot * e->piece;
-    while (e->nraw == 0 && *n > all) {
-        CIP_TRY(run_batch(e, *p, all, e->nslot, false, err));
-        *p += all;
-        *n -= all;
-    }
-    return CIP_OK;
-}
-
 void cip_encoder_expect(cip_encoder *e, uint64_t total)
 {
     e->total = total;
@@ -266,9 +254,12 @@ cip_status cip_encoder_write(cip_encoder *e, const void *p, size_t n, cip_err *e
         return cip_out_write(e->out, p, n, err);
     if (e->framing->begin != NULL)
         return write_in_order(e, p, n, err);
+    const size_t all = e->nslot * e->piece;
     for (;;) {
-        CIP_TRY(encode_direct(e, &at, &n, err));
-        size_t k = (size_t)cip_min_u64(n, e->nslot * e->piece - e->nraw);
+        /* whole batches straight from the caller's memory, as long as something follows them */
+        for (; e->nraw == 0 && n > all; at += all, n -= all)
+            CIP_TRY(run_batch(e, at, all, e->nslot, false, err));
+        size_t k = (size_t)cip_min_u64(n, all - e->nraw);
         memcpy(e->raw + e->nraw, at, k);
         e->nraw += k;
         at += k;
