@@ -14,15 +14,6 @@ static bool is_text(cip_kind kind)
     return kind == CIP_ASCII || kind == CIP_UCS4;
 }
 
-/* Bytes of the words that an order concerns. */
-static unsigned word_size(const cip_dtype *d)
-{
-    return d->kind == CIP_UCS4   ? 4
-           : d->kind == CIP_C64  ? 4
-           : d->kind == CIP_C128 ? 8
-                                 : (unsigned)d->itemsize;
-}
-
 /* The how of two types that are no records; 0: there is no such cast. */
 static uint8_t how_of(const cip_dtype *from, const cip_dtype *to)
 {
@@ -44,7 +35,10 @@ cip_cast cip_cast_of_field(const cip_dtype *from, const cip_dtype *to, cip_overf
 {
     cip_cast c = { .from = from, .to = to, .policy = policy };
     c.how = from->kind == CIP_RECORD ? CIP_CAST_RECORD : how_of(from, to);
-    c.swap = c.how == CIP_CAST_SWAP ? (uint8_t)word_size(from) : 0;
+    if (c.how == CIP_CAST_SWAP) /* bytes of the words that an order concerns */
+        c.swap = from->kind == CIP_UCS4 || from->kind == CIP_C64 ? 4
+                 : from->kind == CIP_C128                        ? 8
+                                                                 : (uint8_t)from->itemsize;
     return c;
 }
 

@@ -45,11 +45,6 @@ typedef struct job {
     bool exact; /* what is not held exactly counts as what overflows does */
 } job;
 
-static bool is_float(cip_kind kind)
-{
-    return kind >= CIP_F16 && kind <= CIP_F64;
-}
-
 /* `exact`: the source are integers, of which a half may also lose low digits. */
 static uint64_t narrow_to_half(size_t n, const double *src, uint8_t *dst, bool exact)
 {
@@ -69,7 +64,7 @@ static uint64_t narrow_to_half(size_t n, const double *src, uint8_t *dst, bool e
 static uint64_t convert_reals(job j)
 {
     block first, second;
-    bool round = is_float(j.from);
+    const bool round = j.from >= CIP_F16 && j.from <= CIP_F64;
     if (j.from == CIP_BOOL) {
         for (size_t i = 0; i < j.n; i++)
             first.u8[i] = j.src[i] != 0;

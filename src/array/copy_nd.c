@@ -77,16 +77,6 @@ static int32_t find_row(const cip_copy_plan *p)
     return best;
 }
 
-/* The axis that is faster than the row in the target, or -1. */
-static int32_t find_column(const cip_copy_plan *p)
-{
-    int32_t best = p->row;
-    for (int32_t k = 0; k < p->a.ndim; k++)
-        if (cip_magnitude(p->b.stride[k]) < cip_magnitude(p->b.stride[best]))
-            best = k;
-    return best == p->row ? -1 : best;
-}
-
 /* A single element is a row, too. */
 static void plan_rows(const cip_nd *src, const cip_nd *dst, cip_copy_plan *p)
 {
@@ -108,7 +98,9 @@ void cip_copy_plan_make(const cip_cast *c, const cip_nd *src, const cip_nd *dst,
     /* Tiles are for small elements far apart, and not for records: what lies between their fields
      * stays as it is. */
     if (b.itemsize <= 16 && c->how != CIP_CAST_RECORD && !is_dense(out, out->row))
-        out->column = find_column(out);
+        for (int32_t k = 0, best = out->row; k < out->b.ndim; k++)
+            if (cip_magnitude(out->b.stride[k]) < cip_magnitude(out->b.stride[best]))
+                out->column = best = k; /* faster than the row in the target */
     out->side = b.itemsize <= 4 ? SMALL_SIDE : WIDE_SIDE;
 }
 

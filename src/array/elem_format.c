@@ -24,12 +24,6 @@ static int64_t load_signed(const cip_dtype *d, const uint8_t *p)
     }
 }
 
-static uint64_t load_unsigned(const cip_dtype *d, const uint8_t *p)
-{
-    uint64_t bits = d->itemsize == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * d->itemsize) - 1;
-    return (uint64_t)load_signed(d, p) & bits;
-}
-
 /* A float of 2, 4 or 8 bytes. */
 static double load_float(size_t size, const uint8_t *p, bool big)
 {
@@ -82,14 +76,6 @@ static cip_status add_text(cip_buf *b, const cip_dtype *d, const uint8_t *p, cip
     CIP_TRY(cip_buf_add(b, "'", 1, err));
     for (uint64_t i = 0; i < n; i++)
         CIP_TRY(cip_quote_code(b, wide ? cip_load_u32(p + 4 * i, d->big) : p[i], !wide, err));
-    return cip_buf_add(b, "'", 1, err);
-}
-
-static cip_status add_bytes(cip_buf *b, const cip_dtype *d, const uint8_t *p, cip_err *err)
-{
-    CIP_TRY(cip_buf_add(b, "'", 1, err));
-    for (uint64_t i = 0; i < d->itemsize; i++)
-        CIP_TRY(cip_buf_addf(b, err, "\\x%02x", p[i]));
     return cip_buf_add(b, "'", 1, err);
 }
 
@@ -149,7 +135,8 @@ cip_status cip_elem_format(const cip_dtype *d, const uint8_t *p, cip_buf *b, cip
     case CIP_U16:
     case CIP_U32:
     case CIP_U64:
-        return cip_buf_addf(b, err, "%" PRIu64, load_unsigned(d, p));
+        return cip_buf_addf(b, err, "%" PRIu64,
+                            (uint64_t)load_signed(d, p) & UINT64_MAX >> (64 - 8 * size));
     case CIP_F16:
     case CIP_F32:
     case CIP_F64:
@@ -166,6 +153,10 @@ cip_status cip_elem_format(const cip_dtype *d, const uint8_t *p, cip_buf *b, cip
     case CIP_RECORD:
         return add_record(b, d, p, err);
     default:
-        return add_bytes(b, d, p, err);
+        break;
     }
+    CIP_TRY(cip_buf_add(b, "'", 1, err));
+    for (size_t i = 0; i < size; i++)
+        CIP_TRY(cip_buf_addf(b, err, "\\x%02x", p[i]));
+    return cip_buf_add(b, "'", 1, err);
 }

@@ -216,14 +216,6 @@ static const struct word {
     { "O", OBJECT, CIP_NONE, NULL },
 };
 
-static const struct word *find_word(const char *text, size_t len)
-{
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strlen(words[i].text) == len && memcmp(words[i].text, text, len) == 0)
-            return &words[i];
-    return NULL;
-}
-
 /* The number type of so many bits; a width that we have no kind for is opaque: "int24". */
 static cip_status number_type(cip_dtype_parser *p, const char *stem, uint64_t bits, bool big,
                               const cip_dtype **out)
@@ -334,7 +326,11 @@ static cip_status parse_word(cip_dtype_parser *p, const cip_dtype **out)
     size_t first = p->pos, end = first;
     while (end < p->len && is_letter(p->text[end]))
         end++;
-    const struct word *w = find_word(p->text + first, end - first);
+    const struct word *w = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && w == NULL; i++)
+        if (strlen(words[i].text) == end - first &&
+            memcmp(words[i].text, p->text + first, end - first) == 0)
+            w = &words[i];
     uint64_t n;
     if (end == first)
         return cip_parse_expected(p, "the name of a type");

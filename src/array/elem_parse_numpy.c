@@ -103,18 +103,6 @@ static cip_status parse_tuple(cip_dtype_parser *p, cip_field *f)
     return cip_parse_skip(p, ')') ? CIP_OK : cip_parse_expected(p, "')'");
 }
 
-/* Puts f at *end and moves *end behind it. */
-static cip_status place(cip_dtype_parser *p, cip_field *f, uint64_t *end)
-{
-    uint64_t nbytes;
-    f->offset = *end;
-    if (!cip_shape_nelem(f->ndim, f->shape, &nbytes) ||
-        cip_mul_overflow(nbytes, f->dtype->itemsize, &nbytes) ||
-        cip_add_overflow(*end, nbytes, end))
-        return cip_fail(p->err, CIP_ERR_CORRUPT, p->pos, "a record of over 2^63 - 1 bytes");
-    return CIP_OK;
-}
-
 static cip_status make_record(cip_dtype_parser *p, const cip_buf *fields, bool packed,
                               uint64_t itemsize, const cip_dtype **out)
 {
@@ -126,11 +114,15 @@ cip_status cip_parse_list(cip_dtype_parser *p, const cip_dtype **out)
 {
     cip_buf fields = { .mem = p->a->mem };
     cip_status st = CIP_OK;
-    uint64_t end = 0;
+    uint64_t end = 0, nbytes; /* end: of the fields so far */
     while (!cip_parse_skip(p, ']')) {
         cip_field f = { 0 };
         CIP_GO(parse_tuple(p, &f));
-        CIP_GO(place(p, &f, &end));
+        f.offset = end;
+        if (!cip_shape_nelem(f.ndim, f.shape, &nbytes) ||
+            cip_mul_overflow(nbytes, f.dtype->itemsize, &nbytes) ||
+            cip_add_overflow(end, nbytes, &end))
+            CIP_GO(cip_fail(p->err, CIP_ERR_CORRUPT, p->pos, "a record of over 2^63 - 1 bytes"));
         bool padding = f.name[0] == '\0' && f.dtype->kind == CIP_OPAQUE;
         if (!padding)
             CIP_GO(cip_buf_add(&fields, &f, sizeof f, p->err));
@@ -151,50 +143,12 @@ typedef struct dict {
     uint64_t itemsize;
 } dict;
 
-static cip_status parse_names(cip_dtype_parser *p, cip_buf *names)
-{
-    char close, *name;
-    CIP_TRY(open_list(p, &close));
-    while (!cip_parse_skip(p, close)) {
-        CIP_TRY(cip_parse_string(p, &name));
-        CIP_TRY(cip_buf_add(names, &name, sizeof name, p->err));
-        CIP_TRY(next_item(p, close));
-    }
-    return CIP_OK;
-}
-
-static cip_status parse_formats(cip_dtype_parser *p, cip_buf *formats)
-{
-    char close;
-    CIP_TRY(open_list(p, &close));
-    while (!cip_parse_skip(p, close)) {
-        cip_field f = { 0 };
-        CIP_TRY(parse_shaped(p, &f));
-        CIP_TRY(cip_buf_add(formats, &f, sizeof f, p->err));
-        CIP_TRY(next_item(p, close));
-    }
-    return CIP_OK;
-}
-
 static cip_status parse_offset(cip_dtype_parser *p, uint64_t *out)
 {
     cip_parse_peek(p);
     if (!cip_parse_number(p, out))
         return cip_parse_expected(p, "a number of bytes");
     cip_parse_skip(p, 'L');
-    return CIP_OK;
-}
-
-static cip_status parse_offsets(cip_dtype_parser *p, cip_buf *offsets)
-{
-    char close;
-    uint64_t n;
-    CIP_TRY(open_list(p, &close));
-    while (!cip_parse_skip(p, close)) {
-        CIP_TRY(parse_offset(p, &n));
-        CIP_TRY(cip_buf_add(offsets, &n, sizeof n, p->err));
-        CIP_TRY(next_item(p, close));
-    }
     return CIP_OK;
 }
 
@@ -209,14 +163,27 @@ static bool skip_word(cip_dtype_parser *p, const char *word)
     return true;
 }
 
-/* Titles are not kept. */
-static cip_status parse_titles(cip_dtype_parser *p)
+/* The list that a key has, by its first letter: names, formats, offsets, or titles, which are not
+ * kept. */
+static cip_status parse_values(cip_dtype_parser *p, char key, cip_buf *to)
 {
-    char close, *title;
+    char close, *name;
+    uint64_t n;
     CIP_TRY(open_list(p, &close));
     while (!cip_parse_skip(p, close)) {
-        if (!skip_word(p, "None"))
-            CIP_TRY(cip_parse_string(p, &title));
+        cip_field f = { 0 };
+        if (key == 'n') {
+            CIP_TRY(cip_parse_string(p, &name));
+            CIP_TRY(cip_buf_add(to, &name, sizeof name, p->err));
+        } else if (key == 'f') {
+            CIP_TRY(parse_shaped(p, &f));
+            CIP_TRY(cip_buf_add(to, &f, sizeof f, p->err));
+        } else if (key == 'o') {
+            CIP_TRY(parse_offset(p, &n));
+            CIP_TRY(cip_buf_add(to, &n, sizeof n, p->err));
+        } else if (!skip_word(p, "None")) {
+            CIP_TRY(cip_parse_string(p, &name));
+        }
         CIP_TRY(next_item(p, close));
     }
     return CIP_OK;
@@ -225,17 +192,17 @@ static cip_status parse_titles(cip_dtype_parser *p)
 static cip_status parse_value(cip_dtype_parser *p, const char *key, dict *d)
 {
     if (strcmp(key, "names") == 0)
-        return parse_names(p, &d->names);
+        return parse_values(p, 'n', &d->names);
     if (strcmp(key, "formats") == 0)
-        return parse_formats(p, &d->formats);
+        return parse_values(p, 'f', &d->formats);
     if (strcmp(key, "offsets") == 0) {
         d->has_offsets = true;
-        return parse_offsets(p, &d->offsets);
+        return parse_values(p, 'o', &d->offsets);
     }
     if (strcmp(key, "itemsize") == 0)
         return parse_offset(p, &d->itemsize);
     if (strcmp(key, "titles") == 0)
-        return parse_titles(p);
+        return parse_values(p, 't', NULL);
     if (strcmp(key, "aligned") != 0)
         return cip_parse_expected(p, "the value of a key that NumPy knows");
     d->aligned = skip_word(p, "True");

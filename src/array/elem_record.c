@@ -11,6 +11,8 @@
 #include "base/num.h"
 #include "base/strmap.h"
 
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 enum { MAX_DEPTH = 32, MAX_WEIGHT = 1 << 20, MAX_NAME = 65535 };
 
 uint64_t cip_field_nbytes(const cip_field *f)
@@ -28,16 +30,6 @@ const cip_field *cip_dtype_find_field(const cip_dtype *d, const char *name, size
     return NULL;
 }
 
-/* The field's name as it stands, or quoted where it could be mistaken for something else. */
-static cip_status add_field_name(cip_buf *b, const char *name, cip_err *err)
-{
-    size_t len = strlen(name);
-    size_t plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    if (plain == len)
-        return cip_buf_add(b, name, len, err);
-    return cip_quote_utf8(b, name, len, false, err);
-}
-
 /* "{x: float32, y: int16[3]}"; in a long one "..." stands for the fields at the end. */
 static cip_status record_name(cip_arena *a, const cip_dtype *d, char **out, cip_err *err)
 {
@@ -51,7 +43,10 @@ static cip_status record_name(cip_arena *a, const cip_dtype *d, char **out, cip_
         size_t before = b.len;
         /* "x: int16[3, 2]" */
         const cip_field *f = &d->field[i];
-        CIP_GO(add_field_name(&b, f->name, err));
+        const size_t len =
+            strlen(f->name); /* quoted where it could be mistaken for anything else */
+        CIP_GO(strspn(f->name, PLAIN) == len ? cip_buf_add(&b, f->name, len, err)
+                                             : cip_quote_utf8(&b, f->name, len, false, err));
         CIP_GO(cip_buf_addf(&b, err, ": %s", f->dtype->name));
         for (int32_t k = 0; k < f->ndim; k++)
             CIP_GO(cip_buf_addf(&b, err, "%s%" PRId64, k == 0 ? "[" : ", ", f->shape[k]));

@@ -167,8 +167,20 @@ static void add_number(printer *p, int64_t v)
     add(p, number);
 }
 
-static void add_range(printer *p, const cip_slice *s)
+static void add_item(printer *p, const cip_slice *s)
 {
+    static const char *const words[] = { ":", "", "", "...", "None" };
+    if (!is_slice(s)) {
+        add(p, "?");
+        return;
+    }
+    if (s->what != CIP_SLICE_RANGE) {
+        if (s->what == CIP_SLICE_INDEX)
+            add_number(p, s->start);
+        else
+            add(p, words[s->what]);
+        return;
+    }
     if (s->start != CIP_OPEN)
         add_number(p, s->start);
     add(p, ":");
@@ -178,19 +190,6 @@ static void add_range(printer *p, const cip_slice *s)
         add(p, ":");
         add_number(p, s->step);
     }
-}
-
-static void add_item(printer *p, const cip_slice *s)
-{
-    static const char *const words[] = { ":", "", "", "...", "None" };
-    if (!is_slice(s))
-        add(p, "?");
-    else if (s->what == CIP_SLICE_RANGE)
-        add_range(p, s);
-    else if (s->what == CIP_SLICE_INDEX)
-        add_number(p, s->start);
-    else
-        add(p, words[s->what]);
 }
 
 size_t cip_selection_text(const cip_selection *selection, char *text, size_t cap)
