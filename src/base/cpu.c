@@ -38,15 +38,6 @@ static int of_processor(void)
 #endif
 }
 
-static int of_environment(void)
-{
-    const char *name = getenv("CIP_CPU");
-    for (int level = CIP_CPU_GENERIC; name != NULL && level < CIP_CPU_LEVELS; level++)
-        if (strcmp(name, cip_cpu_name(level)) == 0)
-            return level;
-    return CIP_CPU_LEVELS - 1;
-}
-
 int cip_cpu_limit(int most)
 {
     int has = of_processor(), level = most < has ? most : has;
@@ -57,5 +48,11 @@ int cip_cpu_limit(int most)
 int cip_cpu(void)
 {
     int level = atomic_load_explicit(&in_force, memory_order_relaxed);
-    return level >= 0 ? level : cip_cpu_limit(of_environment());
+    if (level >= 0)
+        return level;
+    const char *name = getenv("CIP_CPU");
+    for (level = CIP_CPU_GENERIC; name != NULL && level < CIP_CPU_LEVELS; level++)
+        if (strcmp(name, cip_cpu_name(level)) == 0)
+            return cip_cpu_limit(level);
+    return cip_cpu_limit(CIP_CPU_LEVELS - 1);
 }

@@ -78,36 +78,25 @@ static int is_cancelled(void *user)
     return atomic_load_explicit(&((batch *)user)->cancelled, memory_order_relaxed);
 }
 
-/* In a thread of the pool, which asks what the caller was told. */
-static void help(batch *b)
-{
-    const cip_stop before = cip_stop_set((cip_stop){ is_cancelled, b });
-    run_batch(b);
-    cip_stop_set(before);
-}
-
-static batch *find_work(cip_pool *p)
-{
-    for (batch *b = p->batches; b != NULL; b = b->next)
-        if (atomic_load_explicit(&b->drawn, memory_order_relaxed) < b->n)
-            return b;
-    return NULL;
-}
-
 static void *worker_main(void *arg)
 {
     cip_pool *p = arg;
     inside_job = true;
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
-        batch *b = find_work(p);
+        batch *b = p->batches; /* one that has work */
+        while (b != NULL && atomic_load_explicit(&b->drawn, memory_order_relaxed) >= b->n)
+            b = b->next;
         if (b == NULL) {
             pthread_cond_wait(&p->work, &p->lock);
             continue;
         }
         b->busy++;
         pthread_mutex_unlock(&p->lock);
-        help(b);
+        /* in a thread of the pool, which asks what the caller was told */
+        const cip_stop before = cip_stop_set((cip_stop){ is_cancelled, b });
+        run_batch(b);
+        cip_stop_set(before);
         pthread_mutex_lock(&p->lock);
         if (--b->busy == 0)
             pthread_cond_broadcast(&p->idle);
@@ -116,16 +105,14 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-static unsigned processors(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > MAX_WORKERS ? MAX_WORKERS : (unsigned)n;
-}
-
 cip_status cip_pool_new(unsigned threads, cip_pool **out, cip_err *err)
 {
     *out = NULL;
-    unsigned want = threads == 0 ? processors() : threads;
+    unsigned want = threads;
+    if (threads == 0) {
+        const long n = sysconf(_SC_NPROCESSORS_ONLN);
+        want = n < 1 ? 1 : n > MAX_WORKERS ? MAX_WORKERS : (unsigned)n;
+    }
     if (want > MAX_WORKERS)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected at most %d threads, found %u",
                         MAX_WORKERS, threads);

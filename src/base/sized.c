@@ -14,25 +14,18 @@ static size_t size_of(const void *theirs)
     return n;
 }
 
-static bool is_zero(const uint8_t *at, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (at[i] != 0)
-            return false;
-    return true;
-}
-
 cip_status cip_sized_take(const char *name, const void *in, void *out, size_t size, cip_err *err)
 {
     const size_t theirs = size_of(in), both = theirs < size ? theirs : size;
     memset(out, 0, size);
     if (in != NULL) {
         CIP_TRY(cip_sized_room(name, in, err));
-        if (!is_zero((const uint8_t *)in + both, theirs - both))
-            return cip_fail(
-                err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                "expected only the %zu bytes of %s that this version knows, found more bytes set",
-                size, name);
+        for (size_t i = both; i < theirs; i++)
+            if (((const uint8_t *)in)[i] != 0)
+                return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                "expected only the %zu bytes of %s that this version knows, found "
+                                "more bytes set",
+                                size, name);
         memcpy(out, in, both);
     }
     memcpy(out, &size, sizeof size);

@@ -25,14 +25,6 @@ static head *last(const cip_undo *u, size_t end)
     return (head *)(void *)(u->at + end) - 1;
 }
 
-static cip_status grow(cip_undo *u, size_t need, cip_err *err)
-{
-    const size_t cap = u->cap > need / 2 ? u->cap * 2 : need;
-    CIP_TRY(cip_mem_resize(u->mem, (void **)&u->at, cap, err));
-    u->cap = cap;
-    return CIP_OK;
-}
-
 cip_status cip_undo_add(cip_undo *u, cip_undo_fn *back, void *self, cip_bytes one, cip_bytes rest,
                         cip_err *err)
 {
@@ -45,8 +37,11 @@ cip_status cip_undo_add(cip_undo *u, cip_undo_fn *back, void *self, cip_bytes on
         u->n = u->began;
         return CIP_OK;
     }
-    if (need > u->cap)
-        CIP_TRY(grow(u, need, err));
+    if (need > u->cap) {
+        const size_t cap = u->cap > need / 2 ? u->cap * 2 : need;
+        CIP_TRY(cip_mem_resize(u->mem, (void **)&u->at, cap, err));
+        u->cap = cap;
+    }
     if (one.len != 0)
         memcpy(u->at + u->n, one.ptr, one.len);
     if (rest.len != 0)

@@ -63,22 +63,16 @@ static cip_status read_full(const file_io *f, uint64_t off, uint8_t *dst, size_t
     return CIP_OK;
 }
 
-/* How many ranges from the first on lie next to each other in the file. */
-static size_t adjacent(const cip_range *r, size_t n)
-{
-    size_t i = 1;
-    while (i < n && i < GROUP && r[i].offset == r[i - 1].offset + r[i - 1].nbytes)
-        i++;
-    return i;
-}
-
 static cip_status file_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
 {
     const file_io *file = (const file_io *)io;
     for (; n != 0 && file->direct; r++, n--)
         memcpy(r->dst, (const uint8_t *)file->map + r->offset, r->nbytes);
     while (n != 0) {
-        size_t group = n == 1 ? 1 : adjacent(r, n);
+        size_t group = 1; /* ranges that lie next to each other in the file */
+        while (group < n && group < GROUP &&
+               r[group].offset == r[group - 1].offset + r[group - 1].nbytes)
+            group++;
         if (group == 1)
             CIP_TRY(read_full(file, r->offset, r->dst, r->nbytes, err));
         else {

@@ -114,22 +114,13 @@ static cip_status refuse_link(cip_err *err, const char *shown, const char *how)
                     "'%.120s' is reached through a link %s (.allow_external opens it)", shown, how);
 }
 
-/* The next segment of *path, which has none that are empty; false at the end. */
-static bool next_segment(const char **path, char name[NAME_MAX + 2])
-{
-    size_t n = strcspn(*path, "/");
-    if (n == 0)
-        return false;
-    snprintf(name, NAME_MAX + 2, "%.*s", (int)cip_min_u64(n, NAME_MAX + 1), *path);
-    *path += (*path)[n] == '/' ? n + 1 : n;
-    return true;
-}
-
 cip_status cip_folder_walk(int dirfd, const char *path, const char *shown, int *fd, cip_err *err)
 {
     char name[NAME_MAX + 2]; /* one byte too many stays too long for the system */
     int at = dirfd;
-    while (next_segment(&path, name)) {
+    for (size_t n; (n = strcspn(path, "/")) != 0;) { /* no segment is empty */
+        snprintf(name, sizeof name, "%.*s", (int)cip_min_u64(n, NAME_MAX + 1), path);
+        path += path[n] == '/' ? n + 1 : n;
         bool last = path[0] == '\0';
         int flags = last ? MEMBER_FLAGS : O_PATH | O_DIRECTORY | O_CLOEXEC;
         int next = openat(at, name, flags | O_NOFOLLOW);

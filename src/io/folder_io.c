@@ -34,17 +34,6 @@ static cip_status no_bytes(cip_io *io, const cip_range *r, size_t n, cip_err *er
     return cip_fail(err, CIP_ERR_TRUNCATED, r->offset, "'%.120s' is a folder", io->name);
 }
 
-static cip_status open_outside(const folder_io *f, const char *name, cip_io **out, cip_err *err)
-{
-    cip_buf path = { .mem = &f->io.env->mem };
-    cip_status st =
-        cip_buf_addf(&path, err, "%s%s", name[0] != '/' ? cip_folder_path(f->folder) : "", name);
-    if (st == CIP_OK)
-        st = cip_io_open_file(f->io.env, (const char *)path.ptr, out, err);
-    cip_buf_clear(&path);
-    return st;
-}
-
 /* fd: -1 where none was found. A name that leads out of the folder is not found, but there. */
 static cip_status note_member(folder_io *f, const char *name, int fd, cip_err *err)
 {
@@ -90,8 +79,15 @@ static cip_status folder_member(cip_io *io, const char *name, uint32_t flags, ci
     char *inside;
     int fd = -1;
     *out = NULL;
-    if ((flags & CIP_IO_EXTERNAL) != 0)
-        return open_outside(f, name, out, err);
+    if ((flags & CIP_IO_EXTERNAL) != 0) {
+        cip_buf path = { .mem = &io->env->mem };
+        cip_status st = cip_buf_addf(&path, err, "%s%s",
+                                     name[0] != '/' ? cip_folder_path(f->folder) : "", name);
+        if (st == CIP_OK)
+            st = cip_io_open_file(io->env, (const char *)path.ptr, out, err);
+        cip_buf_clear(&path);
+        return st;
+    }
     CIP_TRY(cip_mem_copy(&io->env->mem, name, slash != NULL ? (size_t)(slash + 1 - name) : 0,
                          &inside, err));
     cip_status st = cip_folder_open_beneath(f->folder, name, name, &fd, err);
@@ -103,21 +99,6 @@ static cip_status folder_member(cip_io *io, const char *name, uint32_t flags, ci
         st = cip_file_new(io->env, fd, name, f->folder, inside, out, err);
     cip_mem_put(&io->env->mem, inside);
     return st;
-}
-
-/* Of a name in the open folder; links are followed. */
-static bool leads_to_folder(DIR *d, const char *name)
-{
-    struct stat st;
-    return fstatat(dirfd(d), name, &st, 0) == 0 && S_ISDIR(st.st_mode);
-}
-
-static bool is_link(DIR *d, const struct dirent *e)
-{
-    struct stat st;
-    if (e->d_type != DT_UNKNOWN)
-        return e->d_type == DT_LNK;
-    return fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
 }
 
 static cip_status open_listed(const folder_io *f, const char *path, uint32_t flags, DIR **out,
@@ -154,9 +135,15 @@ static cip_status folder_list(cip_io *io, const char *path, uint32_t flags, cip_
         bool ours = path[0] == '\0' && strncmp(e->d_name, ".cip-", 5) == 0; /* of an update */
         if (ours || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        if ((flags & CIP_IO_LINKS) != 0 && !is_link(d, e))
+        struct stat st;
+        bool is_link = e->d_type == DT_LNK, folder = e->d_type == DT_DIR;
+        if (e->d_type == DT_UNKNOWN && (flags & CIP_IO_LINKS) != 0)
+            is_link =
+                fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+        if ((flags & CIP_IO_LINKS) != 0 && !is_link)
             continue;
-        bool folder = e->d_type == DT_DIR || (e->d_type != DT_REG && leads_to_folder(d, e->d_name));
+        if (!folder && e->d_type != DT_REG) /* links are followed */
+            folder = fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
         if (fn(user, e->d_name, folder) != 0)
             break;
     }

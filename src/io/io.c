@@ -104,30 +104,19 @@ cip_status cip_io_each(cip_io *io, uint64_t off, uint64_t n, cip_piece_fn *fn, v
     return st;
 }
 
-/* How many ranges from the first on rise without overlapping and are not empty. */
-static size_t rising(const cip_range *r, size_t n)
-{
-    size_t i = 0;
-    uint64_t end = 0;
-    while (i < n && r[i].nbytes != 0 && r[i].offset >= end) {
-        end = r[i].offset + r[i].nbytes; /* within the size: no overflow */
-        i++;
-    }
-    return i;
-}
-
 cip_status cip_io_read_ranges(cip_io *io, const cip_range *r, size_t n, cip_err *err)
 {
     for (size_t i = 0; i < n; i++)
         CIP_TRY(check_within(io, r[i].offset, r[i].nbytes, err));
-    while (n != 0) {
-        size_t run = rising(r, n);
+    for (size_t run; n != 0; r += run, n -= run) {
+        uint64_t end = 0;
+        /* together what rises without overlapping and is not empty */
+        for (run = 0; run < n && r[run].nbytes != 0 && r[run].offset >= end; run++)
+            end = r[run].offset + r[run].nbytes; /* within the size: no overflow */
         if (run != 0)
             CIP_TRY(io->ops->read_ranges(io, r, run, err));
         else
             run = 1; /* an empty range */
-        r += run;
-        n -= run;
     }
     return io->watched ? cip_io_still(io, err) : CIP_OK;
 }

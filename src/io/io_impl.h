@@ -7,6 +7,20 @@
 #include "io/file_io.h"
 #include "io/patch.h"
 
+/* The last of n rising values that is at most v; the first is. */
+static inline size_t cip_last_at_most(const uint64_t *values, size_t n, uint64_t v)
+{
+    size_t lo = 0, hi = n;
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (values[mid] <= v)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 /* The folder that `path` lies in, by its absolute path. */
 cip_status cip_folder_new(cip_mem *mem, const char *path, cip_folder **out, cip_err *err);
 cip_folder *cip_folder_keep(cip_folder *f);

@@ -100,12 +100,6 @@ done:
     return st;
 }
 
-/* Whether byte i of a write may be b on disk. Behind the old end a file grows by zeros first. */
-static bool byte_fits(const cip_patch_op *op, size_t i, uint8_t b)
-{
-    return b == op->after.ptr[i] || b == (i < op->before.len ? op->before.ptr[i] : 0);
-}
-
 /* Compares one write with the file; bytes behind its end may be absent. CORRUPT: it does not fit.
  */
 cip_status cip_journal_check_write(cip_io *file, const cip_patch_op *op, uint8_t *piece,
@@ -117,12 +111,15 @@ cip_status cip_journal_check_write(cip_io *file, const cip_patch_op *op, uint8_t
         CIP_TRY(cip_io_read_some(file, op->offset + done, piece, want, &got, err));
         if (got == 0)
             break;
-        for (size_t i = 0; i < got; i++)
-            if (!byte_fits(op, done + i, piece[i]))
-                return cip_fail(err, CIP_ERR_CORRUPT, op->offset + done + i,
+        for (size_t i = done; i < done + got; i++) {
+            const uint8_t is = piece[i - done];
+            /* behind the old end a file grows by zeros first */
+            if (is != op->after.ptr[i] && is != (i < op->before.len ? op->before.ptr[i] : 0))
+                return cip_fail(err, CIP_ERR_CORRUPT, op->offset + i,
                                 "byte %" PRIu64
                                 " of the file is neither the old nor the new one of the journal",
-                                op->offset + done + i);
+                                op->offset + i);
+        }
     }
     return CIP_OK;
 }
@@ -270,18 +267,6 @@ done:
     return st;
 }
 
-/* Members that are not to be, and old lengths of those that are. */
-static cip_status add_members_as_they_were(const cip_patch *record, cip_patch *out, cip_err *err)
-{
-    uint64_t inode;
-    for (size_t i = 0; i < record->n; i++) {
-        cip_patch_op op = record->op[i];
-        if (op.kind == CIP_PATCH_CREATE || cip_member_op_was(&op, &inode, &op.offset))
-            CIP_TRY(cip_patch_add(out, &op, err));
-    }
-    return CIP_OK;
-}
-
 /* *ours: a record of this file lies there, torn or not. */
 static cip_status find_unsealed(const search *s, cip_journal_state *state, cip_patch *patch,
                                 bool *ours, cip_err *err)
@@ -308,7 +293,12 @@ static cip_status find_unsealed(const search *s, cip_journal_state *state, cip_p
         cip_patch_op cut = { .kind = CIP_PATCH_LENGTH, .offset = p.old_len };
         cip_patch_clear(patch);
         CIP_GO(cip_patch_add(patch, &cut, err));
-        CIP_GO(add_members_as_they_were(&p, patch, err));
+        for (size_t i = 0; i < p.n; i++) { /* members that are not to be, and others' old lengths */
+            uint64_t inode;
+            cip_patch_op op = p.op[i];
+            if (op.kind == CIP_PATCH_CREATE || cip_member_op_was(&op, &inode, &op.offset))
+                CIP_GO(cip_patch_add(patch, &op, err));
+        }
         patch->old_len = s->file->size;
         patch->new_len = p.old_len;
         *state = CIP_JOURNAL_UNSEALED;

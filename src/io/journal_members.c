@@ -46,18 +46,6 @@ static cip_status fail_member(const char *name, cip_err *err)
                     "'%.100s' does not exist, or changed after the update", name);
 }
 
-/* The writes to it, which follow its length in the list. */
-static cip_status check_bytes(cip_io *member, const cip_patch *p, size_t length, uint8_t *piece,
-                              cip_err *err)
-{
-    for (size_t i = length + 1; i < p->n; i++)
-        if (p->op[i].kind == CIP_PATCH_WRITE && strcmp(p->op[i].member, p->op[length].member) == 0)
-            CIP_TRY(cip_journal_check_write(member, &p->op[i], piece, err));
-        else
-            break;
-    return CIP_OK;
-}
-
 /* What it grows by was in it before the seal. */
 static cip_status check_changed(cip_io *file, const cip_patch *p, size_t i, uint8_t *piece,
                                 cip_err *err)
@@ -70,7 +58,12 @@ static cip_status check_changed(cip_io *file, const cip_patch *p, size_t i, uint
     CIP_TRY(open_known(file, op->member, inode, &member, err));
     if (member == NULL)
         return fail_member(op->member, err);
-    cip_status st = check_bytes(member, p, i, piece, err);
+    cip_status st = CIP_OK;
+    for (size_t k = i + 1; st == CIP_OK && k < p->n; k++) { /* its writes follow its length */
+        if (p->op[k].kind != CIP_PATCH_WRITE || strcmp(p->op[k].member, op->member) != 0)
+            break;
+        st = cip_journal_check_write(member, &p->op[k], piece, err);
+    }
     if (st == CIP_OK &&
         (member->size < op->offset || member->size > cip_max_u64(old_len, op->offset)))
         st = fail_member(op->member, err);

@@ -26,14 +26,6 @@ static cip_bytes key(const char *name, size_t n)
     return (cip_bytes){ (const uint8_t *)name, n };
 }
 
-static bool is_concerned(const cip_changed_names *c, const char *full)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->name[i], full) == 0)
-            return true;
-    return false;
-}
-
 static int stop(void *user, const char *name, bool is_folder)
 {
     (void)user;
@@ -68,7 +60,10 @@ static int see_old(void *user, const char *name, bool is_folder)
     char *full;
     m->st = cip_arena_printf(&m->arena, &full, m->err, "%s%s%s", m->path,
                              m->path[0] != '\0' ? "/" : "", name);
-    if (m->st == CIP_OK && (!is_concerned(m->c, full) || is_there(m, full, is_folder)))
+    bool concerned = false;
+    for (size_t i = 0; m->st == CIP_OK && i < m->c->n; i++)
+        concerned = concerned || strcmp(m->c->name[i], full) == 0;
+    if (m->st == CIP_OK && (!concerned || is_there(m, full, is_folder)))
         m->st = tell(m, name, strlen(name), is_folder);
     return m->st != CIP_OK || m->stopped;
 }

@@ -24,35 +24,22 @@ typedef struct numbered_io {
     open_member slot[CIP_IO_NUMBERED_OPEN];
 } numbered_io;
 
-static open_member *find_slot(numbered_io *f, uint64_t i)
-{
-    for (size_t k = 0; k < CIP_IO_NUMBERED_OPEN; k++)
-        if (f->slot[k].io != NULL && f->slot[k].i == i)
-            return &f->slot[k];
-    return NULL;
-}
-
-/* A slot that is free, or was unused for longest; NULL when all are being read. */
-static open_member *free_slot(numbered_io *f)
-{
-    open_member *best = NULL;
-    for (size_t k = 0; k < CIP_IO_NUMBERED_OPEN; k++) {
-        open_member *m = &f->slot[k];
-        if (m->io == NULL)
-            return m;
-        if (m->pins == 0 && (best == NULL || m->used < best->used))
-            best = m;
-    }
-    return best;
-}
-
 /* Under the lock. *slot NULL: `io` is the caller's alone to close. */
 static cip_status take_member(numbered_io *f, uint64_t i, open_member **slot, cip_io **io,
                               cip_err *err)
 {
-    open_member *m = find_slot(f, i);
+    open_member *m = NULL, *room = NULL; /* a slot that is free, or was unused for longest */
+    for (size_t k = 0; k < CIP_IO_NUMBERED_OPEN && m == NULL; k++) {
+        open_member *x = &f->slot[k];
+        if (x->io != NULL && x->i == i)
+            m = x;
+        else if (room == NULL ? x->pins == 0
+                              : room->io != NULL &&
+                                    (x->io == NULL || (x->pins == 0 && x->used < room->used)))
+            room = x;
+    }
     if (m == NULL) {
-        m = free_slot(f);
+        m = room; /* NULL: all are being read */
         char name[CIP_IO_NUMBER_NAME];
         cip_io *of = f->of;
         f->place(f->user, i, &of, name);

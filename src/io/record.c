@@ -22,11 +22,6 @@ static bool has_none(int errnum)
            errnum == E2BIG || errnum == ERANGE;
 }
 
-static bool is_name(const char *text, size_t n)
-{
-    return n != 0 && n <= NAME_MAX && memchr(text, '/', n) == NULL && memchr(text, '\0', n) == NULL;
-}
-
 /* An attribute that is not understood is that of an update all the same. */
 static void parse(const char *text, size_t n, cip_record *out)
 {
@@ -34,7 +29,8 @@ static void parse(const char *text, size_t n, cip_record *out)
     bool settled = n >= LEAD && memcmp(text, SETTLED, LEAD) == 0;
     const size_t at = LEAD + NONCE + 1;
     out->state = settled ? CIP_RECORD_SETTLED : CIP_RECORD_OPEN;
-    if ((!open && !settled) || n <= at || text[at - 1] != ' ' || !is_name(text + at, n - at))
+    if ((!open && !settled) || n <= at || text[at - 1] != ' ' || n - at > NAME_MAX ||
+        memchr(text + at, '/', n - at) != NULL || memchr(text + at, '\0', n - at) != NULL)
         return;
     memcpy(out->nonce, text + LEAD, NONCE);
     memcpy(out->name, text + at, n - at);

@@ -32,33 +32,16 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The length of "scheme:" in front, or 0. */
 static size_t scheme_length(const char *s)
 {
     size_t n = 0;
     if (!is_letter(s[0]))
         return 0;
-    while (is_letter(s[n]) || is_digit(s[n]) || s[n] == '+' || s[n] == '-' || s[n] == '.')
+    while (is_letter(s[n]) || (s[n] >= '0' && s[n] <= '9') || s[n] == '+' || s[n] == '-' ||
+           s[n] == '.')
         n++;
     return s[n] == ':' ? n + 1 : 0;
-}
-
-/* The next byte of a segment, with its escape decoded; a '%' that starts none is itself, as some
- * writers do not encode at all. */
-static unsigned char next_byte(const char **s, const char *end)
-{
-    const char *p = *s;
-    if (p[0] == '%' && end - p >= 3 && cip_hex_digit(p[1]) >= 0 && cip_hex_digit(p[2]) >= 0) {
-        *s = p + 3;
-        return (unsigned char)(cip_hex_digit(p[1]) * 16 + cip_hex_digit(p[2]));
-    }
-    *s = p + 1;
-    return (unsigned char)p[0];
 }
 
 /* A path as it grows: "/a/b", each segment with its slash; what lies before `floor` are leading
@@ -74,7 +57,12 @@ static bool add_segment(growing_path *p, const char *s, const char *end)
     size_t start = p->len;
     p->text[p->len++] = '/';
     while (s < end) {
-        unsigned char c = next_byte(&s, end);
+        /* a '%' that starts no escape is itself, as some writers do not encode at all */
+        const bool escaped =
+            s[0] == '%' && end - s >= 3 && cip_hex_digit(s[1]) >= 0 && cip_hex_digit(s[2]) >= 0;
+        const unsigned char c =
+            (unsigned char)(escaped ? cip_hex_digit(s[1]) * 16 + cip_hex_digit(s[2]) : s[0]);
+        s += escaped ? 3 : 1;
         if (c == '\0' || c == '/' || c == '\\')
             return false;
         p->text[p->len++] = (char)c;
@@ -121,19 +109,6 @@ static cip_status grow_path(growing_path *p, const char *s, const char *referenc
     return CIP_OK;
 }
 
-/* The path of a file: URI (what follows the scheme), which is absolute and on this machine. */
-static cip_status skip_host(const char **s, const char *reference, cip_err *err)
-{
-    if (strncmp(*s, "//", 2) == 0) {
-        const char *host = *s + 2;
-        size_t n = strcspn(host, "/#");
-        if (n != 0 && (n != 9 || strncasecmp(host, "localhost", 9) != 0))
-            return refuse_network(reference, err);
-        *s = host + n;
-    }
-    return **s == '/' ? CIP_OK : refuse(reference, "is a file: URI without a path", err);
-}
-
 /* Finds where the path starts, or refuses what is elsewhere. */
 static cip_status find_path(const char **s, const char *reference, uint32_t flags, cip_err *err)
 {
@@ -145,7 +120,16 @@ static cip_status find_path(const char **s, const char *reference, uint32_t flag
     if ((scheme != 0 || reference[0] == '/') && (flags & CIP_IO_EXTERNAL) == 0)
         return refuse_outside(reference, err);
     *s = reference + scheme;
-    return scheme != 0 ? skip_host(s, reference, err) : CIP_OK;
+    if (scheme == 0)
+        return CIP_OK;
+    if (strncmp(*s, "//", 2) == 0) { /* the path of a file: URI is absolute and on this machine */
+        const char *host = *s + 2;
+        size_t n = strcspn(host, "/#");
+        if (n != 0 && (n != 9 || strncasecmp(host, "localhost", 9) != 0))
+            return refuse_network(reference, err);
+        *s = host + n;
+    }
+    return **s == '/' ? CIP_OK : refuse(reference, "is a file: URI without a path", err);
 }
 
 cip_status cip_reference_path(cip_mem *mem, const char *reference, uint32_t flags, char **path,

@@ -131,20 +131,6 @@ static cip_status read_segment(const cip_segment *s, uint64_t at, uint8_t *dst, 
     return CIP_OK;
 }
 
-/* The last piece that starts at or before `off`. */
-static size_t find_piece(const revision_io *v, uint64_t off)
-{
-    size_t low = 0, high = v->r->nsegment;
-    while (high - low > 1) {
-        size_t mid = low + (high - low) / 2;
-        if (v->start[mid] <= off)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 /* The first placed piece that ends behind `off`. */
 static size_t find_placed(const cip_revision *r, uint64_t off)
 {
@@ -178,7 +164,7 @@ static cip_status read_range(const revision_io *v, uint64_t off, uint8_t *dst, s
         dst += now;
         n -= now;
     }
-    for (size_t i = n != 0 ? find_piece(v, off) : 0; n != 0; i++) {
+    for (size_t i = n != 0 ? cip_last_at_most(v->start, v->r->nsegment, off) : 0; n != 0; i++) {
         const cip_segment *s = &v->r->segment[i];
         uint64_t at = off - v->start[i];
         size_t now = (size_t)cip_min_u64(n, s->len - at);

@@ -133,17 +133,6 @@ cip_status cip_temporary_resize(cip_io *temporary, uint64_t n, cip_err *err)
     return CIP_OK;
 }
 
-/* Behind the end of the file, which grows by it; a part of it that came before an error goes. */
-static cip_status write_longer(temporary_io *s, uint64_t off, const void *p, size_t n, cip_err *err)
-{
-    cip_status st = cip_store_write(s->fd, off, p, n, err);
-    if (st != CIP_OK)
-        (void)cip_store_resize(s->fd, s->io.size, NULL);
-    else
-        s->io.size = off + n;
-    return st;
-}
-
 cip_status cip_temporary_write(cip_io *temporary, uint64_t off, const void *p, size_t n,
                                cip_err *err)
 {
@@ -153,8 +142,14 @@ cip_status cip_temporary_write(cip_io *temporary, uint64_t off, const void *p, s
         return CIP_OK;
     if (cip_add_overflow(off, n, &end) || end > INT64_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, off, "a temporary file of over 2^63 bytes");
-    if (s->fd != -1 && end > temporary->size)
-        return write_longer(s, off, p, n, err);
+    if (s->fd != -1 && end > temporary->size) {
+        const cip_status st = cip_store_write(s->fd, off, p, n, err);
+        if (st != CIP_OK) /* a part that came before the error goes */
+            (void)cip_store_resize(s->fd, temporary->size, NULL);
+        else
+            temporary->size = end;
+        return st;
+    }
     if (off > temporary->size)
         CIP_TRY(cip_temporary_resize(temporary, off, err));
     if (end > temporary->size)
