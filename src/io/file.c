@@ -34,33 +34,17 @@ typedef struct file_io {
     bool direct;             /* reads are copies from the map; set before anybody reads */
 } file_io;
 
-/* Linux moves at most 2 GiB less a page at once; ranges read together are at most GROUP. */
-enum { LARGEST_READ = 1 << 30, GROUP = 64 };
+enum { GROUP = 64 }; /* ranges that are read together */
 
-static cip_status fail_named(cip_err *err, int errnum, uint64_t offset, const char *verb,
-                             const char *name)
+static cip_status read_full(const file_io *f, uint64_t off, void *dst, size_t n, cip_err *err)
 {
-    char what[160];
-    snprintf(what, sizeof what, "cannot %s '%.120s'", verb, name);
-    return cip_fail_errno(err, errnum, offset, what);
-}
-
-static cip_status read_full(const file_io *f, uint64_t off, uint8_t *dst, size_t n, cip_err *err)
-{
-    while (n != 0) {
-        ssize_t got = pread(f->fd, dst, (size_t)cip_min_u64(n, LARGEST_READ), (off_t)off);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return fail_named(err, errno, off, "read", f->io.name);
-        if (got == 0)
-            return cip_fail(err, CIP_ERR_BUSY, off,
-                            "file changed since open: expected %zu more bytes, found its end", n);
-        dst += got;
-        off += (uint64_t)got;
-        n -= (size_t)got;
-    }
-    return CIP_OK;
+    size_t got;
+    if (cip_fd_read(f->fd, off, dst, n, &got) != 0)
+        return cip_fail_named(err, off + got, "read", f->io.name);
+    return got == n ? CIP_OK
+                    : cip_fail(err, CIP_ERR_BUSY, off + got,
+                               "file changed since open: expected %zu more bytes, found its end",
+                               n - got);
 }
 
 static cip_status file_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
@@ -101,7 +85,7 @@ static cip_status file_unchanged(cip_io *io, cip_err *err)
     const file_io *f = (const file_io *)io;
     struct stat st;
     if (fstat(f->fd, &st) != 0)
-        return fail_named(err, errno, CIP_NO_OFFSET, "stat", io->name);
+        return cip_fail_named(err, CIP_NO_OFFSET, "stat", io->name);
     if ((uint64_t)st.st_size != io->size)
         return cip_fail(err, CIP_ERR_BUSY, CIP_NO_OFFSET,
                         "file changed since open: expected %" PRIu64 " bytes, found %" PRIu64,
@@ -161,21 +145,6 @@ void cip_io_read_mapped(cip_io *io)
         ((file_io *)io)->direct = file_map(io, &map, NULL) == CIP_OK;
 }
 
-static cip_status open_outside(const file_io *f, cip_folder *folder, const char *name, cip_io **out,
-                               cip_err *err)
-{
-    cip_env *env = f->io.env;
-    cip_buf path = { .mem = &env->mem };
-    cip_status st;
-    if (name[0] != '/')
-        CIP_GO(cip_buf_addf(&path, err, "%s%s", cip_folder_path(folder), f->inside));
-    CIP_GO(cip_buf_addf(&path, err, "%s", name));
-    CIP_GO(cip_io_open_file(env, (const char *)path.ptr, out, err));
-done:
-    cip_buf_clear(&path);
-    return st;
-}
-
 static cip_status open_in(const file_io *f, cip_folder *folder, const char *name, uint32_t flags,
                           cip_io **out, cip_err *err)
 {
@@ -184,7 +153,7 @@ static cip_status open_in(const file_io *f, cip_folder *folder, const char *name
     cip_status st;
     int fd = -1;
     if ((flags & CIP_IO_EXTERNAL) != 0)
-        return open_outside(f, folder, name, out, err);
+        return cip_folder_open_outside(env, folder, f->inside, name, out, err);
     CIP_GO(cip_buf_addf(&path, err, "%s%s", f->inside, name));
     const char *text = (const char *)path.ptr;
     const char *slash = strrchr(text, '/');
@@ -285,7 +254,7 @@ cip_status cip_file_new(cip_env *env, int fd, const char *name, cip_folder *fold
     struct stat now;
     *out = NULL;
     if (fstat(fd, &now) != 0)
-        CIP_GO(fail_named(err, errno, CIP_NO_OFFSET, "stat", name));
+        CIP_GO(cip_fail_named(err, CIP_NO_OFFSET, "stat", name));
     if (!S_ISREG(now.st_mode))
         CIP_GO(cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "'%.120s' is %s, not a file", name,
                         kind_of(now.st_mode)));
@@ -340,7 +309,7 @@ cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_er
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.120s' is a URL: only files and folders are opened", path);
     if (fd == -1)
-        return fail_named(err, errno, CIP_NO_OFFSET, "open", path);
+        return cip_fail_named(err, CIP_NO_OFFSET, "open", path);
     cip_status st = cip_path_absolute(&env->mem, path, &absolute, err);
     if (st == CIP_OK)
         st = cip_folder_new(&env->mem, absolute, &folder, err);

@@ -114,6 +114,19 @@ static cip_status refuse_link(cip_err *err, const char *shown, const char *how)
                     "'%.120s' is reached through a link %s (.allow_external opens it)", shown, how);
 }
 
+cip_status cip_folder_open_outside(cip_env *env, const cip_folder *f, const char *inside,
+                                   const char *name, cip_io **out, cip_err *err)
+{
+    cip_buf path = { .mem = &env->mem };
+    const bool absolute = name[0] == '/';
+    cip_status st = cip_buf_addf(&path, err, "%s%s%s", absolute ? "" : cip_folder_path(f),
+                                 absolute ? "" : inside, name);
+    if (st == CIP_OK)
+        st = cip_io_open_file(env, (const char *)path.ptr, out, err);
+    cip_buf_clear(&path);
+    return st;
+}
+
 cip_status cip_folder_walk(int dirfd, const char *path, const char *shown, int *fd, cip_err *err)
 {
     char name[NAME_MAX + 2]; /* one byte too many stays too long for the system */

@@ -79,15 +79,8 @@ static cip_status folder_member(cip_io *io, const char *name, uint32_t flags, ci
     char *inside;
     int fd = -1;
     *out = NULL;
-    if ((flags & CIP_IO_EXTERNAL) != 0) {
-        cip_buf path = { .mem = &io->env->mem };
-        cip_status st = cip_buf_addf(&path, err, "%s%s",
-                                     name[0] != '/' ? cip_folder_path(f->folder) : "", name);
-        if (st == CIP_OK)
-            st = cip_io_open_file(io->env, (const char *)path.ptr, out, err);
-        cip_buf_clear(&path);
-        return st;
-    }
+    if ((flags & CIP_IO_EXTERNAL) != 0)
+        return cip_folder_open_outside(io->env, f->folder, "", name, out, err);
     CIP_TRY(cip_mem_copy(&io->env->mem, name, slash != NULL ? (size_t)(slash + 1 - name) : 0,
                          &inside, err));
     cip_status st = cip_folder_open_beneath(f->folder, name, name, &fd, err);

@@ -21,6 +21,11 @@ static inline size_t cip_last_at_most(const uint64_t *values, size_t n, uint64_t
     return lo;
 }
 
+/* "cannot VERB 'NAME'" and what errno says. */
+cip_status cip_fail_named(cip_err *err, uint64_t offset, const char *verb, const char *name);
+/* Reads n bytes, or as many as there are: *got. What the system says, or 0. */
+int cip_fd_read(int fd, uint64_t off, void *dst, size_t n, size_t *got);
+
 /* The folder that `path` lies in, by its absolute path. */
 cip_status cip_folder_new(cip_mem *mem, const char *path, cip_folder **out, cip_err *err);
 cip_folder *cip_folder_keep(cip_folder *f);
@@ -32,6 +37,9 @@ cip_status cip_folder_hold(cip_folder *f, int fd, cip_err *err);
 int cip_folder_descriptor(const cip_folder *f);
 /* Its absolute path with a slash at the end, borrowed. */
 const char *cip_folder_path(const cip_folder *f);
+/* The file at `name`, absolute or from `inside` of the folder, wherever that is. */
+cip_status cip_folder_open_outside(cip_env *env, const cip_folder *f, const char *inside,
+                                   const char *name, cip_io **out, cip_err *err);
 /* A descriptor for `path` beneath the folder; `shown` is what errors call it. */
 cip_status cip_folder_open_beneath(cip_folder *f, const char *path, const char *shown, int *fd,
                                    cip_err *err);

@@ -16,14 +16,6 @@
 
 enum { IN_MEMORY = 16 << 20, PIECE = 256 << 10 };
 
-static cip_status fail_named(cip_err *err, const char *verb, const char *name)
-{
-    char what[160];
-    int errnum = errno;
-    snprintf(what, sizeof what, "cannot %s '%.120s'", verb, name);
-    return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
-}
-
 /* Up to n bytes; 0 at the end only. */
 static cip_status read_next(int fd, const char *name, void *dst, size_t n, size_t *got,
                             cip_err *err)
@@ -38,7 +30,7 @@ static cip_status read_next(int fd, const char *name, void *dst, size_t n, size_
             struct pollfd p = { .fd = fd, .events = POLLIN };
             poll(&p, 1, -1);
         } else if (errno != EINTR) {
-            return fail_named(err, "read", name);
+            return cip_fail_named(err, CIP_NO_OFFSET, "read", name);
         }
     }
 }
@@ -50,7 +42,7 @@ static cip_status write_all(int fd, const uint8_t *src, size_t n, cip_err *err)
         if (now == -1 && errno == EINTR)
             continue;
         if (now == -1)
-            return fail_named(err, "write", "a temporary file");
+            return cip_fail_named(err, CIP_NO_OFFSET, "write", "a temporary file");
         src += now;
         n -= (size_t)now;
     }
@@ -123,7 +115,7 @@ cip_status cip_io_open_fd(cip_env *env, int fd, const char *name, cip_io **out, 
     struct stat st;
     *out = NULL;
     if (fstat(fd, &st) != 0)
-        return fail_named(err, "stat", name);
+        return cip_fail_named(err, CIP_NO_OFFSET, "stat", name);
     if (S_ISDIR(st.st_mode))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.120s' is a directory, not a file", name);
@@ -132,6 +124,6 @@ cip_status cip_io_open_fd(cip_env *env, int fd, const char *name, cip_io **out, 
     CIP_TRY(cip_record_refuse(fd, name, err));
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (own == -1)
-        return fail_named(err, "duplicate the descriptor of", name);
+        return cip_fail_named(err, CIP_NO_OFFSET, "duplicate the descriptor of", name);
     return cip_file_new(env, own, name, NULL, "", out, err);
 }

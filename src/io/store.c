@@ -15,17 +15,36 @@
 #include "base/num.h"
 #include "io/io_impl.h"
 
-enum { LARGEST_WRITE = 1 << 30 }; /* Linux moves at most 2 GiB less a page at once */
+enum { LARGEST = 1 << 30 }; /* Linux moves at most 2 GiB less a page at once */
 
-static cip_status fail_name(cip_err *err, const char *verb, const char *name)
+cip_status cip_fail_named(cip_err *err, uint64_t offset, const char *verb, const char *name)
 {
     char what[160];
     int errnum = errno;
     snprintf(what, sizeof what, "cannot %s '%.120s'", verb, name);
-    if (errnum == EACCES || errnum == EPERM || errnum == ETXTBSY)
-        return cip_fail(err, CIP_ERR_READONLY, CIP_NO_OFFSET, "%s: %s", what,
-                        errnum == ETXTBSY ? "it is being run" : "no permission");
-    return cip_fail_errno(err, errnum, CIP_NO_OFFSET, what);
+    return cip_fail_errno(err, errnum, offset, what);
+}
+
+static cip_status fail_name(cip_err *err, const char *verb, const char *name)
+{
+    if (errno == EACCES || errno == EPERM || errno == ETXTBSY)
+        return cip_fail(err, CIP_ERR_READONLY, CIP_NO_OFFSET, "cannot %s '%.120s': %s", verb, name,
+                        errno == ETXTBSY ? "it is being run" : "no permission");
+    return cip_fail_named(err, CIP_NO_OFFSET, verb, name);
+}
+
+int cip_fd_read(int fd, uint64_t off, void *dst, size_t n, size_t *got)
+{
+    for (*got = 0; *got < n;) {
+        const ssize_t now = pread(fd, (uint8_t *)dst + *got, (size_t)cip_min_u64(n - *got, LARGEST),
+                                  (off_t)(off + *got));
+        if (now < 0 && errno != EINTR)
+            return errno;
+        if (now == 0)
+            break;
+        *got += now > 0 ? (size_t)now : 0;
+    }
+    return 0;
 }
 
 cip_status cip_owned(pid_t owner, cip_err *err)
@@ -224,7 +243,7 @@ cip_status cip_store_write(int fd, uint64_t off, const void *p, size_t n, cip_er
 {
     const uint8_t *at = p;
     while (n != 0) {
-        ssize_t now = pwrite(fd, at, (size_t)cip_min_u64(n, LARGEST_WRITE), (off_t)off);
+        ssize_t now = pwrite(fd, at, (size_t)cip_min_u64(n, LARGEST), (off_t)off);
         if (now < 0 && errno == EINTR)
             continue;
         if (now < 0)

@@ -66,26 +66,6 @@ cip_status cip_store_copy(int fd, uint64_t at, cip_io *io, uint64_t off, uint64_
     return whole->watched ? cip_io_still(whole, err) : CIP_OK;
 }
 
-/* Reads all of n bytes; what is not there is zeros. */
-static cip_status read_all(int fd, uint64_t off, uint8_t *dst, size_t n, cip_err *err)
-{
-    while (n != 0) {
-        ssize_t now = pread(fd, dst, n, (off_t)off);
-        if (now < 0 && errno == EINTR)
-            continue;
-        if (now < 0)
-            return cip_fail_errno(err, errno, off, "cannot read back what was written");
-        if (now == 0) {
-            memset(dst, 0, n);
-            break;
-        }
-        dst += now;
-        off += (uint64_t)now;
-        n -= (size_t)now;
-    }
-    return CIP_OK;
-}
-
 cip_status cip_store_move(int fd, uint64_t from, uint64_t end, uint64_t to, cip_err *err)
 {
     uint8_t piece[1 << 15];
@@ -93,7 +73,10 @@ cip_status cip_store_move(int fd, uint64_t from, uint64_t end, uint64_t to, cip_
     while (done < n && from != to) {
         size_t now = (size_t)cip_min_u64(n - done, sizeof piece);
         uint64_t at = to < from ? done : n - done - now; /* later: from the end on */
-        CIP_TRY(read_all(fd, from + at, piece, now, err));
+        size_t got;
+        if (cip_fd_read(fd, from + at, piece, now, &got) != 0)
+            return cip_fail_errno(err, errno, from + at + got, "cannot read back what was written");
+        memset(piece + got, 0, now - got); /* what is not there is zeros */
         CIP_TRY(cip_store_write(fd, to + at, piece, now, err));
         done += now;
     }

@@ -20,31 +20,18 @@ typedef struct temporary_io {
     int fd;       /* -1: in memory */
 } temporary_io;
 
-static cip_status read_file(const temporary_io *s, const cip_range *r, cip_err *err)
-{
-    size_t done = 0;
-    while (done < r->nbytes) {
-        ssize_t now =
-            pread(s->fd, (uint8_t *)r->dst + done, r->nbytes - done, (off_t)(r->offset + done));
-        if (now < 0 && errno == EINTR)
-            continue;
-        if (now < 0)
-            return cip_fail_errno(err, errno, r->offset, "cannot read a temporary file");
-        if (now == 0)
-            return cip_fail(err, CIP_ERR_IO, r->offset, "a temporary file became shorter");
-        done += (size_t)now;
-    }
-    return CIP_OK;
-}
-
 static cip_status scratch_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
 {
     const temporary_io *s = (const temporary_io *)io;
-    for (size_t i = 0; i < n; i++) {
-        if (s->fd != -1)
-            CIP_TRY(read_file(s, &r[i], err));
-        else
+    for (size_t i = 0, got; i < n; i++) {
+        if (s->fd == -1) {
             memcpy(r[i].dst, s->buf.ptr + r[i].offset, r[i].nbytes);
+            continue;
+        }
+        if (cip_fd_read(s->fd, r[i].offset, r[i].dst, r[i].nbytes, &got) != 0)
+            return cip_fail_errno(err, errno, r[i].offset, "cannot read a temporary file");
+        if (got != r[i].nbytes)
+            return cip_fail(err, CIP_ERR_IO, r[i].offset, "a temporary file became shorter");
     }
     return CIP_OK;
 }
