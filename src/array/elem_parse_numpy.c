@@ -9,17 +9,6 @@
 #include "base/num.h"
 
 /* "[" or "(" and what closes it. */
-static cip_status open_list(cip_dtype_parser *p, char *close)
-{
-    if (cip_parse_skip(p, '['))
-        *close = ']';
-    else if (cip_parse_skip(p, '('))
-        *close = ')';
-    else
-        return cip_parse_expected(p, "'[' or '('");
-    return CIP_OK;
-}
-
 /* Between items: a comma, or `close` ahead. */
 static cip_status next_item(cip_dtype_parser *p, char close)
 {
@@ -167,9 +156,12 @@ static bool skip_word(cip_dtype_parser *p, const char *word)
  * kept. */
 static cip_status parse_values(cip_dtype_parser *p, char key, cip_buf *to)
 {
-    char close, *name;
+    char close = ']', *name;
     uint64_t n;
-    CIP_TRY(open_list(p, &close));
+    if (cip_parse_skip(p, '('))
+        close = ')';
+    else if (!cip_parse_skip(p, '['))
+        return cip_parse_expected(p, "'[' or '('");
     while (!cip_parse_skip(p, close)) {
         cip_field f = { 0 };
         if (key == 'n') {

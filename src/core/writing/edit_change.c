@@ -121,12 +121,9 @@ cip_status cip_edit_form(cip_edit *e, const cip_array *a, cip_change_kind kind,
     if (*chunks != NULL)
         return CIP_OK;
     CIP_TRY(cip_chunk_changes_new(a, &f->form, e->temporary, chunks, err));
-    cip_chunk_changes_keep_in(*chunks, &e->undo);
+    cip_chunk_changes_keep_in(*chunks, &e->undo, f->own);
     CIP_TRY(add_chunks(e, *chunks, err));
-    if (!f->own)
-        return CIP_OK;
-    cip_chunk_changes_hide(*chunks);
-    return set_placed(e, a, *chunks, &a->view, err);
+    return f->own ? set_placed(e, a, *chunks, &a->view, err) : CIP_OK;
 }
 
 bool cip_edit_any_made(const cip_edit *e)

@@ -297,7 +297,7 @@ static cip_status look(cip_chunk_changes *c, const cip_array *a, cip_err *err)
     CIP_TRY(cip_space_resolve(a->space, &c->was, err));
     const bool none = l.n == 0 && l.s->kind == CIP_SPACE_GRID && c->form.grid != NULL &&
                       l.s->grid->itemsize == c->form.grid->itemsize;
-    if (c->was != l.s || (!none && !cip_chunks_are(l.s, &c->form)))
+    if (c->was != l.s || (!none && !cip_chunks_are(l.s, l.s->len, &c->form)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an array of chunks that can be extended");
     /* The array, or the one of the layout that is all of the space that it is a part of. */
@@ -397,14 +397,10 @@ void cip_chunk_changes_free(cip_chunk_changes *c)
     cip_mem_put(c->mem, c);
 }
 
-void cip_chunk_changes_keep_in(cip_chunk_changes *c, cip_undo *undo)
+void cip_chunk_changes_keep_in(cip_chunk_changes *c, cip_undo *undo, bool hidden)
 {
     c->undo = undo;
-}
-
-void cip_chunk_changes_hide(cip_chunk_changes *c)
-{
-    c->alone = true;
+    c->alone = hidden;
 }
 
 bool cip_chunk_changes_hold(const cip_chunk_changes *c, const cip_array *a)

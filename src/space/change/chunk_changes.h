@@ -28,8 +28,9 @@ cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form,
                                  cip_chunk_changes **out, cip_err *err);
 void cip_chunk_changes_free(cip_chunk_changes *c); /* NULL is fine */
 
-/* From now on what changes is kept there, to be put back. */
-void cip_chunk_changes_keep_in(cip_chunk_changes *c, cip_undo *undo);
+/* From now on what changes is kept there, to be put back. `hidden`: no array is found to lie in
+ * these chunks (cip_chunk_changes_hold). */
+void cip_chunk_changes_keep_in(cip_chunk_changes *c, cip_undo *undo, bool hidden);
 
 /* With CIP_FORM_BYTES: the elements of `now`, an array as it is seen in `from`, alone and in C
  * order, for array `a` of the file, which is all of them; no byte is copied that need not move.
@@ -38,9 +39,6 @@ cip_status cip_chunk_changes_apart(cip_chunk_changes *from, const cip_array *a,
                                    const cip_array *now, cip_chunk_changes **out, cip_err *err);
 /* Whether they were made so. */
 bool cip_chunk_changes_are_apart(const cip_chunk_changes *c);
-
-/* From now on no array is found to lie in these chunks (cip_chunk_changes_hold). */
-void cip_chunk_changes_hide(cip_chunk_changes *c);
 
 /* Whether the array's elements lie in these chunks; never in hidden ones, or such that are apart.
  */

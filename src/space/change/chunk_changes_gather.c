@@ -121,11 +121,3 @@ done:
     cip_mem_put(c->mem, k.buf);
     return st;
 }
-
-cip_status cip_changes_reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
-                               cip_need *out, cip_err *err)
-{
-    cip_nd was;
-    CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
-    return cip_changes_gather(c, &was, shape, s, out, err);
-}

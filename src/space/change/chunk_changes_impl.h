@@ -124,8 +124,5 @@ cip_status cip_byte_changes_load(cip_chunk_changes *c, cip_err *err);
  * shapes, and zeros. */
 cip_status cip_changes_gather(cip_chunk_changes *c, const cip_nd *was, const int64_t *shape,
                               const cip_splice *s, cip_need *out, cip_err *err);
-/* The same of an array that is all of the chunks. */
-cip_status cip_changes_reorder(cip_chunk_changes *c, const int64_t *shape, const cip_splice *s,
-                               cip_need *out, cip_err *err);
 
 #endif

@@ -206,7 +206,9 @@ static cip_status reorder(cip_chunk_changes *c, const int64_t *shape, const cip_
                           cip_err *err)
 {
     cip_need made;
-    CIP_TRY(cip_changes_reorder(c, shape, s, &made, err));
+    cip_nd was;
+    CIP_TRY(cip_view_c_order(c->grid.ndim, c->shape, c->grid.itemsize, &was, err));
+    CIP_TRY(cip_changes_gather(c, &was, shape, s, &made, err));
     CIP_TRY(add_elems(c, 0, cip_linear_chunk_count(&c->form, made.len), made.off, made.len, err));
     return cip_chunk_runs_take(c, made.len, err);
 }

@@ -216,16 +216,6 @@ static bool comes(const changing *g, int32_t k, int64_t c)
            first + valid_on(g->now, k, g->now->shape[k], c) <= s->start + s->added;
 }
 
-/* Whether the chunk's elements along axis k are others than they were, other than by being cut off.
- */
-static bool is_cut(const changing *g, int32_t k, int64_t c)
-{
-    const int64_t was = was_at(g, k, c);
-    if (g->old == NULL || was < 0 || was >= g->nold[k])
-        return false;
-    return valid_on(g->now, k, g->now->shape[k], c) > valid_on(g->old, k, g->old->shape[k], was);
-}
-
 /* Behind the chunks from `c` on that are alike as far as axis k tells. */
 static int64_t end_of_alike(const changing *g, int32_t k, int64_t c)
 {
@@ -252,7 +242,9 @@ static place on_axis(const changing *g, const place *above, int32_t k, int64_t c
     place p = *above;
     p.fresh = p.fresh || was >= g->nold[k] || (was < 0 && comes(g, k, c));
     p.mixed = p.mixed || was < 0;
-    p.cut = p.cut || is_cut(g, k, c);
+    if (g->old != NULL && was >= 0 && was < g->nold[k]) /* of others, other than by being cut off */
+        p.cut = p.cut || valid_on(g->now, k, g->now->shape[k], c) >
+                             valid_on(g->old, k, g->old->shape[k], was);
     p.viewed = p.viewed && c >= g->first[k] && c < g->end[k];
     p.i = above->i * (uint64_t)cip_grid_nchunk(g->now, k) + (uint64_t)c;
     p.from = above->from * (uint64_t)g->nold[k] + (uint64_t)was;

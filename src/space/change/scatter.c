@@ -28,14 +28,6 @@ typedef struct scatter {
     size_t near; /* changed bytes that are fewer apart are given out as one run */
 } scatter;
 
-/* A run of the window's new bytes, to be given out with the others of the window. */
-static cip_status add_run(scatter *s, size_t from, size_t end, cip_err *err)
-{
-    CIP_TRY(CIP_ROOM(s->mem, &s->run, s->nrun, &s->run_cap, err));
-    s->run[s->nrun++] = (cip_scatter_run){ s->first + from, { s->now + from, end - from } };
-    return CIP_OK;
-}
-
 /* Where the units end that differ, or (`differ` false) that do not, from byte i of the window on.
  */
 static size_t end_of_units(const scatter *s, size_t i, size_t n, bool differ)
@@ -61,8 +53,10 @@ static cip_status give_out(scatter *s, size_t n, cip_err *err)
         } else if (!cip_next_difference(s->old, s->now, n, s->near, &i, &end)) {
             break;
         }
-        if (i < n)
-            CIP_TRY(add_run(s, i, end, err));
+        if (i == n)
+            break;
+        CIP_TRY(CIP_ROOM(s->mem, &s->run, s->nrun, &s->run_cap, err));
+        s->run[s->nrun++] = (cip_scatter_run){ s->first + i, { s->now + i, end - i } };
     }
     return s->nrun == 0 ? CIP_OK : s->to->put(s->to->user, s->run, s->nrun, err);
 }

@@ -74,14 +74,6 @@ static bool clip(const cip_boxes *b, const box *x, const int64_t *coord, int64_t
     return whole;
 }
 
-static uint64_t index_of(const cip_boxes *b, const int64_t *coord)
-{
-    uint64_t i = 0;
-    for (int32_t k = 0; k < b->ndim; k++)
-        i = i * (uint64_t)b->nchunk[k] + (uint64_t)coord[k];
-    return i;
-}
-
 typedef cip_status run_fn(const cip_boxes *b, uint64_t off, uint8_t *p, size_t n, cip_err *err);
 
 /* Runs of a part of the array, each with its place in it and where `view` has it in memory: there
@@ -189,7 +181,10 @@ static cip_status write_part(cip_boxes *b, const box *x, const int64_t *coord, b
 {
     cip_nd view;
     box part;
-    _Atomic uint8_t *done = &b->done[index_of(b, coord)];
+    uint64_t index = 0;
+    for (int32_t k = 0; k < b->ndim; k++)
+        index = index * (uint64_t)b->nchunk[k] + (uint64_t)coord[k];
+    _Atomic uint8_t *done = &b->done[index];
     bool whole = clip(b, x, coord, part.start, part.stop);
     if (whole ? atomic_exchange(done, 1) != 0 : atomic_load(done) != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,

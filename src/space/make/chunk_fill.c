@@ -9,10 +9,7 @@
 static cip_status fill_grid(const cip_grid *g, cip_chunk_in *c, cip_store_fn *store, void *user,
                             cip_err *err)
 {
-    const int64_t first[CIP_MAX_NDIM] = { 0 };
-    cip_grid_chunk at;
-    cip_grid_chunk_at(g, first, &at);
-    c->raw_len = at.raw_len;
+    c->raw_len = cip_grid_raw_len(g);
     c->run = 1;
     for (int32_t k = 0; k < g->ndim; k++)
         if (cip_mul_overflow(c->run, (uint64_t)cip_grid_nchunk(g, k), &c->run))

@@ -18,14 +18,6 @@
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-static bool has_shape_of_its_own(const cip_grid *g)
-{
-    bool wider = false;
-    for (int32_t k = 0; k < g->ndim && g->stored != NULL; k++)
-        wider = wider || g->stored[k] != g->chunk[k];
-    return g->blocked || wider;
-}
-
 static cip_status bytes_of(uint64_t itemsize, int32_t ndim, const int64_t *shape, size_t *out,
                            cip_err *err)
 {
@@ -53,9 +45,9 @@ cip_status cip_chunk_maker_init(cip_chunk_maker *m, cip_mem *mem, const cip_arra
     if (g != NULL) {
         CIP_TRY(cip_cast_make(form->dtype, form->dtype, CIP_OVERFLOW_ERROR, &m->as_is, err));
         CIP_TRY(bytes_of(g->itemsize, g->ndim, g->chunk, &m->raw, err));
-        if (has_shape_of_its_own(g))
-            CIP_TRY(bytes_of(g->itemsize, g->ndim, g->stored != NULL ? g->stored : g->chunk,
-                             &m->arranged, err));
+        const int64_t *stored = g->stored != NULL ? g->stored : g->chunk;
+        if (g->blocked || !cip_same_lengths(g->ndim, stored, g->chunk))
+            CIP_TRY(bytes_of(g->itemsize, g->ndim, stored, &m->arranged, err));
     }
     size_t n = m->arranged != 0 ? m->arranged : m->raw;
     for (int k = m->form->nstep, turn = 0; k-- > 0; turn = !turn) {

@@ -37,17 +37,12 @@ static bool same_cut(const cip_space *s, uint64_t len, const cip_array_form *f)
            n == cip_div_up(len, each) && (n == 1 || s->table.raw_each == each);
 }
 
-static bool same_chunks(const cip_space *s, uint64_t len, const cip_array_form *f)
+bool cip_chunks_are(const cip_space *s, uint64_t len, const cip_array_form *f)
 {
     if (s->kind == CIP_SPACE_GRID)
         return f->grid != NULL && same_grid(s->grid, f->grid);
     return s->kind == CIP_SPACE_CHUNKED && f->grid == NULL && s->in_order == NULL &&
            same_cut(s, len, f);
-}
-
-bool cip_chunks_are(const cip_space *s, const cip_array_form *f)
-{
-    return same_chunks(s, s->len, f);
 }
 
 static bool same_steps(const cip_space *s, const cip_array_form *f)
@@ -110,7 +105,7 @@ static bool is_whole(const cip_chunk_list *l)
 static bool same_form(const cip_chunk_list *l, const cip_array_form *f)
 {
     return cip_dtype_same_bytes(l->array->dtype, f->dtype) && is_whole(l) &&
-           same_chunks(l->s, l->end, f) &&
+           cip_chunks_are(l->s, l->end, f) &&
            (same_steps(l->s, f) ||
             (f->nstep == 1 && takes_first(l, &f->step[0], f->specials != 0)));
 }

@@ -8,7 +8,7 @@
 
 /* Whether a space's chunks are those of the form: the same grid, or linear ones of the same length.
  * Nothing is said of what is in them. */
-bool cip_chunks_are(const cip_space *s, const cip_array_form *form);
+bool cip_chunks_are(const cip_space *s, uint64_t len, const cip_array_form *form);
 
 /* Decoded bytes of each chunk but the last, where the array is all of linear chunks that this one
  * step takes as they are stored (by the first of them); 0: it is stored otherwise. */

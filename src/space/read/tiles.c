@@ -120,22 +120,7 @@ static void elements_of(const tiling *p, uint64_t i, uint64_t *e0, uint64_t *e1)
     *e1 = (row + cip_min_u64(step + p->count, p->per)) * p->block;
 }
 
-/* The next runs of a tile as wants: to the destination, or packed into `buffer`. */
-static size_t list_runs(const tiling *p, cip_walk_at *at, uint64_t e1, uint8_t *buffer, uint64_t e0,
-                        cip_want *want)
-{
-    const cip_walk *w = at->w;
-    size_t n = 0;
-    while (n < p->g->rd.tune->runs && at->e < e1) {
-        uint64_t count = p->run == 1 ? 1 : cip_min_u64(cip_walk_row(at), e1 - at->e);
-        uint8_t *dst =
-            buffer != NULL ? buffer + (at->e - e0) * w->itemsize : p->g->dst + at->to_off;
-        want[n++] = (cip_want){ at->off, (size_t)(count * w->itemsize), dst };
-        cip_walk_skip(at, count);
-    }
-    return n;
-}
-
+/* The runs of a tile: to the destination, or packed into `buffer`. */
 static cip_status read_runs(const tiling *p, uint64_t e0, uint64_t e1, uint8_t *buffer,
                             cip_err *err)
 {
@@ -144,7 +129,14 @@ static cip_status read_runs(const tiling *p, uint64_t e0, uint64_t e1, uint8_t *
     cip_walk_at at;
     cip_walk_seek(&g->w, e0, &at);
     while (at.e < e1) {
-        size_t n = list_runs(p, &at, e1, buffer, e0, want);
+        size_t n = 0;
+        while (n < g->rd.tune->runs && at.e < e1) {
+            uint64_t count = p->run == 1 ? 1 : cip_min_u64(cip_walk_row(&at), e1 - at.e);
+            uint8_t *dst =
+                buffer != NULL ? buffer + (at.e - e0) * g->w.itemsize : g->dst + at.to_off;
+            want[n++] = (cip_want){ at.off, (size_t)(count * g->w.itemsize), dst };
+            cip_walk_skip(&at, count);
+        }
         CIP_TRY(cip_rd_spans(&g->rd, g->s, 0, want, n, err));
     }
     return CIP_OK;

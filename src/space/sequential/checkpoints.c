@@ -252,12 +252,12 @@ uint64_t cip_checkpoints_nbytes(cip_checkpoints *m)
     return n;
 }
 
-size_t cip_checkpoints_count(cip_checkpoints *m)
+size_t cip_checkpoints_count(cip_checkpoints *m, const uint64_t *id)
 {
     size_t n = 0;
     pthread_mutex_lock(&m->lock);
     for (set *s = m->first; s != NULL; s = s->next)
-        n += s->n;
+        n += id == NULL || s->id == *id ? s->n : 0;
     pthread_mutex_unlock(&m->lock);
     return n;
 }

@@ -32,8 +32,8 @@ bool cip_checkpoints_find(cip_checkpoints *m, uint64_t id, uint64_t pos, cip_che
 /* The i-th of a space, in order, the same way. */
 bool cip_checkpoints_at(cip_checkpoints *m, uint64_t id, size_t i, cip_checkpoint *out,
                         uint8_t window[CIP_CHECKPOINT_WINDOW]);
-/* Bytes held, checkpoints held (of all spaces). */
+/* Bytes held, of all spaces; checkpoints held, of this space (NULL: of all). */
 uint64_t cip_checkpoints_nbytes(cip_checkpoints *m);
-size_t cip_checkpoints_count(cip_checkpoints *m);
+size_t cip_checkpoints_count(cip_checkpoints *m, const uint64_t *id);
 
 #endif

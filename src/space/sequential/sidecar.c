@@ -278,25 +278,12 @@ void cip_sidecar_use(const cip_rd *rd, cip_space *s, uint64_t pos)
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-static size_t count_checkpoints(const cip_layout *l, uint64_t id, uint8_t *window)
-{
-    cip_checkpoint checkpoint;
-    size_t n = 0;
-    while (cip_checkpoints_at(l->checkpoints, id, n, &checkpoint, window))
-        n++;
-    return n;
-}
-
 bool cip_sidecar_has_news(cip_sidecar *c, const cip_layout *l)
 {
-    uint8_t *window = NULL;
     bool news = false;
-    if (cip_mem_get(&c->env->mem, CIP_CHECKPOINT_WINDOW, (void **)&window, NULL) != CIP_OK)
-        return false;
     for (size_t i = 0; i < c->n && !news; i++)
         news = c->at[i].space != NULL &&
-               count_checkpoints(l, c->at[i].space->id, window) > c->at[i].ncounted;
-    cip_mem_put(&c->env->mem, window);
+               cip_checkpoints_count(l->checkpoints, &c->at[i].space->id) > c->at[i].ncounted;
     return news;
 }
 
