@@ -42,6 +42,21 @@ static inline int cip_compare_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Of n rising values, one every `each` bytes, the last that is at most v; the first where none is.
+ */
+static inline size_t cip_last_at_most(const uint64_t *values, size_t each, size_t n, uint64_t v)
+{
+    size_t lo = 0, hi = n;
+    while (hi - lo > 1) {
+        const size_t mid = lo + (hi - lo) / 2;
+        if (*(const uint64_t *)(const void *)((const uint8_t *)values + mid * each) <= v)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 /* The value of a hexadecimal digit, or -1. */
 static inline int cip_hex_digit(int c)
 {

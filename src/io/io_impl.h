@@ -7,20 +7,6 @@
 #include "io/file_io.h"
 #include "io/patch.h"
 
-/* The last of n rising values that is at most v; the first is. */
-static inline size_t cip_last_at_most(const uint64_t *values, size_t n, uint64_t v)
-{
-    size_t lo = 0, hi = n;
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (values[mid] <= v)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 /* "cannot VERB 'NAME'" and what errno says. */
 cip_status cip_fail_named(cip_err *err, uint64_t offset, const char *verb, const char *name);
 /* Reads n bytes, or as many as there are: *got. What the system says, or 0. */

@@ -53,7 +53,7 @@ static cip_status show_range(const overlay_io *o, const cip_range *r, batch *b, 
     uint64_t off = r->offset;
     uint8_t *dst = r->dst;
     size_t left = r->nbytes;
-    for (size_t i = cip_last_at_most(o->start, o->npiece, off); left != 0; i++) {
+    for (size_t i = cip_last_at_most(o->start, sizeof *o->start, o->npiece, off); left != 0; i++) {
         size_t now = (size_t)cip_min_u64(left, o->start[i + 1] - off);
         const cip_patch_op *op = o->shows[i] != UNDER ? &o->patch->op[o->shows[i]] : NULL;
         if (op == NULL)
@@ -167,7 +167,8 @@ static void paint(overlay_io *o, size_t *next)
         uint64_t from, to;
         if (!op_covers(&o->patch->op[k], &from, &to))
             continue;
-        size_t i = unpainted(next, cip_last_at_most(o->start, o->npiece + 1, from));
+        size_t i =
+            unpainted(next, cip_last_at_most(o->start, sizeof *o->start, o->npiece + 1, from));
         while (o->start[i] < to) {
             o->shows[i] = k;
             next[i] = i + 1;

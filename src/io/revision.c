@@ -164,7 +164,8 @@ static cip_status read_range(const revision_io *v, uint64_t off, uint8_t *dst, s
         dst += now;
         n -= now;
     }
-    for (size_t i = n != 0 ? cip_last_at_most(v->start, v->r->nsegment, off) : 0; n != 0; i++) {
+    for (size_t i = n != 0 ? cip_last_at_most(v->start, sizeof *v->start, v->r->nsegment, off) : 0;
+         n != 0; i++) {
         const cip_segment *s = &v->r->segment[i];
         uint64_t at = off - v->start[i];
         size_t now = (size_t)cip_min_u64(n, s->len - at);

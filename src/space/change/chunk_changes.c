@@ -18,15 +18,8 @@
 
 cip_chunk_run *cip_chunk_run_of(const cip_chunk_changes *c, uint64_t i)
 {
-    size_t lo = 0, hi = c->runs.n;
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (c->runs.at[mid].i <= i)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return &c->runs.at[lo];
+    const cip_chunk_runs *l = &c->runs;
+    return l->n < 2 ? l->at : &l->at[cip_last_at_most(&l->at->i, sizeof *l->at, l->n, i)];
 }
 
 /* The chunks of a run from its k-th on. */

@@ -53,12 +53,6 @@ static cip_status new_layout(cip_env *env, cip_io *io, cip_layout *parent, cip_l
     return take_far(l, err);
 }
 
-static cip_status add_file_space(cip_layout *l, cip_err *err)
-{
-    CIP_TRY(cip_space_new_file(l, l->io, &l->file, err));
-    return CIP_OK;
-}
-
 cip_status cip_layout_new(cip_env *env, cip_io *io, cip_layout **out, cip_err *err)
 {
     cip_status st;
@@ -70,7 +64,7 @@ cip_status cip_layout_new(cip_env *env, cip_io *io, cip_layout **out, cip_err *e
     CIP_GO(cip_buffer_pool_new(env, l->cache, l->decoders, &l->buffers, err));
     CIP_GO(cip_checkpoints_new(env, l->tuning->checkpoint_bytes, l->tuning->checkpoint_gap,
                                &l->checkpoints, err));
-    CIP_GO(add_file_space(l, err));
+    CIP_GO(cip_space_new_file(l, io, &l->file, err));
     *out = l;
     return CIP_OK;
 done:
@@ -90,7 +84,7 @@ cip_status cip_layout_new_child(cip_layout *parent, cip_io *io, cip_layout **out
     l->checkpoints = parent->checkpoints;
     l->flags = parent->flags;
     l->tuning = parent->tuning;
-    CIP_GO(add_file_space(l, err));
+    CIP_GO(cip_space_new_file(l, io, &l->file, err));
     pthread_mutex_lock(&parent->lock);
     st = CIP_ROOM(&parent->env->mem, &parent->child, parent->nchild, &parent->child_cap, err);
     if (st == CIP_OK)
@@ -192,19 +186,22 @@ cip_status cip_layout_add_array(cip_layout *l, bool listed, cip_array **out, cip
     return CIP_OK;
 }
 
+const cip_err *cip_layout_keep_err(cip_layout *l, const cip_err *err)
+{
+    cip_err *kept = NULL;
+    pthread_mutex_lock(&l->lock);
+    if (cip_arena_get(&l->arena, sizeof *kept, (void **)&kept, NULL) == CIP_OK)
+        *kept = *err;
+    pthread_mutex_unlock(&l->lock);
+    return kept;
+}
+
 void cip_array_refuse(cip_array *a, cip_status st, const cip_err *err)
 {
-    cip_layout *l = a->layout;
-    cip_err *why = NULL;
     a->st = st;
     a->space = NULL;
-    if (err == NULL)
-        return;
-    pthread_mutex_lock(&l->lock);
-    if (cip_arena_get(&l->arena, sizeof *why, (void **)&why, NULL) == CIP_OK)
-        *why = *err;
-    pthread_mutex_unlock(&l->lock);
-    a->why = why;
+    if (err != NULL)
+        a->why = cip_layout_keep_err(a->layout, err);
 }
 
 /* Under the lock. */

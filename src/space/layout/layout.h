@@ -157,7 +157,7 @@ struct cip_space {
             _Atomic(cip_space *) made;
             _Atomic int state; /* 0 not yet, 1 made, 2 failed, 3 being made (by the lock's owner) */
             cip_status st;     /* of a failure */
-            cip_err *err;      /* its text; NULL when there was no memory for it */
+            const cip_err *err; /* its text; NULL when there was no memory for it */
         } lazy;
     };
     const cip_grid *grid; /* GRID */
@@ -389,7 +389,9 @@ cip_status cip_table_from_array(cip_layout *l, const cip_chunk *chunk, size_t n,
 /* Adds an array (zeroed, owned by the arena) to the list, or only makes one (`listed` false:
  * masks). */
 cip_status cip_layout_add_array(cip_layout *l, bool listed, cip_array **out, cip_err *err);
-/* Checkpoints an array as not readable: err as it stands is copied. */
+/* A copy that lives as long as the layout; NULL where there is no memory for it. */
+const cip_err *cip_layout_keep_err(cip_layout *l, const cip_err *err);
+/* The array cannot be read: err as it stands is copied. */
 void cip_array_refuse(cip_array *a, cip_status st, const cip_err *err);
 cip_status cip_layout_add_fact(cip_layout *l, const char *key, cip_err *err, const char *fmt, ...)
     CIP_PRINTF(4, 5);

@@ -267,14 +267,8 @@ static cip_status make(cip_space *s, cip_err *err)
     } else if (cip_is_passing(st)) {
         atomic_store_explicit(&s->lazy.state, UNMADE, memory_order_release);
     } else {
-        cip_layout *l = s->layout;
-        cip_err *kept = NULL;
-        pthread_mutex_lock(&l->lock);
-        if (cip_arena_get(&l->arena, sizeof *kept, (void **)&kept, NULL) == CIP_OK)
-            *kept = why;
-        pthread_mutex_unlock(&l->lock);
         s->lazy.st = st;
-        s->lazy.err = kept;
+        s->lazy.err = cip_layout_keep_err(s->layout, &why);
         atomic_store_explicit(&s->lazy.state, FAILED, memory_order_release);
     }
     return cip_err_give(err, &why, st);

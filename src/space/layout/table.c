@@ -17,29 +17,15 @@ static uint64_t run_of(const cip_chunk *c)
     return c->run == 0 ? 1 : c->run;
 }
 
-/* The last entry whose key is at most x, or n when even the first one's is greater. */
-static size_t entry_of_number(const array_table *t, uint64_t i)
-{
-    size_t lo = 0, hi = t->n;
-    if (t->first == NULL)
-        return (size_t)i;
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (t->first[mid] <= i)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
 {
     const array_table *t = self;
     if (i > t->count || n > t->count - i)
         return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                         "expected a chunk below %" PRIu64 ", found %" PRIu64, t->count, i + n - 1);
-    size_t e = n == 0 ? 0 : entry_of_number(t, i);
+    size_t e = n == 0             ? 0
+               : t->first == NULL ? (size_t)i
+                                  : cip_last_at_most(t->first, sizeof *t->first, t->n, i);
     uint64_t k = n == 0 || t->first == NULL ? 0 : i - t->first[e];
     for (size_t j = 0; j < n; j++) {
         /* Chunk i, `k` into entry e's run. */
@@ -57,17 +43,10 @@ static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip
 static cip_status table_find(void *self, uint64_t raw_off, uint64_t *i, cip_err *err)
 {
     const array_table *t = self;
-    size_t lo = 0, hi = t->n;
     if (t->n == 0 || raw_off < t->chunk[0].raw_off)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "no chunk holds byte %" PRIu64,
                         raw_off);
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (t->chunk[mid].raw_off <= raw_off)
-            lo = mid;
-        else
-            hi = mid;
-    }
+    const size_t lo = cip_last_at_most(&t->chunk->raw_off, sizeof *t->chunk, t->n, raw_off);
     const cip_chunk *c = &t->chunk[lo];
     uint64_t k = c->raw_len == 0 ? 0 : (raw_off - c->raw_off) / c->raw_len;
     *i = (t->first != NULL ? t->first[lo] : lo) + cip_min_u64(k, run_of(c) - 1);

@@ -276,13 +276,9 @@ static cip_status finish_job(void *arg, size_t i, cip_err *err)
 {
     cip_boxes *b = arg;
     int64_t coord[CIP_MAX_NDIM] = { 0 };
-    uint64_t rest = i;
     if (b->done[i] != 0)
         return CIP_OK;
-    for (int32_t k = b->ndim - 1; k >= 0; k--) {
-        coord[k] = (int64_t)(rest % (uint64_t)b->nchunk[k]);
-        rest /= (uint64_t)b->nchunk[k];
-    }
+    cip_shape_place(b->ndim, b->nchunk, i, coord);
     return finish_chunk(b, coord, err);
 }
 

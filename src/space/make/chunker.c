@@ -147,7 +147,19 @@ static void put_room(cip_chunker *c)
     c->buffers = NULL;
 }
 
-static cip_status get_raw(cip_chunker *c, cip_err *err);
+/* Buffers for elements that cannot be taken from where the caller has them. */
+static cip_status get_raw(cip_chunker *c, cip_err *err)
+{
+    size_t n;
+    if (c->raw != NULL)
+        return CIP_OK;
+    if (cip_mul_overflow(c->nslot, c->maker.raw, &n))
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "chunks of over 2^64 bytes");
+    CIP_TRY(cip_mem_get(&c->env->mem, n, (void **)&c->raw, err));
+    for (size_t i = 0; i < (c->turns ? 2 : 1) * c->nslot; i++)
+        c->slot[i].raw = c->raw + i % c->nslot * c->maker.raw;
+    return CIP_OK;
+}
 
 /* `raw`: also the buffers for elements. */
 static cip_status get_room(cip_chunker *c, bool raw, cip_err *err)
@@ -174,20 +186,6 @@ done:
     if (st != CIP_OK)
         put_room(c);
     return st;
-}
-
-/* Buffers for elements that cannot be taken from where the caller has them. */
-static cip_status get_raw(cip_chunker *c, cip_err *err)
-{
-    size_t n;
-    if (c->raw != NULL)
-        return CIP_OK;
-    if (cip_mul_overflow(c->nslot, c->maker.raw, &n))
-        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "chunks of over 2^64 bytes");
-    CIP_TRY(cip_mem_get(&c->env->mem, n, (void **)&c->raw, err));
-    for (size_t i = 0; i < (c->turns ? 2 : 1) * c->nslot; i++)
-        c->slot[i].raw = c->raw + i % c->nslot * c->maker.raw;
-    return CIP_OK;
 }
 
 /* As many chunks at once as keep the threads busy, fewer where memory is short. */
@@ -220,12 +218,8 @@ static cip_status take_chunk(cip_chunker *c, uint64_t index, const int64_t *vali
     const cip_grid *g = c->form.grid;
     slot *s = &c->slot[c->now + c->nready];
     cip_grid_chunk at;
-    for (int32_t k = g->ndim - 1; k >= 0; k--) {
-        uint64_t n = (uint64_t)cip_grid_nchunk(g, k);
-        s->work.coord[k] = (int64_t)(index % n);
-        s->work.valid[k] = valid[k];
-        index /= n;
-    }
+    cip_grid_coord(g, index, s->work.coord);
+    memcpy(s->work.valid, valid, (size_t)g->ndim * sizeof *valid);
     cip_grid_chunk_at(g, s->work.coord, &at);
     CIP_TRY(ready(c, at.i, err));
     cip_tiler_to(c->tiler, c->slot[c->now + c->nready].raw);
