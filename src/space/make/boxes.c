@@ -252,7 +252,7 @@ static cip_status finish_chunk(cip_boxes *b, const int64_t *coord, cip_err *err)
     cip_nd view;
     cip_mem *mem = &b->of.env->mem;
     box all = { .data = NULL };
-    int64_t start[CIP_MAX_NDIM], stop[CIP_MAX_NDIM];
+    int64_t start[CIP_MAX_NDIM] = { 0 }, stop[CIP_MAX_NDIM] = { 0 };
     uint64_t n = b->each;
     uint8_t *kept;
     room r = { .buffer = NULL };
