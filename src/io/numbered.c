@@ -29,14 +29,15 @@ static cip_status take_member(numbered_io *f, uint64_t i, open_member **slot, ci
                               cip_err *err)
 {
     open_member *m = NULL, *room = NULL; /* a slot that is free, or was unused for longest */
+    for (size_t k = 0; k < CIP_IO_NUMBERED_OPEN && m == NULL; k++)
+        if (f->slot[k].io != NULL && f->slot[k].i == i)
+            m = &f->slot[k];
     for (size_t k = 0; k < CIP_IO_NUMBERED_OPEN && m == NULL; k++) {
         open_member *x = &f->slot[k];
-        if (x->io != NULL && x->i == i)
-            m = x;
-        else if (room == NULL ? x->pins == 0
-                              : room->io != NULL &&
-                                    (x->io == NULL || (x->pins == 0 && x->used < room->used)))
+        if (x->io == NULL || (x->pins == 0 && (room == NULL || x->used < room->used)))
             room = x;
+        if (x->io == NULL)
+            break;
     }
     if (m == NULL) {
         m = room; /* NULL: all are being read */
