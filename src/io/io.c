@@ -90,9 +90,15 @@ cip_status cip_io_read_some(cip_io *io, uint64_t off, void *dst, size_t n, size_
 cip_status cip_io_each(cip_io *io, uint64_t off, uint64_t n, cip_piece_fn *fn, void *user,
                        cip_err *err)
 {
-    size_t most = (size_t)cip_min_u64(n, CIP_IO_PIECE);
+    return cip_io_in_pieces(io, off, n, CIP_IO_PIECE, fn, user, err);
+}
+
+cip_status cip_io_in_pieces(cip_io *io, uint64_t off, uint64_t n, size_t most, cip_piece_fn *fn,
+                            void *user, cip_err *err)
+{
     cip_status st = CIP_OK;
     void *piece;
+    most = (size_t)cip_min_u64(n, most);
     CIP_TRY(cip_mem_get(&io->env->mem, most, &piece, err));
     for (uint64_t at = 0; at < n && st == CIP_OK; at += most) {
         size_t now = (size_t)cip_min_u64(n - at, most);

@@ -108,6 +108,9 @@ cip_status cip_io_read_some(cip_io *io, uint64_t off, void *dst, size_t n, size_
 typedef cip_status cip_piece_fn(void *user, const void *p, size_t n, cip_err *err);
 cip_status cip_io_each(cip_io *io, uint64_t off, uint64_t n, cip_piece_fn *fn, void *user,
                        cip_err *err);
+/* The same in pieces of up to `most` bytes. */
+cip_status cip_io_in_pieces(cip_io *io, uint64_t off, uint64_t n, size_t most, cip_piece_fn *fn,
+                            void *user, cip_err *err);
 /* Every range whole; all are checked against the size first. Rising offsets are read together,
  * which is quicker; others are fine. Empty ranges need no `dst`. */
 cip_status cip_io_read_ranges(cip_io *io, const cip_range *r, size_t n, cip_err *err);

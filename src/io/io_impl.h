@@ -55,9 +55,9 @@ cip_status cip_patch_open_member(cip_io *under, const cip_patch *patch, const ch
 cip_status cip_memory_own(cip_env *env, void *ptr, uint64_t n, const char *name, cip_io **out,
                           cip_err *err);
 
-/* Puts the answer of a failing method of the caller's in order: a status may be any number, a
+/* Puts the answer of a method of the caller's in order: a failing status may be any number, a
  * reason may be missing or unterminated. `own` is what it filled. */
-cip_status cip_user_failed(int status, const char *method, uint64_t offset, cip_err *own,
+cip_status cip_user_status(int status, const char *method, uint64_t offset, cip_err *own,
                            cip_err *err);
 
 /* The path that a reference names, by the rules of cip_io_open_member; from `mem`. */

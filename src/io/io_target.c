@@ -41,39 +41,41 @@ cip_status cip_target_write(const cip_target *t, uint64_t off, const void *p, si
 {
     cip_err own = CIP_ERR_INIT;
     int st = n != 0 ? (int)t->methods.write_at(t->user, off, p, n, &own) : CIP_OK;
-    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "write_at", off, &own, err);
+    return cip_user_status(st, "write_at", off, &own, err);
+}
+
+typedef struct target_at {
+    const cip_target *t;
+    uint64_t at;
+} target_at;
+
+static cip_status put_piece(void *user, const void *p, size_t n, cip_err *err)
+{
+    target_at *to = user;
+    CIP_TRY(cip_target_write(to->t, to->at, p, n, err));
+    to->at += n;
+    return CIP_OK;
 }
 
 cip_status cip_target_copy(const cip_target *t, uint64_t at, cip_io *io, uint64_t off, uint64_t n,
                            cip_err *err)
 {
-    cip_mem *mem = &io->env->mem;
-    size_t piece = (size_t)cip_min_u64(CIP_IO_PIECE, n);
-    cip_status st = CIP_OK;
-    void *buf;
-    CIP_TRY(cip_mem_get(mem, piece, &buf, err));
-    for (uint64_t done = 0; st == CIP_OK && done < n; done += piece) {
-        size_t now = (size_t)cip_min_u64(piece, n - done);
-        st = cip_io_read(io, off + done, buf, now, err);
-        if (st == CIP_OK)
-            st = cip_target_write(t, at + done, buf, now, err);
-    }
-    cip_mem_put(mem, buf);
-    return st;
+    target_at to = { t, at };
+    return cip_io_each(io, off, n, put_piece, &to, err);
 }
 
 cip_status cip_target_resize(const cip_target *t, uint64_t nbytes, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
     int st = (int)t->methods.resize(t->user, nbytes, &own);
-    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "resize", nbytes, &own, err);
+    return cip_user_status(st, "resize", nbytes, &own, err);
 }
 
 cip_status cip_target_sync(const cip_target *t, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
     int st = t->methods.sync != NULL ? (int)t->methods.sync(t->user, &own) : CIP_OK;
-    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "sync", CIP_NO_OFFSET, &own, err);
+    return cip_user_status(st, "sync", CIP_NO_OFFSET, &own, err);
 }
 
 cip_status cip_target_finish(const cip_target *t, bool durable, cip_err *err)
@@ -82,7 +84,7 @@ cip_status cip_target_finish(const cip_target *t, bool durable, cip_err *err)
     if (durable)
         CIP_TRY(cip_target_sync(t, err));
     int st = t->methods.complete != NULL ? (int)t->methods.complete(t->user, &own) : CIP_OK;
-    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "complete", CIP_NO_OFFSET, &own, err);
+    return cip_user_status(st, "complete", CIP_NO_OFFSET, &own, err);
 }
 
 cip_status cip_target_has_members(const cip_target *t, const char *name, cip_err *err)
@@ -98,8 +100,7 @@ static cip_status take_opened(int status, const char *which, const cip_target *g
                               cip_err *own, cip_err *err)
 {
     const cip_io_write_methods *m = &got->methods;
-    if (status != CIP_OK)
-        return cip_user_failed(status, which, CIP_NO_OFFSET, own, err);
+    CIP_TRY(cip_user_status(status, which, CIP_NO_OFFSET, own, err));
     return cip_target_take(out, m, got->user, err);
 }
 
@@ -155,9 +156,8 @@ cip_status cip_target_unlink(const cip_target *t, const char *name, cip_err *err
     cip_err own = CIP_ERR_INIT;
     const int st =
         t->methods.unlink_member != NULL ? (int)t->methods.unlink_member(t->user, name, &own) : 0;
-    return st == CIP_OK || st == CIP_ERR_NOT_FOUND
-               ? CIP_OK
-               : cip_user_failed(st, "unlink_member", CIP_NO_OFFSET, &own, err);
+    return st == CIP_ERR_NOT_FOUND ? CIP_OK
+                                   : cip_user_status(st, "unlink_member", CIP_NO_OFFSET, &own, err);
 }
 
 void cip_target_close(cip_target *t)

@@ -30,25 +30,17 @@ static void copy_by_system(int fd, uint64_t at, int from, uint64_t off, uint64_t
     }
 }
 
-static cip_status copy_by_hand(int fd, uint64_t at, cip_io *io, uint64_t off, uint64_t n,
-                               cip_err *err)
+typedef struct file_at {
+    int fd;
+    uint64_t at;
+} file_at;
+
+static cip_status put_piece(void *user, const void *p, size_t n, cip_err *err)
 {
-    void *piece = NULL;
-    cip_status st = CIP_OK;
-    if (n == 0)
-        return CIP_OK;
-    CIP_TRY(cip_mem_get(&io->env->mem, (size_t)cip_min_u64(n, PIECE), &piece, err));
-    while (n != 0) {
-        size_t now = (size_t)cip_min_u64(n, PIECE);
-        CIP_GO(cip_io_read(io, off, piece, now, err));
-        CIP_GO(cip_store_write(fd, at, piece, now, err));
-        at += now;
-        off += now;
-        n -= now;
-    }
-done:
-    cip_mem_put(&io->env->mem, piece);
-    return st;
+    file_at *to = user;
+    CIP_TRY(cip_store_write(to->fd, to->at, p, n, err));
+    to->at += n;
+    return CIP_OK;
 }
 
 cip_status cip_store_copy(int fd, uint64_t at, cip_io *io, uint64_t off, uint64_t n, cip_err *err)
@@ -61,7 +53,9 @@ cip_status cip_store_copy(int fd, uint64_t at, cip_io *io, uint64_t off, uint64_
     int from = n < SMALL ? -1 : cip_io_descriptor(io, &from_off);
     if (from != -1)
         copy_by_system(fd, at, from, from_off, n, &done);
-    CIP_TRY(copy_by_hand(fd, at + done, io, off + done, n - done, err));
+    file_at to = { fd, at + done };
+    if (done < n)
+        CIP_TRY(cip_io_in_pieces(io, off + done, n - done, PIECE, put_piece, &to, err));
     cip_io *whole = cip_io_whole(io, &from_off); /* whose reads look what is still there */
     return whole->watched ? cip_io_still(whole, err) : CIP_OK;
 }

@@ -192,18 +192,5 @@ cip_out cip_temporary_out(cip_io *temporary)
 cip_status cip_temporary_add(cip_io *temporary, cip_io *from, uint64_t off, uint64_t n,
                              cip_err *err)
 {
-    enum { COPY_PIECE = 1 << 20 };
-    cip_status st = CIP_OK;
-    cip_mem *mem = &temporary->env->mem;
-    void *buf;
-    cip_out out = cip_temporary_out(temporary);
-    CIP_TRY(cip_mem_get(mem, COPY_PIECE, &buf, err));
-    for (uint64_t at = 0; at < n; at += COPY_PIECE) {
-        size_t now = (size_t)cip_min_u64(COPY_PIECE, n - at);
-        CIP_GO(cip_io_read(from, off + at, buf, now, err));
-        CIP_GO(cip_out_write(&out, buf, now, err));
-    }
-done:
-    cip_mem_put(mem, buf);
-    return st;
+    return cip_io_in_pieces(from, off, n, 1 << 20, out_write, temporary, err);
 }

@@ -12,9 +12,11 @@ typedef struct user_io {
     uint64_t version; /* as of open; 0 where there is none */
 } user_io;
 
-cip_status cip_user_failed(int status, const char *method, uint64_t offset, cip_err *own,
+cip_status cip_user_status(int status, const char *method, uint64_t offset, cip_err *own,
                            cip_err *err)
 {
+    if (status == CIP_OK)
+        return CIP_OK;
     bool known = (unsigned)status <= CIP_ERR_EXISTS;
     cip_status st = known ? (cip_status)status : CIP_ERR_IO;
     own->text[sizeof own->text - 1] = '\0';
@@ -31,7 +33,7 @@ static cip_status user_read(cip_io *io, const cip_range *r, size_t n, cip_err *e
     const user_io *u = (const user_io *)io;
     cip_err own = CIP_ERR_INIT;
     int st = (int)u->methods.read_ranges(u->user, r, n, &own);
-    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "read_ranges", r[0].offset, &own, err);
+    return cip_user_status(st, "read_ranges", r[0].offset, &own, err);
 }
 
 static cip_status open_named(cip_env *env, const cip_io_methods *m, void *user, const char *name,
@@ -52,8 +54,7 @@ static cip_status user_member(cip_io *io, const char *name, uint32_t flags, cip_
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.120s' cannot be opened: the caller's methods know no members", name);
     int ust = (int)u->methods.open_member(u->user, name, &methods, &user, &own);
-    if (ust != CIP_OK)
-        return cip_user_failed(ust, "open_member", CIP_NO_OFFSET, &own, err);
+    CIP_TRY(cip_user_status(ust, "open_member", CIP_NO_OFFSET, &own, err));
     cip_status st = open_named(io->env, &methods, user, name, out, err);
     if (st == CIP_OK)
         (*out)->far = io->far;
@@ -71,7 +72,7 @@ static cip_status user_list(cip_io *io, const char *path, uint32_t flags, cip_io
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.120s' cannot be listed: the caller's methods have no list", path);
     int st = (int)u->methods.list(u->user, path, fn, user, &own);
-    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "list", CIP_NO_OFFSET, &own, err);
+    return cip_user_status(st, "list", CIP_NO_OFFSET, &own, err);
 }
 
 static cip_status ask_version(const cip_io_methods *m, void *user, uint64_t *version, cip_err *err)
@@ -79,7 +80,7 @@ static cip_status ask_version(const cip_io_methods *m, void *user, uint64_t *ver
     cip_err own = CIP_ERR_INIT;
     *version = 0;
     int st = m->version != NULL ? (int)m->version(user, version, &own) : CIP_OK;
-    return st == CIP_OK ? CIP_OK : cip_user_failed(st, "version", CIP_NO_OFFSET, &own, err);
+    return cip_user_status(st, "version", CIP_NO_OFFSET, &own, err);
 }
 
 static cip_status user_unchanged(cip_io *io, cip_err *err)
@@ -133,8 +134,7 @@ static cip_status open_methods(cip_env *env, const cip_io_methods *m, void *user
                         "expected methods with read_ranges and size, found NULL");
     CIP_TRY(ask_version(m, user, &version, err)); /* before the size, which belongs to it */
     int st = (int)m->size(user, &size, &own);
-    if (st != CIP_OK)
-        return cip_user_failed(st, "size", CIP_NO_OFFSET, &own, err);
+    CIP_TRY(cip_user_status(st, "size", CIP_NO_OFFSET, &own, err));
     CIP_TRY(cip_io_new(env, &user_ops, sizeof(user_io), name, &io, err));
     io->size = size;
     io->folder = size == 0 && m->open_member != NULL;
