@@ -218,6 +218,27 @@ static void blocks_may_lie_in_any_order(void **state)
     }
 }
 
+/* 60 blocks of a byte, laid out backwards: sorted otherwise than a few that lie behind another. */
+static void many_blocks_may_lie_in_any_order(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    uint8_t want[N];
+    chunk c = start(5, 0x15, 1, N, 1);
+    const size_t table = c.len;
+    c.len += 4 * (size_t)N;
+    for (uint8_t i = 0; i < N; i++) {
+        want[i] = i;
+        cip_store_u32(c.b + table + 4 * (size_t)(N - 1 - i), (uint32_t)c.len, false);
+        put32(&c, 1);
+        put(&c, (uint8_t[]){ (uint8_t)(N - 1 - i) }, 1);
+    }
+    assert_gives(done(&c), want, N);
+    memcpy(c.b + table, c.b + table + 4 * (size_t)(N - 1), 4); /* the first where the last lies */
+    assert_refused((cip_bytes){ c.b, c.len }, N, CIP_ERR_CORRUPT,
+                   "one Blosc block at each position");
+}
+
 static void a_block_ends_where_the_next_one_begins(void **state)
 {
     (void)state;
@@ -632,6 +653,7 @@ int main(void)
         cmocka_unit_test(a_split_against_blosc1s_rule_is_found_out),
         cmocka_unit_test(blocks_at_one_place_are_refused),
         cmocka_unit_test(blocks_may_lie_in_any_order),
+        cmocka_unit_test(many_blocks_may_lie_in_any_order),
         cmocka_unit_test(a_block_ends_where_the_next_one_begins),
         cmocka_unit_test(positions_outside_the_chunk_are_refused),
         cmocka_unit_test(blocks_of_variable_length_decode),
