@@ -148,9 +148,9 @@ typedef struct cip_codec {
     cip_status (*decode)(const void *args, const cip_codec_env *env, cip_bytes src, uint8_t *dst,
                          size_t dst_len, cip_err *err);
     /* Optional pair. needs: what the wanted pieces take, given the first bytes of the chunk
-     * (`head`, at least min(total, head_len) bytes): appended to out->at; LIMIT when there is no
-     * room (then all is read); TRUNCATED when a longer head is needed, whose length is then that of
-     * the one need. decode_spans: just the wanted pieces. */
+     * (`head`, head_len of them unless the reader has others at hand): appended to out->at; LIMIT
+     * when there is no room (then all is read); TRUNCATED when a longer head is needed, whose
+     * length is then that of the one need. decode_spans: just the wanted pieces. */
     size_t head_len;
     cip_status (*needs)(const void *args, const cip_codec_env *env, cip_bytes head,
                         const cip_wants *want, cip_needs *out, cip_err *err);

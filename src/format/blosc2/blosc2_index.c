@@ -322,6 +322,13 @@ uint64_t cip_b2_index_expected(const cip_b2_index *x, uint64_t i)
     return each == 0 ? 0 : cip_min_u64(each, x->h->nbytes - i * each);
 }
 
+/* Bytes of a chunk that its decoder looks at first, header and table of blocks, at most `cap`. */
+static uint64_t head_len(const cip_b2_header *h, size_t cap)
+{
+    const uint64_t nblock = h->blocksize != 0 ? cip_div_up(h->chunksize, h->blocksize) : 0;
+    return nblock != 0 ? cip_min_u64(CIP_BLOSC_HEADER + 4 * nblock, cap) : cap;
+}
+
 static cip_status read_head(cip_b2_index *x, const cip_b2_entry *e, bool document,
                             cip_blosc_head *head, cip_chunk *out, cip_err *err)
 {
@@ -335,7 +342,7 @@ static cip_status read_head(cip_b2_index *x, const cip_b2_entry *e, bool documen
         where = (cip_extent){ .in = x->numbered, .off = e->at << CIP_IO_NUMBER_SHIFT };
         CIP_TRY(cip_io_numbered_size(x->numbered->io, e->at, &where.len, err));
     }
-    size_t n = (size_t)cip_min_u64(kept ? out->head.cap : sizeof own, where.len);
+    size_t n = (size_t)cip_min_u64(kept ? head_len(x->h, out->head.cap) : sizeof own, where.len);
     CIP_TRY(cip_space_read_at(&how, where.in, where.off, bytes, n, err));
     CIP_TRY(cip_blosc_head_parse((cip_bytes){ bytes, n }, head, err));
     if (head->cbytes > where.len)

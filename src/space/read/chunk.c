@@ -199,7 +199,8 @@ static cip_status read_head(needing *p, uint64_t n, cip_err *err)
 static cip_status find_needs(needing *p, const cip_want *piece, size_t n, cip_err *err)
 {
     const cip_codec *codec = p->step.codec;
-    uint64_t total = p->c->at.len, longer = cip_min_u64(codec->head_len, total);
+    uint64_t total = p->c->at.len;
+    uint64_t longer = p->head.len != 0 ? 0 : cip_min_u64(codec->head_len, total);
     for (;;) {
         cip_err found = CIP_ERR_INIT;
         if (p->head.len < longer)
