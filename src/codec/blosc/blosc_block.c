@@ -43,6 +43,12 @@ bool cip_blosc_has_delta(const cip_blosc_head *h)
 
 /* --- streams --------------------------------------------------------------------------------- */
 
+/* Bytes [from, to) of each stream are looked at: of one that is stored as it is, or is one byte
+ * repeated, no others are made. */
+typedef struct looked_at {
+    size_t from, to;
+} looked_at;
+
 /* A stream of one byte repeated: `size` is that byte with its sign turned, or 0. */
 static cip_status run_stream(const cip_blosc_head *h, int64_t size, cip_cursor *c, uint8_t *dst,
                              size_t n, cip_err *err)
@@ -61,11 +67,12 @@ static cip_status run_stream(const cip_blosc_head *h, int64_t size, cip_cursor *
     return CIP_OK;
 }
 
-static cip_status streams(cip_blosc_blocks *b, cip_bytes stored, uint32_t nstream, uint8_t *dst,
-                          size_t n, cip_err *err)
+static cip_status streams(cip_blosc_blocks *b, cip_bytes stored, uint32_t nstream,
+                          const looked_at *some, uint8_t *dst, size_t n, cip_err *err)
 {
     cip_cursor c = cip_cursor_le(stored);
     size_t each = n / nstream;
+    const looked_at at = some != NULL ? *some : (looked_at){ 0, each };
     if (n % nstream != 0)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected a Blosc block of a multiple of %" PRIu32 " bytes, found %zu",
@@ -73,7 +80,7 @@ static cip_status streams(cip_blosc_blocks *b, cip_bytes stored, uint32_t nstrea
     for (uint32_t k = 0; k < nstream; k++, dst += each) {
         int64_t size = (int32_t)cip_get_u32(&c);
         if (!c.bad && size <= 0) {
-            CIP_TRY(run_stream(b->h, size, &c, dst, each, err));
+            CIP_TRY(run_stream(b->h, size, &c, dst + at.from, at.to - at.from, err));
             continue;
         }
         cip_bytes in = cip_get_bytes(&c, (size_t)size);
@@ -83,7 +90,7 @@ static cip_status streams(cip_blosc_blocks *b, cip_bytes stored, uint32_t nstrea
                             " bytes, found %zu left in its block",
                             size, cip_cursor_left(&c));
         if (in.len == each)
-            memcpy(dst, in.ptr, each);
+            memcpy(dst + at.from, in.ptr + at.from, at.to - at.from);
         else
             CIP_TRY(b->lib.decode(&b->lib, in, dst, each, err));
     }
@@ -140,9 +147,9 @@ static int acting_slots(const cip_blosc_head *h, int slot[CIP_BLOSC_FILTERS])
     return n;
 }
 
-/* All streams of a block, filtered as it is. */
-static cip_status decode_streams(cip_blosc_blocks *b, cip_bytes stored, uint8_t *dst, size_t n,
-                                 cip_err *err)
+/* All streams of a block, filtered as it is; `some`: where they are planes of bytes, or NULL. */
+static cip_status decode_streams(cip_blosc_blocks *b, cip_bytes stored, const looked_at *some,
+                                 uint8_t *dst, size_t n, cip_err *err)
 {
     const cip_blosc_head *h = b->h;
     bool split = h->split && n == h->blocksize; /* the last, shorter block never is */
@@ -156,13 +163,13 @@ static cip_status decode_streams(cip_blosc_blocks *b, cip_bytes stored, uint8_t 
     }
     if (split && is_doubtful(h)) {
         cip_err found = CIP_ERR_INIT;
-        cip_status st = streams(b, stored, 1, dst, n, &found);
-        if (st == CIP_OK || streams(b, stored, b->h->typesize, dst, n, NULL) == CIP_OK)
+        cip_status st = streams(b, stored, 1, NULL, dst, n, &found);
+        if (st == CIP_OK || streams(b, stored, h->typesize, NULL, dst, n, NULL) == CIP_OK)
             return CIP_OK;
         cip_err_pass(err, &found);
         return st;
     }
-    return streams(b, stored, split ? h->typesize : 1, dst, n, err);
+    return streams(b, stored, split ? h->typesize : 1, split ? some : NULL, dst, n, err);
 }
 
 cip_status cip_blosc_block_decode(cip_blosc_blocks *b, const cip_blosc_block *block, uint8_t *dst,
@@ -174,7 +181,7 @@ cip_status cip_blosc_block_decode(cip_blosc_blocks *b, const cip_blosc_block *bl
     if (nslot != 0)
         CIP_TRY(take_room(b, n, &room, err));
     uint8_t *from = nslot % 2 != 0 ? room : dst, *to = nslot % 2 != 0 ? dst : room;
-    CIP_TRY(decode_streams(b, block->stored, from, n, err));
+    CIP_TRY(decode_streams(b, block->stored, NULL, from, n, err));
     for (int k = 0; k < nslot; k++) {
         const cip_filter_env env = { .typesize = h->typesize,
                                      .super_typesize = b->env->typesize,
@@ -208,18 +215,24 @@ cip_status cip_blosc_block_part(cip_blosc_blocks *b, const cip_blosc_block *bloc
     const cip_blosc_head *h = b->h;
     const size_t n = block->len;
     int slot[CIP_BLOSC_FILTERS];
-    uint64_t work = 0;
+    uint64_t work = 0, from = n, to = 0;
     uint8_t *room;
     for (size_t i = 0; i < w->n; i++) {
-        const size_t len = cut(&w->at[i], block).len;
-        work += len != 0 ? len + EACH : 0;
+        const cip_want part = cut(&w->at[i], block);
+        if (part.len == 0)
+            continue;
+        work += part.len + EACH;
+        from = cip_min_u64(from, part.off);
+        to = cip_max_u64(to, part.off + part.len);
     }
-    *done = work < n / 2 && acting_slots(h, slot) == 1 && h->filter[slot[0]] == CIP_BLOSC_SHUFFLE;
+    *done = work != 0 && work < n / 2 && acting_slots(h, slot) == 1 &&
+            h->filter[slot[0]] == CIP_BLOSC_SHUFFLE;
     if (!*done)
         return CIP_OK;
     size_t width = h->filter_meta[slot[0]] != 0 ? h->filter_meta[slot[0]] : h->typesize;
+    const looked_at planes = { (size_t)from / width, (size_t)cip_div_up(to, width) };
     CIP_TRY(take_room(b, n, &room, err));
-    CIP_TRY(decode_streams(b, block->stored, room, n, err));
+    CIP_TRY(decode_streams(b, block->stored, width == h->typesize ? &planes : NULL, room, n, err));
     for (size_t i = 0; i < w->n; i++) {
         const cip_want part = cut(&w->at[i], block);
         if (part.len != 0)
