@@ -128,14 +128,11 @@ static bool is_of_head(const cip_commit_plan *p)
 
 /* Bytes that are read again and again change only while nobody reads them; a header that was read
  * at open may change under readers. */
-static cip_status take_for_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
-{
-    return is_of_head(p) ? CIP_OK : cip_commit_take_readers(c, err);
-}
-
 static cip_status switch_alone(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
-    CIP_TRY(take_for_switch(c, p, err));
+    const bool of_head = is_of_head(p);
+    if (!of_head)
+        CIP_TRY(cip_commit_take_readers(c, err));
     const cip_patch_op *op = &p->patch.op[0];
     cip_status st = cip_commit_named(c, err);
     if (st == CIP_OK) {
@@ -145,7 +142,8 @@ static cip_status switch_alone(cip_commit *c, const cip_commit_plan *p, cip_err 
         if (st != CIP_OK)
             cip_store_write(c->fd, op->offset, op->before.ptr, op->before.len, NULL);
     }
-    cip_store_unlock(c->fd, CIP_LOCK_READERS);
+    if (!of_head)
+        cip_commit_let_readers(c);
     return st;
 }
 
@@ -210,10 +208,12 @@ static cip_status by_journal(cip_commit *c, cip_commit_plan *p, cip_err *err)
 
 static cip_status by_switch(cip_commit *c, const cip_commit_plan *p, cip_err *err)
 {
-    CIP_TRY(take_for_switch(c, p, err)); /* told before the work; readers may come meanwhile */
-    cip_store_unlock(c->fd, CIP_LOCK_READERS);
-    if (is_of_head(p))
+    if (is_of_head(p)) {
         cip_commit_switches_begin(c, p->r);
+    } else {
+        CIP_TRY(cip_commit_take_readers(c, err)); /* told before the work; readers may come */
+        cip_commit_let_readers(c);
+    }
     cip_status st = add_and_switch(c, p, err);
     cip_commit_switches_end(c, st == CIP_OK ? p->after->size : c->io->size);
     return st;
