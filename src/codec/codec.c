@@ -50,6 +50,28 @@ static const row rows[] = {
 
 enum { NROW = sizeof rows / sizeof rows[0] };
 
+bool cip_stored_find(const cip_stored *s, cip_need need, const uint8_t **out)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const uint64_t skip = need.off - s->at[i].off;
+        if (need.off >= s->at[i].off && skip <= s->at[i].len && need.len <= s->at[i].len - skip) {
+            *out = s->ptr[i] + skip;
+            return true;
+        }
+    }
+    return false;
+}
+
+cip_status cip_wants_check(const cip_wants *w, cip_err *err)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (w->at[i].off > w->raw_len || w->at[i].len > w->raw_len - w->at[i].off)
+            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
+                            "expected a piece within %" PRIu64 " bytes, found %zu at %" PRIu64,
+                            w->raw_len, w->at[i].len, w->at[i].off);
+    return CIP_OK;
+}
+
 const cip_codec *cip_codec_find(const char *name)
 {
     for (size_t i = 0; i < NROW; i++)

@@ -67,6 +67,11 @@ typedef struct cip_stored {
     const uint8_t *const *ptr;
 } cip_stored;
 
+/* Where the stored bytes of a need are at hand; false: they are not. */
+bool cip_stored_find(const cip_stored *s, cip_need need, const uint8_t **out);
+/* RANGE where a piece does not lie in the chunk. */
+cip_status cip_wants_check(const cip_wants *w, cip_err *err);
+
 /* A place within a chunk's stored bytes where decoding may start anew. */
 typedef struct cip_checkpoint {
     uint64_t in_bits;  /* stored bits before it (of a byte: in the codec's own order) */

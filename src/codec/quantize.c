@@ -15,21 +15,6 @@ enum {
 
 /* --- headers -------------------------------------------------------------------------------- */
 
-static double load_double(const uint8_t *p)
-{
-    uint64_t bits = cip_load_u64(p, true);
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
-static void store_double(uint8_t *p, double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    cip_store_u64(p, bits, true);
-}
-
 cip_status cip_quantize_head_parse(cip_bytes in, cip_quantize_head *out, cip_err *err)
 {
     uint64_t bits;
@@ -38,8 +23,8 @@ cip_status cip_quantize_head_parse(cip_bytes in, cip_quantize_head *out, cip_err
                         "expected a quantize header of %d bytes, found %zu", CIP_QUANTIZE_HEAD,
                         in.len);
     const cip_quantize_head h = { .bits = in.ptr[0],
-                                  .offset = load_double(in.ptr + 1),
-                                  .scale = load_double(in.ptr + 9),
+                                  .offset = cip_load_float(in.ptr + 1, 8, true),
+                                  .scale = cip_load_float(in.ptr + 9, 8, true),
                                   .n = cip_load_u64(in.ptr + 17, true) };
     if (h.bits > CIP_QUANTIZE_BITS_MAX)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
@@ -56,8 +41,8 @@ cip_status cip_quantize_head_parse(cip_bytes in, cip_quantize_head *out, cip_err
 void cip_quantize_head_bytes(const cip_quantize_head *h, uint8_t out[CIP_QUANTIZE_HEAD])
 {
     out[0] = h->bits;
-    store_double(out + 1, h->offset);
-    store_double(out + 9, h->scale);
+    cip_store_float(out + 1, h->offset, 8, true);
+    cip_store_float(out + 9, h->scale, 8, true);
     cip_store_u64(out + 17, h->n, true);
 }
 
@@ -67,17 +52,6 @@ uint64_t cip_quantize_payload(const cip_quantize_head *h)
 }
 
 /* --- values --------------------------------------------------------------------------------- */
-
-/* The value whose first bit is bit `shift` (under 8) of p, of which 9 bytes can be read. */
-static int64_t unpack(const uint8_t *p, unsigned shift, unsigned bits)
-{
-    uint64_t w = cip_load_u64(p, true) << shift;
-    if (shift != 0)
-        w |= (uint64_t)p[8] >> (8 - shift);
-    w >>= 64 - bits;
-    uint64_t sign = (uint64_t)1 << (bits - 1);
-    return (int64_t)((w ^ sign) - sign);
-}
 
 /* Packed bytes: those of bit `first` on are at p, n of them. */
 typedef struct packed {
@@ -98,7 +72,17 @@ static int64_t value_at(const packed *from, const cip_quantize_head *h, uint64_t
         memcpy(own, p, from->n - at);
         p = own;
     }
-    return unpack(p, (unsigned)(bit % 8), h->bits);
+    const unsigned shift = bit % 8;
+    uint64_t w = cip_load_u64(p, true) << shift, sign = (uint64_t)1 << (h->bits - 1);
+    if (shift != 0)
+        w |= (uint64_t)p[8] >> (8 - shift);
+    w >>= 64 - h->bits;
+    return (int64_t)((w ^ sign) - sign);
+}
+
+static size_t width_of(const cip_quantize_args *a)
+{
+    return a->wide ? 8 : 4;
 }
 
 /* The i-th value's bytes, as many as its width. */
@@ -110,21 +94,7 @@ static void decode_one(const cip_quantize_args *a, const cip_quantize_head *h, c
         double product = (double)value_at(from, h, i) * h->scale; /* rounded apart from the sum */
         v = product + h->offset;
     }
-    if (a->wide) {
-        uint64_t bits;
-        memcpy(&bits, &v, sizeof bits);
-        cip_store_u64(out, bits, a->big);
-    } else {
-        float f = (float)v;
-        uint32_t bits;
-        memcpy(&bits, &f, sizeof bits);
-        cip_store_u32(out, bits, a->big);
-    }
-}
-
-static size_t width_of(const cip_quantize_args *a)
-{
-    return a->wide ? 8 : 4;
+    cip_store_float(out, v, width_of(a), a->big);
 }
 
 /* Raw bytes [off, off + len), which may begin and end within values. */
@@ -221,18 +191,6 @@ static cip_status needs(const void *args, const cip_codec_env *env, cip_bytes he
     return CIP_OK;
 }
 
-/* Where the stored bytes of a need are at hand; NULL: they are not. */
-static const uint8_t *at_hand(const cip_stored *src, const cip_need *need)
-{
-    for (size_t i = 0; i < src->n; i++) {
-        const cip_need *have = &src->at[i];
-        if (have->off <= need->off && need->off - have->off <= have->len &&
-            have->len - (need->off - have->off) >= need->len)
-            return src->ptr[i] + (need->off - have->off);
-    }
-    return NULL;
-}
-
 static cip_status missing(cip_err *err)
 {
     return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
@@ -244,10 +202,10 @@ static cip_status decode_spans(const void *args, const cip_codec_env *env, const
 {
     const cip_quantize_args *a = args;
     const cip_need first = { 0, CIP_QUANTIZE_HEAD };
-    const uint8_t *head = at_hand(src, &first);
+    const uint8_t *head;
     cip_quantize_head h;
     (void)env;
-    if (head == NULL)
+    if (!cip_stored_find(src, first, &head))
         return missing(err);
     CIP_TRY(cip_quantize_head_parse((cip_bytes){ head, CIP_QUANTIZE_HEAD }, &h, err));
     CIP_TRY(check_lengths(a, &h, src->total, w->raw_len, err));
@@ -255,9 +213,7 @@ static cip_status decode_spans(const void *args, const cip_codec_env *env, const
         CIP_TRY(check_want(&w->at[i], w->raw_len, err));
         cip_need need = need_of(a, &h, &w->at[i]);
         packed from = { head, (size_t)need.len, 8 * (need.off - CIP_QUANTIZE_HEAD) };
-        if (h.bits != 0 && w->at[i].len != 0)
-            from.p = at_hand(src, &need);
-        if (from.p == NULL)
+        if (h.bits != 0 && w->at[i].len != 0 && !cip_stored_find(src, need, &from.p))
             return missing(err);
         decode_range(a, &h, &from, &w->at[i]);
     }

@@ -21,16 +21,8 @@ static const double by_mean = 0.5116634;
 
 static double load(const cip_quantize_values *v, uint64_t i)
 {
-    double wide;
-    float narrow;
-    if (v->wide) {
-        uint64_t bits = cip_load_u64(v->bytes.ptr + 8 * i, v->big);
-        memcpy(&wide, &bits, sizeof wide);
-        return wide;
-    }
-    uint32_t bits = cip_load_u32(v->bytes.ptr + 4 * i, v->big);
-    memcpy(&narrow, &bits, sizeof narrow);
-    return (double)narrow;
+    const size_t width = v->wide ? 8 : 4;
+    return cip_load_float(v->bytes.ptr + width * i, width, v->big);
 }
 
 bool cip_quantize_find_bad(cip_bytes values, bool wide, bool big, uint64_t *at)
@@ -202,16 +194,6 @@ static double quantized(const coding *p, double v, bool wide)
     return q;
 }
 
-/* The fewest bits that hold every integer. */
-static uint8_t bits_for(int64_t least, int64_t most)
-{
-    uint8_t bits = 1;
-    while (bits < CIP_QUANTIZE_BITS_MAX &&
-           (least < -(INT64_C(1) << (bits - 1)) || most > (INT64_C(1) << (bits - 1)) - 1))
-        bits++;
-    return bits;
-}
-
 /* Integers, in place of the doubles; the head is complete then. */
 static void quantize(coding *p, double *x, uint64_t n, bool wide, double *worst)
 {
@@ -224,8 +206,13 @@ static void quantize(coding *p, double *x, uint64_t n, bool wide, double *worst)
         most = whole > most ? whole : most;
         memcpy(&x[i], &whole, sizeof whole);
     }
-    if (p->head.bits == 0)
-        p->head.bits = bits_for(least, most);
+    if (p->head.bits != 0)
+        return;
+    uint8_t bits = 1; /* the fewest that hold every integer */
+    while (bits < CIP_QUANTIZE_BITS_MAX &&
+           (least < -(INT64_C(1) << (bits - 1)) || most > (INT64_C(1) << (bits - 1)) - 1))
+        bits++;
+    p->head.bits = bits;
 }
 
 /* --- packing ---------------------------------------------------------------------------------- */

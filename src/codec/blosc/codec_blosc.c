@@ -59,15 +59,11 @@ static uint64_t dict_end(const cip_blosc_head *h, const cip_blosc_table *t)
 /* Stored bytes that `needs` asked for. */
 static cip_status at_hand(const cip_stored *s, cip_need want, cip_bytes *out, cip_err *err)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        uint64_t skip = want.off - s->at[i].off;
-        if (want.off >= s->at[i].off && skip <= s->at[i].len && want.len <= s->at[i].len - skip) {
-            *out = (cip_bytes){ s->ptr[i] + skip, (size_t)want.len };
-            return CIP_OK;
-        }
-    }
-    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                    "expected the requested stored bytes, found none at %" PRIu64, want.off);
+    out->len = (size_t)want.len;
+    return cip_stored_find(s, want, &out->ptr)
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                          "expected the requested stored bytes, found none at %" PRIu64, want.off);
 }
 
 static cip_status open_chunk(chunk *c, cip_err *err)
@@ -136,16 +132,6 @@ static cip_status add_need(cip_needs *s, uint64_t off, uint64_t len, cip_err *er
     return CIP_OK;
 }
 
-static cip_status check_wants(const cip_wants *w, cip_err *err)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (w->at[i].off > w->raw_len || w->at[i].len > w->raw_len - w->at[i].off)
-            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                            "expected a piece within %" PRIu64 " bytes, found %zu at %" PRIu64,
-                            w->raw_len, w->at[i].len, w->at[i].off);
-    return CIP_OK;
-}
-
 /* The first wanted byte at `from` or behind it; false: none. */
 static bool next_wanted(const cip_wants *w, uint64_t from, uint64_t *off)
 {
@@ -194,7 +180,7 @@ static cip_status blosc_needs(const void *args, const cip_codec_env *env, cip_by
     cip_blosc_head h;
     (void)args;
     CIP_TRY(parse(head, UINT64_MAX, w->raw_len, &h, err));
-    CIP_TRY(check_wants(w, err));
+    CIP_TRY(cip_wants_check(w, err));
     if (h.nblock == 0 && h.special == CIP_BLOSC_NOT_SPECIAL) { /* stored as it is */
         CIP_TRY(add_need(out, 0, h.header, err));
         for (size_t i = 0; i < w->n; i++)
@@ -354,7 +340,7 @@ static cip_status blosc_spans(const void *args, const cip_codec_env *env, const 
         n = cip_min_u64(n, src->at[0].len);
     CIP_TRY(at_hand(src, (cip_need){ 0, n }, &head, err));
     CIP_TRY(parse(head, src->total, w->raw_len, &c.h, err));
-    CIP_TRY(check_wants(w, err));
+    CIP_TRY(cip_wants_check(w, err));
     if (c.h.nblock == 0)
         return spans_without_blocks(&c, w, err);
     return c.h.vl ? spans_of_vl(&c, w, err) : spans_of_blocks(&c, w, err);
@@ -389,42 +375,34 @@ static const char *blosc_coder(cip_bytes head)
     return cip_blosc_head_parse(head, &h, NULL) == CIP_OK ? cip_blosc_coder_name(&h) : "unknown";
 }
 
-/* Blosc2: in the form that chunks of a frame have, with its blocks. A bytedelta that does not say
- * its width takes that of the frame, which the chunk repeats up to 255 bytes. */
-static bool takes_blosc2(const cip_blosc_spec *spec, const cip_blosc_head *h)
-{
-    const bool wide = spec->typesize > CIP_BLOSC_MAX_TYPESIZE;
-    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
-        if (wide && h->filter[i] >= CIP_BLOSC_BYTEDELTA_OLD &&
-            h->filter[i] <= CIP_BLOSC_BYTEDELTA && h->filter_meta[i] == 0)
-            return false;
-    return h->version == CIP_BLOSC2_VERSION && h->extended && !h->vl && !h->instrumented &&
-           h->typesize == (wide ? 1 : spec->typesize) && h->big == spec->big &&
-           (spec->blocksize == 0 || h->blocksize == spec->blocksize);
-}
-
-/* Chunks whose blocks may stand in one. */
-static bool takes_joined(const cip_blosc_spec *spec, const cip_blosc_head *h)
-{
-    return h->version == CIP_BLOSC1_VERSION && h->typesize == spec->typesize &&
-           memcmp(h->filter, spec->filter, sizeof h->filter) == 0 &&
-           (h->memcpyed || (h->compcode == spec->compcode &&
-                            h->split == (spec->split == CIP_BLOSC_SPLIT_ALWAYS))) &&
-           (h->blocksize == spec->blocksize || h->nbytes < spec->blocksize);
-}
-
-/* Blosc1: of the version that its library reads, and without snappy, which few builds of it have.
- */
 static bool blosc_takes(const void *args, cip_bytes head, uint64_t len, uint64_t raw_len)
 {
     const cip_blosc_spec *spec = args;
     cip_blosc_head h;
-    return spec != NULL && cip_blosc_head_parse(head, &h, NULL) == CIP_OK && h.cbytes == len &&
-           h.nbytes == raw_len && h.compcode != CIP_BLOSC_SNAPPY &&
-           cip_blosc_known(&h, NULL) == CIP_OK &&
-           (spec->joined   ? takes_joined(spec, &h)
-            : spec->blosc1 ? h.version == CIP_BLOSC1_VERSION
-                           : takes_blosc2(spec, &h));
+    if (spec == NULL || cip_blosc_head_parse(head, &h, NULL) != CIP_OK || h.cbytes != len ||
+        h.nbytes != raw_len || h.compcode == CIP_BLOSC_SNAPPY ||
+        cip_blosc_known(&h, NULL) != CIP_OK)
+        return false;
+    if (spec->joined) /* chunks whose blocks may stand in one */
+        return h.version == CIP_BLOSC1_VERSION && h.typesize == spec->typesize &&
+               memcmp(h.filter, spec->filter, sizeof h.filter) == 0 &&
+               (h.memcpyed || (h.compcode == spec->compcode &&
+                               h.split == (spec->split == CIP_BLOSC_SPLIT_ALWAYS))) &&
+               (h.blocksize == spec->blocksize || h.nbytes < spec->blocksize);
+    /* Blosc1: of the version that its library reads, and without snappy, which few builds of it
+     * have. */
+    if (spec->blosc1)
+        return h.version == CIP_BLOSC1_VERSION;
+    /* Blosc2: in the form that chunks of a frame have, with its blocks. A bytedelta that does not
+     * say its width takes that of the frame, which the chunk repeats up to 255 bytes. */
+    const bool wide = spec->typesize > CIP_BLOSC_MAX_TYPESIZE;
+    for (int i = 0; i < CIP_BLOSC_FILTERS; i++)
+        if (wide && h.filter[i] >= CIP_BLOSC_BYTEDELTA_OLD && h.filter[i] <= CIP_BLOSC_BYTEDELTA &&
+            h.filter_meta[i] == 0)
+            return false;
+    return h.version == CIP_BLOSC2_VERSION && h.extended && !h.vl && !h.instrumented &&
+           h.typesize == (wide ? 1 : spec->typesize) && h.big == spec->big &&
+           (spec->blocksize == 0 || h.blocksize == spec->blocksize);
 }
 
 static size_t blosc_bound(size_t n)

@@ -71,20 +71,12 @@ static cip_status lz4_spans(const void *args, const cip_codec_env *env, const ci
                             const cip_wants *w, cip_err *err)
 {
     (void)args;
-    uint64_t end;
+    uint64_t end = 0; /* of the last wanted byte */
     size_t n;
     void *front;
-    /* Where the last wanted byte ends. */
-    uint64_t far = 0;
-    for (size_t i = 0; i < w->n; i++) {
-        uint64_t e;
-        if (cip_add_overflow(w->at[i].off, w->at[i].len, &e) || e > w->raw_len)
-            return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                            "expected a piece within %" PRIu64 " bytes, found %zu at %" PRIu64,
-                            w->raw_len, w->at[i].len, w->at[i].off);
-        far = cip_max_u64(far, e);
-    }
-    end = far;
+    CIP_TRY(cip_wants_check(w, err));
+    for (size_t i = 0; i < w->n; i++)
+        end = cip_max_u64(end, w->at[i].off + w->at[i].len);
     if (end == 0)
         return CIP_OK;
     if (src->n != 1 || src->at[0].off != 0 || src->at[0].len != src->total || !cip_to_size(end, &n))
