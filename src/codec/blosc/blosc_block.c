@@ -97,14 +97,6 @@ static cip_status streams(cip_blosc_blocks *b, cip_bytes stored, uint32_t nstrea
     return CIP_OK;
 }
 
-/* Blosc1 before 1.11 never said that it does not split: it went by the sizes. From 1.11 on it can
- * be told to split against them. */
-static bool is_doubtful(const cip_blosc_head *h)
-{
-    return h->version <= VERSION_BLOSC1 &&
-           (h->typesize > BLOSC1_MAX_SPLITS || h->blocksize / h->typesize < BLOSC1_MIN_SPLIT);
-}
-
 /* --- blocks of variable length --------------------------------------------------------------- */
 
 cip_status cip_blosc_vl_len(cip_bytes stored, uint64_t left, size_t *n, cip_err *err)
@@ -153,6 +145,11 @@ static cip_status decode_streams(cip_blosc_blocks *b, cip_bytes stored, const lo
 {
     const cip_blosc_head *h = b->h;
     bool split = h->split && n == h->blocksize; /* the last, shorter block never is */
+    /* Blosc1 before 1.11 never said that it does not split: it went by the sizes. From 1.11 on it
+     * can be told to split against them. */
+    const bool doubtful =
+        split && h->version <= VERSION_BLOSC1 &&
+        (h->typesize > BLOSC1_MAX_SPLITS || h->blocksize / h->typesize < BLOSC1_MIN_SPLIT);
     if (h->vl) {
         cip_bytes in = { stored.ptr + 4, stored.len - 4 };
         if (in.len != n)
@@ -161,7 +158,7 @@ static cip_status decode_streams(cip_blosc_blocks *b, cip_bytes stored, const lo
             memcpy(dst, in.ptr, n);
         return CIP_OK;
     }
-    if (split && is_doubtful(h)) {
+    if (doubtful) {
         cip_err found = CIP_ERR_INIT;
         cip_status st = streams(b, stored, 1, NULL, dst, n, &found);
         if (st == CIP_OK || streams(b, stored, h->typesize, NULL, dst, n, NULL) == CIP_OK)

@@ -111,23 +111,6 @@ static void put_u32(job *j, uint32_t v)
     j->at += SIZE_LEN;
 }
 
-static bool is_run(cip_bytes s)
-{
-    return memcmp(s.ptr, s.ptr + 1, s.len - 1) == 0;
-}
-
-/* A stream of one value: its size says it. */
-static void put_run(job *j, uint8_t value)
-{
-    if (room(j) < SIZE_LEN + 1) {
-        j->full = true;
-        return;
-    }
-    put_u32(j, 0u - value);
-    if (value != 0)
-        j->dst[j->at++] = 1;
-}
-
 /* A stream through the codec, or as it is. What the codec gives may depend on the room it has, so
  * it always has the same: where the chunk has less left, that of a buffer beside it. */
 static cip_status put_coded(job *j, cip_bytes s, cip_err *err)
@@ -207,17 +190,22 @@ static cip_status put_blocks(job *j, cip_err *err)
             b = block_at(j, filtered, i);
         else
             CIP_TRY(filter_block(j, i, &b, err));
-        bool split = j->form.split && b.len == j->form.p.blocksize;
-        size_t nstream = split ? j->form.typesize : 1, len = b.len / nstream;
-        cip_store_u32(j->dst + j->form.header + (size_t)i * SIZE_LEN, (uint32_t)j->at, false);
+        bool split = form->split && b.len == form->p.blocksize;
+        size_t nstream = split ? form->typesize : 1, len = b.len / nstream;
+        cip_store_u32(j->dst + form->header + (size_t)i * SIZE_LEN, (uint32_t)j->at, false);
         for (size_t k = 0; k < nstream && !j->full; k++) {
             cip_bytes s = { b.ptr + k * len, len };
-            bool run = !j->form.p.blosc1 && is_run(s);
+            const bool run = !form->p.blosc1 && memcmp(s.ptr, s.ptr + 1, s.len - 1) == 0;
             j->all_zero = j->all_zero && run && s.ptr[0] == 0;
-            if (run)
-                put_run(j, s.ptr[0]);
-            else
+            if (!run) {
                 CIP_TRY(put_coded(j, s, err));
+            } else if (room(j) < SIZE_LEN + 1) {
+                j->full = true;
+            } else { /* of one value: its size says it */
+                put_u32(j, 0u - s.ptr[0]);
+                if (s.ptr[0] != 0)
+                    j->dst[j->at++] = 1;
+            }
         }
     }
     return CIP_OK;

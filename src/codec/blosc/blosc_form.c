@@ -278,16 +278,11 @@ cip_status cip_blosc_form_make(const cip_blosc_spec *p, uint64_t nbytes, cip_blo
 
 /* --- the header ------------------------------------------------------------------------------ */
 
-static uint8_t format_of(int compcode)
-{
-    static const uint8_t formats[] = { 0, 1, 1, 2, 3, 4 };
-    return compcode <= CIP_BLOSC_ZSTD ? formats[compcode] : FORMAT_USER;
-}
-
 static uint8_t flags_of(const cip_blosc_form *form, cip_blosc_marks marks)
 {
+    static const uint8_t formats[] = { 0, 1, 1, 2, 3, 4 };
     const cip_blosc_spec *p = &form->p;
-    unsigned flags = (unsigned)format_of(p->compcode) << 5;
+    unsigned flags = (p->compcode <= CIP_BLOSC_ZSTD ? formats[p->compcode] : FORMAT_USER) << 5;
     if (!p->blosc1 || has_filter(p, CIP_BLOSC_SHUFFLE))
         flags |= 0x01;
     if (!p->blosc1 || has_filter(p, CIP_BLOSC_BITSHUFFLE))

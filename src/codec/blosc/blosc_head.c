@@ -77,17 +77,6 @@ static cip_status parse_short(const uint8_t *p, cip_blosc_head *h, cip_err *err)
     return CIP_OK;
 }
 
-/* The filters of a header that has only flags for them. */
-static void short_filters(cip_blosc_head *h)
-{
-    if ((h->flags & FLAG_SHUFFLE) != 0)
-        h->filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE;
-    if ((h->flags & FLAG_BITSHUFFLE) != 0)
-        h->filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_BITSHUFFLE;
-    if ((h->flags & FLAG_DELTA) != 0)
-        h->filter[CIP_BLOSC_FILTERS - 2] = CIP_BLOSC_DELTA;
-}
-
 static cip_status parse_extended(const uint8_t *p, cip_blosc_head *h, cip_err *err)
 {
     uint8_t flags2 = p[30], flags = p[31];
@@ -194,8 +183,13 @@ cip_status cip_blosc_head_parse(cip_bytes in, cip_blosc_head *out, cip_err *err)
     if (h.extended) {
         user = in.ptr[22];
         CIP_TRY(parse_extended(in.ptr, &h, err));
-    } else {
-        short_filters(&h);
+    } else { /* it has only flags for its filters */
+        if ((h.flags & FLAG_SHUFFLE) != 0)
+            h.filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE;
+        if ((h.flags & FLAG_BITSHUFFLE) != 0)
+            h.filter[CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_BITSHUFFLE;
+        if ((h.flags & FLAG_DELTA) != 0)
+            h.filter[CIP_BLOSC_FILTERS - 2] = CIP_BLOSC_DELTA;
     }
     h.compcode = compcode_of(h.flags, user);
     h.split = (h.flags & FLAG_DONT_SPLIT) == 0 && !h.vl;

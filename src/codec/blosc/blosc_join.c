@@ -90,29 +90,23 @@ static cip_status start_block(cip_blosc_join *j, const cip_buf *body, size_t fro
     return cip_buf_add(&j->starts, at, sizeof at, err);
 }
 
-static cip_status put_raw_block(cip_blosc_join *j, cip_bytes raw, cip_buf *body, cip_err *err)
-{
-    uint8_t size[SIZE_LEN];
-    cip_bytes b;
-    const size_t n = streams_of(j, raw.len), len = raw.len / n;
-    CIP_TRY(cip_blosc_encoder_filter(&j->encoder, &j->form, raw, NULL, &b, err));
-    cip_store_u32(size, (uint32_t)len, false);
-    for (size_t k = 0; k < n; k++) {
-        CIP_TRY(cip_buf_add(body, size, sizeof size, err));
-        CIP_TRY(cip_buf_add(body, b.ptr + k * len, len, err));
-    }
-    return CIP_OK;
-}
-
 /* --- a chunk ---------------------------------------------------------------------------------- */
 
 static cip_status put_raw(cip_blosc_join *j, cip_bytes raw, cip_buf *body, cip_err *err)
 {
     const size_t from = body->len;
     for (size_t off = 0; off < raw.len; off += j->form.p.blocksize) {
-        const size_t n = (size_t)cip_min_u64(j->form.p.blocksize, raw.len - off);
+        const size_t nraw = (size_t)cip_min_u64(j->form.p.blocksize, raw.len - off);
+        const size_t n = streams_of(j, nraw), len = nraw / n;
+        uint8_t size[SIZE_LEN];
+        cip_bytes b = { raw.ptr + off, nraw };
         CIP_TRY(start_block(j, body, from, err));
-        CIP_TRY(put_raw_block(j, (cip_bytes){ raw.ptr + off, n }, body, err));
+        CIP_TRY(cip_blosc_encoder_filter(&j->encoder, &j->form, b, NULL, &b, err));
+        cip_store_u32(size, (uint32_t)len, false);
+        for (size_t k = 0; k < n; k++) {
+            CIP_TRY(cip_buf_add(body, size, sizeof size, err));
+            CIP_TRY(cip_buf_add(body, b.ptr + k * len, len, err));
+        }
     }
     return CIP_OK;
 }
@@ -171,38 +165,28 @@ static cip_status put_short(cip_blosc_join *j, cip_bytes chunk, const cip_blosc_
     return put_stored(j, (cip_bytes){ to, n }, &now, body, err);
 }
 
-static bool is_alike(const cip_blosc_join *j, const cip_blosc_head *h)
-{
-    const cip_blosc_form *f = &j->form;
-    const bool last = j->raw + h->nbytes == f->nbytes;
-    return h->version == CIP_BLOSC1_VERSION && h->typesize == f->typesize &&
-           memcmp(h->filter, f->p.filter, sizeof h->filter) == 0 &&
-           h->nbytes <= f->nbytes - j->raw && (last || h->nbytes % f->p.blocksize == 0) &&
-           (h->blocksize == f->p.blocksize || h->nbytes < f->p.blocksize);
-}
-
-/* lz4hc writes what lz4 reads. */
-static int read_as(int compcode)
-{
-    return compcode == CIP_BLOSC_LZ4HC ? CIP_BLOSC_LZ4 : compcode;
-}
-
 cip_status cip_blosc_join_add(cip_blosc_join *j, cip_bytes chunk, cip_buf *body, cip_err *err)
 {
+    const cip_blosc_form *f = &j->form;
     const size_t from = body->len;
+    const int reads = f->p.compcode == CIP_BLOSC_LZ4HC ? CIP_BLOSC_LZ4 : f->p.compcode;
     cip_blosc_head h;
     cip_status st;
     CIP_TRY(cip_blosc_head_parse(chunk, &h, err));
-    if (!is_alike(j, &h) || h.cbytes > chunk.len)
+    const bool last = j->raw + h.nbytes == f->nbytes;
+    if (h.version != CIP_BLOSC1_VERSION || h.typesize != f->typesize ||
+        memcmp(h.filter, f->p.filter, sizeof h.filter) != 0 || h.nbytes > f->nbytes - j->raw ||
+        (!last && h.nbytes % f->p.blocksize != 0) ||
+        (h.blocksize != f->p.blocksize && h.nbytes >= f->p.blocksize) || h.cbytes > chunk.len)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected Blosc1 chunks of whole blocks of %" PRIu32
                         " bytes, found a different one",
-                        j->form.p.blocksize);
+                        f->p.blocksize);
     if (h.memcpyed)
         st = put_raw(j, (cip_bytes){ chunk.ptr + h.header, h.nbytes }, body, err);
-    else if (h.nbytes < j->form.p.blocksize)
+    else if (h.nbytes < f->p.blocksize)
         st = put_short(j, chunk, &h, body, err);
-    else if (h.split != j->form.split || h.compcode != read_as(j->form.p.compcode))
+    else if (h.split != f->split || h.compcode != reads) /* lz4hc writes what lz4 reads */
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected blocks of one form");
     else
         st = put_stored(j, (cip_bytes){ chunk.ptr, h.cbytes }, &h, body, err);

@@ -100,18 +100,6 @@ static cip_status zstd_stream(const cip_blosc_lib *lib, cip_bytes src, uint8_t *
     return lib->prepared_dict == NULL ? explain(lib, &cip_codec_zstd, src, dst, n, err)
                                       : bad_stream(lib, n, err);
 }
-
-static cip_status zstd_open(cip_blosc_lib *lib, cip_err *err)
-{
-    CIP_TRY(cip_zstd_decoder(lib->env, &lib->ctx, err));
-    if (lib->dict.len == 0)
-        return CIP_OK;
-    lib->prepared_dict = ZSTD_createDDict(lib->dict.ptr, lib->dict.len);
-    if (lib->prepared_dict == NULL) /* almost never for want of memory */
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                        "expected a zstd dictionary, found %zu damaged bytes", lib->dict.len);
-    return CIP_OK;
-}
 #endif
 
 #if CIP_WITH_SNAPPY
@@ -187,7 +175,13 @@ cip_status cip_blosc_lib_open(cip_blosc_lib *lib, const cip_codec_env *env, cons
 #endif
 #if CIP_WITH_ZSTD
     if (h->compcode == CIP_BLOSC_ZSTD)
-        st = zstd_open(lib, err);
+        st = cip_zstd_decoder(env, &lib->ctx, err);
+    if (h->compcode == CIP_BLOSC_ZSTD && st == CIP_OK && dict.len != 0) {
+        lib->prepared_dict = ZSTD_createDDict(dict.ptr, dict.len);
+        if (lib->prepared_dict == NULL) /* almost never for want of memory */
+            st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                          "expected a zstd dictionary, found %zu damaged bytes", dict.len);
+    }
 #endif
     if (st != CIP_OK)
         cip_blosc_lib_close(lib);

@@ -48,30 +48,16 @@ static uint16_t find(const press *p, const uint8_t *bytes, size_t n)
     return (uint16_t)(p->at - from);
 }
 
-/* Rows that were stored as they are, from `from` to here, can be found from now on. */
-static void learn(press *p, size_t from)
-{
-    const size_t counts[] = { ROWS_2, ROWS_3, p->side };
-    for (size_t i = 0; i < 3; i++)
-        for (size_t k = from, n = counts[i] * p->side; k + n <= p->at; k += p->side)
-            p->table[hash(p->dst + k, n)] = (uint32_t)k + 1;
-}
-
-/* The group's rows, one behind the other. */
-static uint16_t find_rows(const press *p, const uint8_t *row, size_t n)
-{
-    uint8_t rows[ROWS_3 * SIDE_MAX];
-    for (size_t k = 0; k < n; k++)
-        memcpy(rows + k * p->side, p->cell + row[k] * p->side, p->side);
-    return find(p, rows, n * p->side);
-}
-
-/* Looks for the first `ngroup` groups of r; those that are there become its `back`. */
+/* Looks for the first `ngroup` groups of r, their rows one behind the other; those that are there
+ * become its `back`. */
 static bool reuses(const press *p, reuse *r, int ngroup)
 {
     r->rows_left = (1u << p->side) - 1;
     for (int g = 0; g < ngroup; g++) {
-        r->back[g] = find_rows(p, r->row[g], r->n);
+        uint8_t rows[ROWS_3 * SIDE_MAX];
+        for (size_t k = 0; k < r->n; k++)
+            memcpy(rows + k * p->side, p->cell + r->row[g][k] * p->side, p->side);
+        r->back[g] = find(p, rows, r->n * p->side);
         if (r->back[g] == 0)
             return false;
         for (size_t k = 0; k < r->n; k++)
@@ -136,7 +122,11 @@ static void put_reuse(press *p, const reuse *r)
             memcpy(p->dst + p->at, p->cell + k * p->side, p->side);
             p->at += p->side;
         }
-    learn(p, from);
+    /* These rows, which are stored as they are, can be found from now on. */
+    const size_t counts[] = { ROWS_2, ROWS_3, p->side };
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = from, n = counts[i] * p->side; k + n <= p->at; k += p->side)
+            p->table[hash(p->dst + k, n)] = (uint32_t)k + 1;
 }
 
 /* false: there is no room. Smaller cells at the far edges are stored as they are. */

@@ -86,27 +86,19 @@ cip_status cip_blosc_table_open(cip_mem *mem, const cip_blosc_head *h, const uin
     return st;
 }
 
-/* The least position above `at`, or the chunk's end. */
-static uint32_t next_above(const cip_blosc_table *t, uint32_t at)
+cip_need cip_blosc_table_block(const cip_blosc_table *t, uint32_t j)
 {
-    uint32_t lo = 0, hi = t->n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
+    const uint32_t at = entry(t, j);
+    uint32_t lo = 0, hi = t->n, end = t->cbytes;
+    if (t->sorted == NULL && j + 1 < t->n)
+        end = entry(t, j + 1);
+    while (t->sorted != NULL && lo < hi) { /* the least position above, or the chunk's end */
+        const uint32_t mid = lo + (hi - lo) / 2;
         if (t->sorted[mid] > at)
-            hi = mid;
+            end = t->sorted[hi = mid];
         else
             lo = mid + 1;
     }
-    return lo < t->n ? t->sorted[lo] : t->cbytes;
-}
-
-cip_need cip_blosc_table_block(const cip_blosc_table *t, uint32_t j)
-{
-    uint32_t at = entry(t, j), end;
-    if (t->sorted != NULL)
-        end = next_above(t, at);
-    else
-        end = j + 1 < t->n ? entry(t, j + 1) : t->cbytes;
     return (cip_need){ at, end - at };
 }
 

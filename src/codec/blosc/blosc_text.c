@@ -129,18 +129,6 @@ static int rank(uint8_t filter)
     }
 }
 
-static void sort(uint8_t *filter, uint8_t *meta, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = i; k > 0 && rank(filter[k]) < rank(filter[k - 1]); k--) {
-            const uint8_t f = filter[k], m = meta[k];
-            filter[k] = filter[k - 1];
-            meta[k] = meta[k - 1];
-            filter[k - 1] = f;
-            meta[k - 1] = m;
-        }
-}
-
 cip_status cip_blosc_filters_parse(const char *text, uint8_t filter[CIP_BLOSC_FILTERS],
                                    uint8_t meta[CIP_BLOSC_FILTERS], cip_err *err)
 {
@@ -156,8 +144,14 @@ cip_status cip_blosc_filters_parse(const char *text, uint8_t filter[CIP_BLOSC_FI
             break;
         s += len + 1;
     }
-    if (strchr(text, ',') != NULL)
-        sort(f, m, n);
+    for (size_t i = 1; strchr(text, ',') != NULL && i < n; i++)
+        for (size_t k = i; k > 0 && rank(f[k]) < rank(f[k - 1]); k--) {
+            const uint8_t filter_k = f[k], meta_k = m[k];
+            f[k] = f[k - 1];
+            m[k] = m[k - 1];
+            f[k - 1] = filter_k;
+            m[k - 1] = meta_k;
+        }
     memset(filter, 0, CIP_BLOSC_FILTERS);
     memset(meta, 0, CIP_BLOSC_FILTERS);
     memcpy(filter + CIP_BLOSC_FILTERS - n, f, n);
