@@ -108,23 +108,18 @@ static cip_status scan_frame(cip_frames *f, uint64_t *raw_at, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status scan(cip_frames *f, cip_err *err)
-{
-    uint64_t raw_at = 0;
-    while (!f->found.sequential) {
-        bool more;
-        CIP_TRY(cip_frames_next(f, CIP_ZSTD_MAGIC, &more, err));
-        if (!more)
-            return raw_at == f->run.raw_len ? CIP_OK : cip_fail_short(err, f->run.raw_len, raw_at);
-        CIP_TRY(scan_frame(f, &raw_at, err));
-    }
-    return CIP_OK;
-}
-
 cip_status cip_zstd_scan(cip_mem *mem, const cip_frame_run *run, cip_frame_pieces *out,
                          cip_err *err)
 {
     cip_frames f = { .mem = mem, .run = *run };
-    cip_status st = scan(&f, err);
+    cip_status st = CIP_OK;
+    uint64_t raw_at = 0;
+    for (bool more = true; more && !f.found.sequential && st == CIP_OK;) {
+        st = cip_frames_next(&f, CIP_ZSTD_MAGIC, &more, err);
+        if (st == CIP_OK && more)
+            st = scan_frame(&f, &raw_at, err);
+        else if (st == CIP_OK && raw_at != run->raw_len)
+            st = cip_fail_short(err, run->raw_len, raw_at);
+    }
     return cip_frames_end(&f, st, out);
 }

@@ -49,19 +49,14 @@ static bool is_place(const uint8_t *p, uint64_t bit, cip_bzip2_place *out)
     return true;
 }
 
-static bool may_be(const cip_bzip2_finder *f, const uint8_t *p)
-{
-    unsigned pair = cip_load_u16(p, true);
-    return f->may[pair / 32] >> pair % 32 & 1;
-}
-
 bool cip_bzip2_find(const cip_bzip2_finder *f, cip_bytes in, uint64_t *at, cip_bzip2_place *out)
 {
     if (in.len < PLACE_BITS / 8)
         return false;
     uint64_t end = 8 * (uint64_t)in.len - PLACE_BITS + 1, bit = *at; /* it may begin before `end` */
     for (size_t b = (size_t)(bit / 8 / STEP * STEP); 8 * (uint64_t)b < end; b += STEP) {
-        if (!may_be(f, in.ptr + b + STEP)) /* of what begins in the STEP bytes before the pair */
+        const unsigned pair = cip_load_u16(in.ptr + b + STEP, true);
+        if ((f->may[pair / 32] >> pair % 32 & 1) == 0) /* nothing begins in the STEP bytes before */
             continue;
         uint64_t last = cip_min_u64(8 * (uint64_t)(b + STEP), end);
         for (bit = cip_max_u64(bit, 8 * (uint64_t)b); bit < last; bit++)

@@ -41,19 +41,6 @@ static cip_status status_of(const char *name)
     return CIP_ERR_CORRUPT;
 }
 
-static cip_status lz4f_fail(const lz4f_state *s, size_t code, cip_err *err)
-{
-    LZ4F_frameInfo_t info;
-    size_t none = 0;
-    const char *name = LZ4F_getErrorName(code);
-    /* Within a frame this only tells its header again. */
-    if (!LZ4F_isError(LZ4F_getFrameInfo(s->ctx, &info, NULL, &none)) && info.dictID != 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected an LZ4 frame without dictionary, found dictionary %u",
-                        info.dictID);
-    return cip_fail(err, status_of(name), CIP_NO_OFFSET, "expected an LZ4 frame, found %s", name);
-}
-
 static cip_status lz4f_begin(const void *args, const cip_codec_env *env, void **state, cip_err *err)
 {
     (void)args;
@@ -89,8 +76,18 @@ static cip_status lz4f_step(void *state, cip_flow *f, cip_err *err)
     f->took = f->in_len - passed;
     if (f->took != 0 || !s->between) {
         size_t hint = LZ4F_decompress(s->ctx, f->out, &f->gave, f->in + passed, &f->took, NULL);
-        if (LZ4F_isError(hint))
-            return lz4f_fail(s, hint, err);
+        if (LZ4F_isError(hint)) {
+            LZ4F_frameInfo_t info;
+            const char *name = LZ4F_getErrorName(hint);
+            size_t none = 0;
+            /* Within a frame this only tells its header again. */
+            if (!LZ4F_isError(LZ4F_getFrameInfo(s->ctx, &info, NULL, &none)) && info.dictID != 0)
+                return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                "expected an LZ4 frame without dictionary, found dictionary %u",
+                                info.dictID);
+            return cip_fail(err, status_of(name), CIP_NO_OFFSET, "expected an LZ4 frame, found %s",
+                            name);
+        }
         s->between = s->gate.any = hint == 0;
     } else {
         f->gave = 0;

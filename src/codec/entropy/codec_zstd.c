@@ -46,18 +46,6 @@ static cip_status no_memory(cip_err *err)
     return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libzstd");
 }
 
-/* The largest window that fits what is left of the memory limit. */
-static int window_log_max(const cip_mem *mem)
-{
-    uint64_t left, used = mem->used;
-    if (cip_sub_overflow(mem->limit, used, &left)) /* another thread just asks for too much */
-        left = 0;
-    int log = WINDOW_LOG_MIN;
-    while (log < WINDOW_LOG_MAX && left >> (log + 1) != 0)
-        log++;
-    return log;
-}
-
 static cip_status zstd_begin(const void *args, const cip_codec_env *env, void **state, cip_err *err)
 {
     (void)args;
@@ -71,7 +59,13 @@ static cip_status zstd_begin(const void *args, const cip_codec_env *env, void **
         cip_mem_put(env->mem, s);
         return no_memory(err);
     }
-    ZSTD_DCtx_setParameter(s->ctx, ZSTD_d_windowLogMax, window_log_max(env->mem));
+    /* The largest window that fits what is left of the memory limit: nothing, while another thread
+     * asks for too much. */
+    const uint64_t left = cip_bytes_left(env->mem->limit, env->mem->used);
+    int log = WINDOW_LOG_MIN;
+    while (log < WINDOW_LOG_MAX && left >> (log + 1) != 0)
+        log++;
+    ZSTD_DCtx_setParameter(s->ctx, ZSTD_d_windowLogMax, log);
     *state = s;
     return CIP_OK;
 }

@@ -23,16 +23,6 @@ static size_t framing_zlib_bound(size_t n)
     return bound < n || cip_add_overflow(bound, HEADER + FLUSH, &bound) ? 0 : bound;
 }
 
-/* CMF and FLG: deflate, a window of 32 KiB, and zlib's words for the levels. */
-static void put_header(int level, uint8_t dst[HEADER])
-{
-    unsigned flevel = level < 2 ? 0 : level < 6 ? 1 : level == 6 ? 2 : 3;
-    unsigned head = 0x7800 | flevel << 6;
-    head += 31 - head % 31;
-    dst[0] = (uint8_t)(head >> 8);
-    dst[1] = (uint8_t)head;
-}
-
 static cip_status open_end(cip_mem *mem, uint8_t *dst, size_t cap, size_t *n, cip_err *err)
 {
     uint64_t last, end;
@@ -67,8 +57,13 @@ static cip_status framing_zlib_encode(cip_mem *mem, int level, cip_framing_piece
         return cip_fail_room(err, cap);
     if (!p->last)
         CIP_TRY(open_end(mem, dst + head, cap - head, &got, err));
-    if (p->first)
-        put_header(level, dst);
+    if (p->first) { /* CMF and FLG: deflate, a window of 32 KiB, and zlib's words for the levels */
+        const unsigned flevel = level < 2 ? 0 : level < 6 ? 1 : level == 6 ? 2 : 3;
+        unsigned words = 0x7800 | flevel << 6;
+        words += 31 - words % 31;
+        dst[0] = (uint8_t)(words >> 8);
+        dst[1] = (uint8_t)words;
+    }
     p->out.len = head + got;
     p->sum = THERE | libdeflate_adler32(1, p->raw.ptr, p->raw.len);
     return CIP_OK;

@@ -29,15 +29,6 @@ static cip_status fail(size_t code, cip_err *err)
         CIP_NO_OFFSET, "libzstd cannot encode: %s", ZSTD_getErrorName(code));
 }
 
-/* Threads for which there is room in what is left of the memory limit; one always. */
-static int count_threads(const cip_mem *mem, int level, unsigned threads)
-{
-    uint64_t left, used = mem->used, each = level > FAST_MAX ? SLOW_ROOM : FAST_ROOM;
-    if (cip_sub_overflow(mem->limit, used, &left))
-        left = 0;
-    return (int)cip_max_u64(1, cip_min_u64(threads, left / each));
-}
-
 static cip_status set_up(ZSTD_CCtx *c, int level, const cip_framing_order *o, int threads,
                          cip_err *err)
 {
@@ -78,9 +69,13 @@ static cip_status begin(cip_mem *mem, int level, const cip_framing_order *o, voi
     CIP_TRY(cip_check_level(level, ZSTD_minCLevel(), ZSTD_maxCLevel(), err));
     CIP_TRY(CIP_NEW(mem, &s, 1, err));
     *s = (stream){ mem, ZSTD_createCCtx() };
+    /* Threads for which there is room in what is left of the memory limit; one always. */
+    const uint64_t room = cip_bytes_left(mem->limit, mem->used);
+    const uint64_t fit = room / (level > FAST_MAX ? SLOW_ROOM : FAST_ROOM);
+    const int threads = (int)cip_max_u64(1, cip_min_u64(o->threads, fit));
     cip_status st = s->ctx == NULL
                         ? cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libzstd")
-                        : set_up(s->ctx, level, o, count_threads(mem, level, o->threads), err);
+                        : set_up(s->ctx, level, o, threads, err);
     if (st != CIP_OK)
         finish(s);
     else

@@ -4,20 +4,10 @@
 
 #include <string.h>
 
-static cip_status undo_bytedelta(bool restart, const cip_filter_env *env, const uint8_t *src,
-                                 uint8_t *dst, size_t n)
-{
-    uint64_t streams = env->meta != 0 ? env->meta : cip_filter_typesize(env);
-    if (streams <= n)
-        cip_unbytedelta((size_t)streams, restart, src, dst, n);
-    else
-        memcpy(dst, src, n);
-    return CIP_OK;
-}
-
 cip_status cip_filter_undo(int id, const cip_filter_env *env, const uint8_t *src, uint8_t *dst,
                            size_t n, cip_err *err)
 {
+    const uint64_t streams = env->meta != 0 ? env->meta : cip_filter_typesize(env);
     switch (id) {
     case CIP_BLOSC_NOFILTER:
     case CIP_BLOSC_TRUNC_PREC: /* what they took away is gone */
@@ -38,7 +28,11 @@ cip_status cip_filter_undo(int id, const cip_filter_env *env, const uint8_t *src
         return cip_ndcell_undo(env, id == CIP_BLOSC_NDMEAN, src, dst, n, err);
     case CIP_BLOSC_BYTEDELTA_OLD:
     case CIP_BLOSC_BYTEDELTA:
-        return undo_bytedelta(id == CIP_BLOSC_BYTEDELTA_OLD, env, src, dst, n);
+        if (streams <= n)
+            cip_unbytedelta((size_t)streams, id == CIP_BLOSC_BYTEDELTA_OLD, src, dst, n);
+        else
+            memcpy(dst, src, n);
+        return CIP_OK;
     default:
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a known filter, found %d", id);

@@ -32,14 +32,6 @@ static void bytedelta(size_t nplane, const uint8_t *src, uint8_t *dst, size_t n)
     memcpy(dst + done, src + done, n - done);
 }
 
-static cip_status refuse(int id, cip_err *err)
-{
-    const char *name = cip_blosc_filter_name(id);
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a filter that can be written, found %s (%d)",
-                    name != NULL ? name : "an unknown one", id);
-}
-
 cip_status cip_filter_apply(int id, const cip_filter_env *env, const uint8_t *src, uint8_t *dst,
                             size_t n, cip_err *err)
 {
@@ -68,6 +60,10 @@ cip_status cip_filter_apply(int id, const cip_filter_env *env, const uint8_t *sr
     case CIP_BLOSC_NDMEAN:
         return cip_ndmean_apply(env, src, dst, n, err);
     default: /* bytedelta's first number is not written: what it means depends on its reader */
-        return refuse(id, err);
+        break;
     }
+    const char *name = cip_blosc_filter_name(id);
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected a filter that can be written, found %s (%d)",
+                    name != NULL ? name : "an unknown one", id);
 }

@@ -41,16 +41,6 @@ static const uint8_t *put_cell(const cells *c, const uint8_t *src, uint8_t *dst)
     return src;
 }
 
-static bool next_cell(cells *c)
-{
-    for (int k = c->ndim - 1; k >= 0; k--) {
-        if (++c->at[k] * c->side[k] < c->shape[k])
-            return true;
-        c->at[k] = 0;
-    }
-    return false;
-}
-
 cip_status cip_ndcell_undo(const cip_filter_env *env, bool mean, const uint8_t *src, uint8_t *dst,
                            size_t n, cip_err *err)
 {
@@ -79,8 +69,14 @@ cip_status cip_ndcell_undo(const cip_filter_env *env, bool mean, const uint8_t *
     }
     if (mean)
         memset(dst, 0, n);
-    do
+    for (bool more = true; more;) {
         src = put_cell(&c, src, dst);
-    while (next_cell(&c));
+        more = false; /* the next cell, if there is one */
+        for (int k = c.ndim - 1; k >= 0 && !more; k--) {
+            more = ++c.at[k] * c.side[k] < c.shape[k];
+            if (!more)
+                c.at[k] = 0;
+        }
+    }
     return CIP_OK;
 }
