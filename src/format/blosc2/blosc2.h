@@ -167,6 +167,10 @@ void cip_b2_index_clear(cip_b2_index *x);
 cip_table cip_b2_index_table(cip_b2_index *x);
 /* Entry i. UNSUPPORTED for reserved special values, CORRUPT for offsets outside. */
 cip_status cip_b2_index_entry(cip_b2_index *x, uint64_t i, cip_b2_entry *out, cip_err *err);
+/* Adds the offsets (a uint64_t each; of a sparse frame the numbers) of all chunks with data,
+ * rising.
+ */
+cip_status cip_b2_index_offsets(cip_b2_index *x, cip_buf *out, cip_err *err);
 /* The head of chunk i (not a special one), checked against what the frame says of it; and where
  * its stored bytes lie: out->at, and out->head where there is room. */
 cip_status cip_b2_index_head(cip_b2_index *x, uint64_t i, const cip_b2_entry *e,

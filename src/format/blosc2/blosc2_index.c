@@ -2,6 +2,7 @@
  * The index of a frame as a table of chunks. It is a space of its own, decoded a page at a time
  * where it is asked for, so that 2^40 chunks of zeros cost no more than their 40 bytes. A chunk's
  * stored length stands in its head alone, which is read when the chunk is. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/endian.h"
@@ -165,6 +166,19 @@ void cip_b2_index_clear(cip_b2_index *x)
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
+cip_status cip_b2_index_offsets(cip_b2_index *x, cip_buf *out, cip_err *err)
+{
+    for (uint64_t i = 0; i < x->n; i++) {
+        cip_b2_entry e;
+        CIP_TRY(cip_b2_index_entry(x, i, &e, err));
+        if (e.special == CIP_BLOSC_NOT_SPECIAL)
+            CIP_TRY(cip_buf_add(out, &e.at, sizeof e.at, err));
+    }
+    if (out->len != 0)
+        qsort(out->ptr, out->len / sizeof(uint64_t), sizeof(uint64_t), cip_compare_u64);
+    return CIP_OK;
+}
+
 static bool from_page(cip_b2_index *x, uint64_t off, void *dst, size_t n)
 {
     pthread_mutex_lock(&x->lock);
@@ -300,16 +314,24 @@ static cip_status check_count(cip_b2_index *x, cip_err *err)
                     "expected at most %" PRIu64 " chunks with data, found %" PRIu64, room, data);
 }
 
-/* How many entries from i on are the same special one, as far as one look goes. */
-static uint64_t run_of(cip_b2_index *x, uint64_t i)
+/* How many entries from i on are the same special one, and of a cache here (or not) as chunk i is,
+ * as far as one look goes. */
+static uint64_t run_of(cip_b2_index *x, uint64_t i, uint8_t special)
 {
+    const cip_b2_partial *p = &x->partial;
+    const bool here = cip_b2_partial_chunk(p, i, special);
     uint8_t raw[RUN_LOOK * CIP_B2_MAX_WIDTH];
-    size_t n = look_len(x, i), run = 1;
+    size_t n = look_len(x, i);
+    uint64_t same = 1, run = 1;
     if (x->constant)
-        return x->n - i;
-    if (raw_entries(x, i, n, raw, NULL) != CIP_OK)
-        return 1;
-    while (run < n && memcmp(raw, raw + run * x->width, x->width) == 0)
+        same = x->n - i;
+    else if (raw_entries(x, i, n, raw, NULL) == CIP_OK)
+        while (same < n && memcmp(raw, raw + same * x->width, x->width) == 0)
+            same++;
+    if (p->kind == NULL || p->none)
+        return same;
+    same = cip_min_u64(same, RUN_LOOK);
+    while (run < same && cip_b2_partial_chunk(p, i + run, special) == here)
         run++;
     return run;
 }
@@ -467,28 +489,6 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
     return CIP_OK;
 }
 
-/* A chunk whose file is not there, or empty as some writers leave it, is missing. */
-static bool is_absent(const cip_b2_index *x, const cip_b2_entry *e)
-{
-    uint64_t len = 0;
-    cip_err err = CIP_ERR_INIT;
-    cip_status st = cip_io_numbered_size(x->numbered->io, e->at, &len, &err);
-    return st == CIP_ERR_NOT_FOUND || (st == CIP_OK && len == 0);
-}
-
-/* How many chunks from i on, of a run of equal entries, are here (or are not) as chunk i is. */
-static uint64_t alike_run(const cip_b2_index *x, uint64_t i, uint8_t special, uint64_t run)
-{
-    bool here = cip_b2_partial_chunk(&x->partial, i, special);
-    uint64_t n = 1;
-    if (x->partial.kind == NULL || x->partial.none)
-        return run;
-    run = cip_min_u64(run, RUN_LOOK);
-    while (n < run && cip_b2_partial_chunk(&x->partial, i + n, special) == here)
-        n++;
-    return n;
-}
-
 static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_err *err)
 {
     static const uint8_t state[] = { [CIP_BLOSC_ZEROS] = CIP_CHUNK_ZERO,
@@ -496,13 +496,14 @@ static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_er
                                      [CIP_BLOSC_UNINIT] = CIP_CHUNK_UNINIT };
     cip_b2_entry e;
     cip_blosc_head head;
+    uint64_t len = 1;
     CIP_TRY(cip_b2_index_entry(x, i, &e, err));
     out->raw_off = x->start != NULL ? x->start[i] : i * x->h->chunksize;
     out->raw_len = x->start != NULL ? x->start[i + 1] - x->start[i] : cip_b2_index_expected(x, i);
     if (e.special != CIP_BLOSC_NOT_SPECIAL) {
         out->state = state[e.special];
         /* Of equal entries, how many chunks are told of at once; the last chunk may be shorter. */
-        uint64_t run = alike_run(x, i, e.special, run_of(x, i));
+        const uint64_t run = run_of(x, i, e.special);
         bool last_is_short = cip_b2_index_expected(x, x->n - 1) != x->h->chunksize;
         out->run = last_is_short && i + run == x->n && run > 1 ? run - 1 : run;
     }
@@ -514,7 +515,11 @@ static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_er
     }
     if (e.special != CIP_BLOSC_NOT_SPECIAL)
         return CIP_OK;
-    if (x->numbered != NULL && is_absent(x, &e)) {
+    /* A chunk whose file is not there, or empty as some writers leave it, is missing. */
+    if (x->numbered != NULL &&
+        cip_io_numbered_size(x->numbered->io, e.at, &len, NULL) == CIP_ERR_NOT_FOUND)
+        len = 0;
+    if (len == 0) {
         out->at = (cip_extent){ .in = x->numbered, .off = e.at << CIP_IO_NUMBER_SHIFT };
         out->state = CIP_CHUNK_MISSING;
         out->why = CIP_ERR_NOT_FOUND;

@@ -4,9 +4,6 @@
  * of a frame of more chunks those of a window of them, in the order in which they lie, another one
  * whenever the frame got longer. Chunks in front of the window may reach into it as far as readers
  * would believe their heads; no byte that any chunk might have is taken for free. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/num.h"
 #include "format/blosc2/blosc2_update.h"
 #include "space/read/window.h"
@@ -17,50 +14,12 @@ enum {
     STORED_MAX = 16 /* as blosc2_index.c has it: times its decoded bytes a chunk may take */
 };
 
-/* The offsets of all chunks that lie in the frame, rising. */
-static cip_status list_chunks(cip_b2_index *x, cip_buf *out, cip_err *err)
-{
-    for (uint64_t i = 0; i < x->n; i++) {
-        cip_b2_entry e;
-        CIP_TRY(cip_b2_index_entry(x, i, &e, err));
-        if (e.special == CIP_BLOSC_NOT_SPECIAL)
-            CIP_TRY(cip_buf_add(out, &e.at, sizeof e.at, err));
-    }
-    if (out->len != 0)
-        qsort(out->ptr, out->len / sizeof(uint64_t), sizeof(uint64_t), cip_compare_u64);
-    return CIP_OK;
-}
-
 static cip_status add_hole(cip_b2_holes *h, uint64_t at, uint64_t end, cip_err *err)
 {
     if (at >= end)
         return CIP_OK;
     CIP_TRY(CIP_ROOM(h->mem, &h->hole, h->n, &h->cap, err));
     h->hole[h->n++] = (cip_b2_hole){ at, end };
-    return CIP_OK;
-}
-
-/* The first chunk that is looked at; every second window is the last one, behind which the index
- * may find room. */
-static size_t window_of(uint64_t frame_len, size_t n)
-{
-    const uint64_t mixed = (frame_len * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
-    if (n <= WINDOW)
-        return 0;
-    return mixed % 2 == 0 ? n - WINDOW : (size_t)(mixed / 2 % (n - WINDOW + 1));
-}
-
-/* Where the chunk ends that begins there, at the latest: readers believe no more than `most`. */
-static cip_status end_of(const cip_b2_state *u, cip_window *heads, uint64_t at, uint64_t most,
-                         uint64_t *end, cip_err *err)
-{
-    const cip_b2_index *x = &u->f->index;
-    const uint64_t from = x->base + u->f->h.header_len + at, left = x->base + x->at - from;
-    cip_bytes in;
-    cip_blosc_head head;
-    CIP_TRY(cip_window_next(heads, from, (size_t)cip_min_u64(CIP_BLOSC_HEADER, left), &in, err));
-    const bool read = cip_blosc_head_parse(in, &head, NULL) == CIP_OK;
-    *end = at + (read ? head.cbytes : most);
     return CIP_OK;
 }
 
@@ -79,11 +38,17 @@ static cip_status look(cip_b2_state *u, const uint64_t *at, size_t n, size_t fro
         heads.last = x->base + u->f->h.header_len + at[from]; /* so that its read is of many */
     cip_status st = CIP_OK;
     for (size_t i = from; i < to && st == CIP_OK; i++) {
-        uint64_t own = end;
+        const uint64_t begin = x->base + u->f->h.header_len + at[i], left = x->base + x->at - begin;
+        cip_blosc_head head;
+        cip_bytes in;
         st = add_hole(h, end, at[i], err);
         if (st == CIP_OK)
-            st = end_of(u, &heads, at[i], most, &own, err);
-        end = cip_max_u64(end, own);
+            st = cip_window_next(&heads, begin, (size_t)cip_min_u64(CIP_BLOSC_HEADER, left), &in,
+                                 err);
+        if (st == CIP_OK) { /* readers believe no more than `most` */
+            const bool read = cip_blosc_head_parse(in, &head, NULL) == CIP_OK;
+            end = cip_max_u64(end, at[i] + (read ? head.cbytes : most));
+        }
     }
     cip_window_clear(&heads);
     h->chunks_end = to == n ? cip_min_u64(end, section) : section;
@@ -97,10 +62,16 @@ cip_status cip_b2_holes_find(cip_b2_state *u, cip_b2_holes *h, cip_err *err)
     cip_buf at = { .mem = h->mem };
     if (x->n == 0 || u->alone == NULL || !u->alone(u->alone_user))
         return CIP_OK;
-    cip_status st = list_chunks(x, &at, err);
+    cip_status st = cip_b2_index_offsets(x, &at, err);
     const size_t n = at.len / sizeof(uint64_t);
+    /* The first chunk that is looked at; every second window is the last one, behind which the
+     * index may find room. */
+    const uint64_t mixed = (f->frame_len * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
+    size_t from = 0;
+    if (n > WINDOW)
+        from = mixed % 2 == 0 ? n - WINDOW : (size_t)(mixed / 2 % (n - WINDOW + 1));
     if (st == CIP_OK)
-        st = look(u, (const uint64_t *)(const void *)at.ptr, n, window_of(f->frame_len, n), h, err);
+        st = look(u, (const uint64_t *)(const void *)at.ptr, n, from, h, err);
     cip_buf_clear(&at);
     return st == CIP_OK ? add_hole(h, x->at + x->len - f->header_len,
                                    f->frame_len - u->f->trailer.len - f->header_len, err)

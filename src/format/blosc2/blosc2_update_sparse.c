@@ -49,26 +49,12 @@ static void sort(cip_buf *numbers)
         qsort(numbers->ptr, numbers->len / sizeof(uint64_t), sizeof(uint64_t), cip_compare_u64);
 }
 
-/* Of the frame as it is, rising. */
-static cip_status old_numbers(const cip_b2_state *u, cip_buf *out, cip_err *err)
-{
-    cip_b2_index *x = (cip_b2_index *)&u->f->index;
-    for (uint64_t i = 0; i < x->n; i++) {
-        cip_b2_entry e;
-        CIP_TRY(cip_b2_index_entry(x, i, &e, err));
-        if (e.special == CIP_BLOSC_NOT_SPECIAL)
-            CIP_TRY(cip_buf_add(out, &e.at, sizeof e.at, err));
-    }
-    sort(out);
-    return CIP_OK;
-}
-
 cip_status cip_b2_sparse_numbers(const cip_b2_state *u, cip_b2_places *p, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     names f = { .out = &p->used, .err = err };
     p->numbered = true;
-    CIP_TRY(old_numbers(u, &p->used, err));
+    CIP_TRY(cip_b2_index_offsets((cip_b2_index *)&u->f->index, &p->used, err));
     cip_status st = cip_io_list(u->l->io, "", 0, take_name, &f, &why);
     CIP_TRY(f.st);
     if (st != CIP_OK && st != CIP_ERR_UNSUPPORTED) /* not every store can list */
@@ -117,7 +103,7 @@ cip_status cip_b2_sparse_check_links(const cip_b2_state *u, cip_err *err)
     cip_buf numbers = { .mem = &u->l->env->mem };
     links x = { .numbers = &numbers };
     cip_err why = CIP_ERR_INIT;
-    cip_status st = old_numbers(u, &numbers, &why);
+    cip_status st = cip_b2_index_offsets((cip_b2_index *)&u->f->index, &numbers, &why);
     if (st == CIP_OK)
         st = cip_io_list(u->l->io, "", CIP_IO_LINKS, see_link, &x, &why);
     if (x.found)
@@ -183,7 +169,7 @@ cip_status cip_b2_sparse_files(const cip_b2_state *u, const cip_b2_places *p, ci
     if (u->c == NULL)
         return CIP_OK;
     CIP_GO(cip_b2_sparse_check_links(u, err));
-    CIP_GO(old_numbers(u, &was, err));
+    CIP_GO(cip_b2_index_offsets((cip_b2_index *)&u->f->index, &was, err));
     *cbytes = old_bytes(u, &was);
     /* Entries of the index that are numbers, rising. */
     const uint64_t special = UINT64_C(1) << 63;
