@@ -97,26 +97,20 @@ static cip_status open_numbered(cip_b2_frame *f, cip_err *err)
     return cip_space_new_file(l, f->numbered, &f->index.numbered, err);
 }
 
-static cip_status find_nd(cip_b2_frame *f, cip_err *err)
-{
-    f->nd_meta = cip_b2_meta_nd(&f->meta);
-    if (f->nd_meta == NULL)
-        return CIP_OK;
-    cip_status st = cip_b2_nd_read(f->nd_meta->value, &f->nd, err);
-    if (st == CIP_OK)
-        st = cip_b2_nd_check(&f->nd, &f->h, f->index.n, err);
-    return cip_fail_in(err, st, "b2nd");
-}
-
 static cip_status make_data(cip_b2_frame *f, cip_err *err)
 {
     const cip_step step = { .codec = &cip_codec_blosc };
     const cip_table table = cip_b2_index_table(&f->index);
+    f->nd_meta = cip_b2_meta_nd(&f->meta);
     if (f->nd_meta == NULL) {
         CIP_TRY(cip_space_new_chunked(f->layout, &table, f->h.nbytes, &step, 1, &f->data, err));
         f->data->codec_env.typesize = f->h.typesize;
         return CIP_OK;
     }
+    cip_status st = cip_b2_nd_read(f->nd_meta->value, &f->nd, err);
+    if (st == CIP_OK)
+        st = cip_b2_nd_check(&f->nd, &f->h, f->index.n, err);
+    CIP_TRY(cip_fail_in(err, st, "b2nd"));
     const cip_grid grid = { .itemsize = f->nd.item,
                             .ndim = f->nd.ndim,
                             .blocked = true,
@@ -158,8 +152,6 @@ static cip_status try_open(cip_layout *l, const cip_extent *at, bool salvage, ci
     f->base = at->off;
     cip_b2_index_init(&f->index, l, at->in, at->off, &f->h);
     cip_status st = (salvage ? salvage_frame : read_frame)(f, at->len, err);
-    if (st == CIP_OK)
-        st = find_nd(f, err);
     if (st == CIP_OK)
         st = make_data(f, err);
     if (st == CIP_OK)

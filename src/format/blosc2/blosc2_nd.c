@@ -139,17 +139,6 @@ cip_status cip_b2_nd_read(cip_bytes in, cip_b2_nd *out, cip_err *err)
     return CIP_OK;
 }
 
-/* Items of over 255 bytes make libblosc2 say a typesize of 1; how long they are shows in the
- * lengths of blocks and chunks. */
-static uint64_t item_size(const cip_b2_header *h, uint64_t nchunk, uint64_t stored, uint64_t block)
-{
-    uint64_t bytes = nchunk != 0 ? h->chunksize : h->blocksize;
-    uint64_t items = nchunk != 0 ? stored : block;
-    if (h->typesize != 1 || bytes % items != 0 || bytes / items <= CIP_BLOSC_MAX_TYPESIZE)
-        return h->typesize;
-    return bytes / items;
-}
-
 cip_status cip_b2_nd_check(cip_b2_nd *nd, const cip_b2_header *h, uint64_t nchunk, cip_err *err)
 {
     uint64_t stored = 1, block = 1;
@@ -162,7 +151,13 @@ cip_status cip_b2_nd_check(cip_b2_nd *nd, const cip_b2_header *h, uint64_t nchun
             cip_mul_overflow(block, (uint64_t)nd->block[k], &block) || stored > INT32_MAX)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected chunks below 2^31 bytes, found more");
-    nd->item = item_size(h, nchunk, stored, block);
+    /* Items of over 255 bytes make libblosc2 say a typesize of 1; how long they are shows in the
+     * lengths of blocks and chunks. */
+    const uint64_t bytes = nchunk != 0 ? h->chunksize : h->blocksize;
+    const uint64_t items = nchunk != 0 ? stored : block;
+    nd->item = h->typesize;
+    if (h->typesize == 1 && bytes % items == 0 && bytes / items > CIP_BLOSC_MAX_TYPESIZE)
+        nd->item = bytes / items;
     if (nchunk != 0 && stored * nd->item != h->chunksize) /* both below 2^31 */
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected chunks of %" PRIu64 " bytes for their shape, found %" PRIu64,

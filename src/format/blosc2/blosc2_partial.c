@@ -96,14 +96,6 @@ static cip_status take_bitmap(cip_layout *l, const cip_node *n, uint64_t nchunk,
     return st;
 }
 
-static uint64_t blocks_per_chunk(const cip_b2_frame *f)
-{
-    uint64_t n = 1;
-    for (int32_t k = 0; k < f->nd.ndim; k++) /* stored: checked to be below 2^31 in all */
-        n *= (uint64_t)(f->nd.stored[k] / f->nd.block[k]);
-    return n;
-}
-
 cip_status cip_b2_partial_find(cip_layout *l, const cip_b2_frame *f, cip_b2_partial *out,
                                cip_err *err)
 {
@@ -117,8 +109,12 @@ cip_status cip_b2_partial_find(cip_layout *l, const cip_b2_frame *f, cip_b2_part
         const cip_node *blocks = vlmeta(l, "proxy-fetched-blocks");
         const cip_node *chunks = vlmeta(l, "proxy-fetched");
         bool known = f->vlmeta_read && vlmeta(l, "proxy-dirty") == NULL;
-        if (known && f->nd_meta != NULL)
-            CIP_TRY(take_bitmap(l, blocks, f->index.n, blocks_per_chunk(f), &h, err));
+        if (known && f->nd_meta != NULL) {
+            uint64_t each = 1; /* blocks of a chunk; stored: checked to be below 2^31 in all */
+            for (int32_t k = 0; k < f->nd.ndim; k++)
+                each *= (uint64_t)(f->nd.stored[k] / f->nd.block[k]);
+            CIP_TRY(take_bitmap(l, blocks, f->index.n, each, &h, err));
+        }
         if (known && h.fetched.ptr == NULL)
             CIP_TRY(take_bitmap(l, chunks, f->index.n, 1, &h, err));
         h.none = h.fetched.ptr == NULL && (!known || blocks != NULL || chunks != NULL);

@@ -35,16 +35,11 @@ typedef struct salvage {
 } salvage;
 
 /* Nothing is here: what was looked at is no index. Failures that are no matter of the file pass. */
-static cip_status not_here(cip_status st)
-{
-    return cip_is_passing(st) ? st : CIP_ERR_NOT_FOUND;
-}
-
 #define TRY_HERE(x)                                                                                \
     do {                                                                                           \
         const cip_status here_st = (x);                                                            \
         if (here_st != CIP_OK)                                                                     \
-            return not_here(here_st);                                                              \
+            return cip_is_passing(here_st) ? here_st : CIP_ERR_NOT_FOUND;                          \
     } while (0)
 
 static cip_status read_bytes(const salvage *s, uint64_t at, void *dst, size_t n)
@@ -64,16 +59,6 @@ static cip_status read_head(const salvage *s, uint64_t at, cip_blosc_head *h)
 }
 
 /* --- one index -------------------------------------------------------------------------------- */
-
-static uint64_t entry_of(const salvage *s, uint64_t i)
-{
-    return cip_load_u64(s->entry + i * WIDTH, false);
-}
-
-static bool is_special(const salvage *s, uint64_t i)
-{
-    return (s->entry[i * WIDTH + WIDTH - 1] & 0x80) != 0;
-}
 
 /* The offsets of the index chunk at `at`. */
 static cip_status load(salvage *s, uint64_t at)
@@ -123,35 +108,31 @@ static cip_status find_trailer(salvage *s)
     return CIP_OK;
 }
 
-/* Decoded bytes of the last chunk. Of a special one nothing but the header says them, which may be
- * half another: it is believed when they are as many as of any other chunk. */
-static cip_status last_nbytes(const salvage *s, uint64_t before, uint64_t *nbytes)
-{
-    cip_blosc_head last;
-    *nbytes = s->f->h.chunksize;
-    if (s->shaped != UNKNOWN)
-        return CIP_OK;
-    if (is_special(s, s->n - 1))
-        return s->nbytes == before + *nbytes ? CIP_OK : CIP_ERR_NOT_FOUND;
-    if (s->f->h.sparse) { /* compared with its file */
-        *nbytes = s->nbytes > before ? s->nbytes - before : 0;
-    } else {
-        CIP_TRY(read_head(s, s->f->h.header_len + entry_of(s, s->n - 1), &last));
-        *nbytes = last.nbytes;
-    }
-    return *nbytes != 0 && *nbytes <= s->f->h.chunksize ? CIP_OK : CIP_ERR_NOT_FOUND;
-}
-
 /* What the array decodes to with so many chunks; an index that may be written over in part has to
- * agree with the header. */
+ * agree with the header. Decoded bytes of a special last chunk nothing but the header says, which
+ * may be half another: it is believed when they are as many as of any other chunk. */
 static cip_status count_bytes(const salvage *s, bool complete, uint64_t *nbytes)
 {
     const uint64_t each = s->f->h.chunksize, before = (s->n - 1) * each; /* below 2^59 */
-    uint64_t last;
+    const uint8_t *entry = s->entry + (s->n - 1) * WIDTH;
+    uint64_t last = each;
+    cip_blosc_head head;
     *nbytes = s->nbytes;
     if (each == 0) /* the chunks say it, and have to agree */
         return CIP_OK;
-    CIP_TRY(last_nbytes(s, before, &last));
+    if (s->shaped == UNKNOWN && (entry[WIDTH - 1] & 0x80) != 0) {
+        if (s->nbytes != before + last)
+            return CIP_ERR_NOT_FOUND;
+    } else if (s->shaped == UNKNOWN) {
+        if (s->f->h.sparse) { /* compared with its file */
+            last = s->nbytes > before ? s->nbytes - before : 0;
+        } else {
+            CIP_TRY(read_head(s, s->f->h.header_len + cip_load_u64(entry, false), &head));
+            last = head.nbytes;
+        }
+        if (last == 0 || last > each)
+            return CIP_ERR_NOT_FOUND;
+    }
     *nbytes = before + last;
     return complete || *nbytes == s->nbytes ? CIP_OK : CIP_ERR_NOT_FOUND;
 }

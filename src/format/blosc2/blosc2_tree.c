@@ -26,19 +26,6 @@ static cip_status value_node(cip_layout *l, cip_bytes in, cip_node **out, cip_er
     return st == CIP_OK ? CIP_OK : cip_node_new_binary(&l->arena, in, out, err);
 }
 
-static cip_status lengths_node(cip_arena *a, const int64_t *len, int32_t ndim, cip_node **out,
-                               cip_err *err)
-{
-    CIP_TRY(cip_node_new_seq(a, (size_t)ndim, out, err));
-    (*out)->style = CIP_STYLE_FLOW;
-    for (int32_t k = 0; k < ndim; k++) {
-        cip_node *n;
-        CIP_TRY(cip_node_new_int(a, len[k], &n, err));
-        cip_node_set_item(*out, (size_t)k, n);
-    }
-    return CIP_OK;
-}
-
 static cip_status text_node(cip_arena *a, cip_bytes in, cip_node **out, cip_err *err)
 {
     return cip_utf8_is(in.ptr, in.len)
@@ -57,7 +44,13 @@ static cip_status nd_node(cip_layout *l, const cip_b2_nd *nd, cip_node **out, ci
     cip_node *v;
     CIP_TRY(cip_node_new_map(a, n + (nd->has_dtype ? 1 : 0), out, err));
     for (size_t i = 0; i < n; i++) {
-        CIP_TRY(lengths_node(a, list[i].len, nd->ndim, &v, err));
+        CIP_TRY(cip_node_new_seq(a, (size_t)nd->ndim, &v, err));
+        v->style = CIP_STYLE_FLOW;
+        for (int32_t k = 0; k < nd->ndim; k++) {
+            cip_node *item;
+            CIP_TRY(cip_node_new_int(a, list[i].len[k], &item, err));
+            cip_node_set_item(v, (size_t)k, item);
+        }
         CIP_TRY(cip_node_set_key(a, *out, i, list[i].key, v, err));
     }
     if (!nd->has_dtype)

@@ -78,29 +78,6 @@ cip_status cip_b2_update_check(const cip_b2_frame *f, cip_err *err)
     return CIP_OK;
 }
 
-/* Frames whose chunks are not simply the array. */
-static cip_status check_frame(const cip_b2_frame *f, cip_err *err)
-{
-    if (cip_b2_store_kind_of(f) != NULL)
-        return unable(err, "a frame of plain elements", cip_b2_store_kind_of(f)->what);
-    if (f->index.n != 0 && f->h.chunksize == 0)
-        return unable(err, "chunks of one length", "a frame of chunks of different lengths");
-    if (f->h.vl)
-        return unable(err, "blocks of one length", "a frame of blocks of different lengths");
-    return cip_b2_update_check(f, err);
-}
-
-static cip_status check_shape(const cip_b2_state *u, cip_change_kind kind, cip_err *err)
-{
-    const bool tensor = u->f->nd_meta == NULL && cip_b2_meta_find(&u->f->vlmeta, "__pack_tensor__");
-    if (kind != CIP_CHANGE_ELEMENTS && tensor)
-        return unable(err, "an array whose shape can change",
-                      "a tensor, whose shape is stored in a vlmetalayer");
-    if (u->f->nd.unset && u->array->dtype->kind == CIP_OPAQUE)
-        return unable(err, "an array with a known element size", "none");
-    return CIP_OK;
-}
-
 /* Chunks that end within an item, as libblosc2 cuts a list whose chunksize is no multiple of its
  * typesize, are read but not made: new ones would be of whole items, and the next would not begin
  * where the header says. */
@@ -134,9 +111,21 @@ cip_status cip_b2_update_form(void *state, const cip_array *a, cip_change_kind k
                               const int64_t *shape, cip_change_form *out, cip_err *err)
 {
     cip_b2_state *u = state;
-    CIP_TRY(check_frame(u->f, err));
-    CIP_TRY(check_shape(u, kind, err));
-    CIP_TRY(check_cut(u, u->f->h.nbytes, err));
+    const cip_b2_frame *f = u->f;
+    if (cip_b2_store_kind_of(f) != NULL)
+        return unable(err, "a frame of plain elements", cip_b2_store_kind_of(f)->what);
+    if (f->index.n != 0 && f->h.chunksize == 0)
+        return unable(err, "chunks of one length", "a frame of chunks of different lengths");
+    if (f->h.vl)
+        return unable(err, "blocks of one length", "a frame of blocks of different lengths");
+    CIP_TRY(cip_b2_update_check(f, err));
+    if (kind != CIP_CHANGE_ELEMENTS && f->nd_meta == NULL &&
+        cip_b2_meta_find(&f->vlmeta, "__pack_tensor__") != NULL)
+        return unable(err, "an array whose shape can change",
+                      "a tensor, whose shape is stored in a vlmetalayer");
+    if (f->nd.unset && u->array->dtype->kind == CIP_OPAQUE)
+        return unable(err, "an array with a known element size", "none");
+    CIP_TRY(check_cut(u, f->h.nbytes, err));
     if (shape != NULL && u->f->nd_meta == NULL) { /* shapes were checked: no overflow */
         CIP_TRY(check_cut(u, (uint64_t)shape[0] * a->view.itemsize, err));
         CIP_TRY(check_items(u, (uint64_t)shape[0] * a->view.itemsize, err));
@@ -249,19 +238,6 @@ static void place_end(const cip_b2_state *u, parts *p)
     p->cbytes = p->nbytes != 0 ? p->index_at : 0;
 }
 
-/* The index as it was, of a frame that moves. */
-static cip_status copy_index(const cip_b2_state *u, cip_buf *out, cip_err *err)
-{
-    const cip_b2_frame *f = u->f;
-    const cip_read_how how = { u->l, NULL };
-    uint8_t *at;
-    const size_t n = (size_t)f->index.len;
-    CIP_TRY(cip_buf_reserve(out, n, &at, err));
-    CIP_TRY(cip_space_read_at(&how, f->in, f->base + f->index.at, at, n, err));
-    out->len += n;
-    return CIP_OK;
-}
-
 /* Where new chunks may go. Of a file that is made anew all that lies behind the chunks is left
  * out. */
 static cip_status begin_places(cip_b2_state *u, parts *p, cip_err *err)
@@ -280,8 +256,18 @@ static cip_status begin_places(cip_b2_state *u, parts *p, cip_err *err)
 static cip_status make_index(cip_b2_state *u, parts *p, cip_err *err)
 {
     cip_b2_places *all = &p->places;
-    if (u->c == NULL && !u->packs)
-        return p->anew && p->nbytes != 0 ? copy_index(u, &p->index, err) : CIP_OK;
+    if (u->c == NULL && !u->packs) { /* as it was, where the frame moves */
+        const cip_b2_frame *f = u->f;
+        const cip_read_how how = { u->l, NULL };
+        const size_t n = (size_t)f->index.len;
+        uint8_t *at;
+        if (!p->anew || p->nbytes == 0)
+            return CIP_OK;
+        CIP_TRY(cip_buf_reserve(&p->index, n, &at, err));
+        CIP_TRY(cip_space_read_at(&how, f->in, f->base + f->index.at, at, n, err));
+        p->index.len += n;
+        return CIP_OK;
+    }
     CIP_TRY(cip_b2_places_find(u, all, err));
     return cip_b2_index_write(u->env, all->entries.ptr, all->entries.len / 8, &p->index, err);
 }

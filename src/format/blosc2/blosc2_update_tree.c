@@ -115,20 +115,15 @@ static cip_status find(cip_b2_state *u, const char *path, place *p, cip_err *err
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* What says how a frame holds its array, and what else the array is. */
-static bool is_protected(cip_bytes name)
+/* That it is none of the names that say how a frame holds its array, and what else the array is. */
+static cip_status expect_free(const place *p, cip_bytes name, cip_err *err)
 {
     static const char list[] =
         "b2nd caterva __pack_tensor__ _b2o_user_vlmeta _LazyArray estore_metadata "
         "_batch_array_metadata";
     const char *text = (const char *)name.ptr;
-    return cip_is_word_of(list, text, name.len) || cip_b2_is_object(text, name.len) ||
-           (name.len > 6 && memcmp(text, "proxy-", 6) == 0);
-}
-
-static cip_status expect_free(const place *p, cip_bytes name, cip_err *err)
-{
-    if (!is_protected(name))
+    if (!cip_is_word_of(list, text, name.len) && !cip_b2_is_object(text, name.len) &&
+        (name.len <= 6 || memcmp(text, "proxy-", 6) != 0))
         return CIP_OK;
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                     "%s/%.*s describes the array's data and cannot be changed as metadata",
@@ -277,18 +272,6 @@ cip_status cip_b2_update_tree_now(void *state, const cip_node **root, cip_err *e
 
 /* --- what goes -------------------------------------------------------------------------------- */
 
-/* All of a list. */
-static cip_status remove_all(cip_b2_state *u, const place *p, cip_err *err)
-{
-    cip_node *none;
-    for (size_t i = 0; i < p->list->n; i++)
-        CIP_TRY(expect_free(p, p->list->at[i].name, err));
-    CIP_TRY(cip_node_new_map(u->arena, 0, &none, err));
-    p->list->n = 0;
-    set_changed(u, p->trailer);
-    return cip_build_set(&u->tree, p->path, none, err);
-}
-
 static cip_status remove_at(cip_b2_state *u, place *p, cip_err *err)
 {
     CIP_TRY(expect_there(u, p->path, err));
@@ -311,8 +294,16 @@ cip_status cip_b2_update_remove(void *state, const char *path, cip_err *err)
 {
     cip_b2_state *u = state;
     place p;
+    cip_node *none;
     CIP_TRY(find(u, path, &p, err));
-    return p.nstep == 1 ? remove_all(u, &p, err) : remove_at(u, &p, err);
+    if (p.nstep != 1)
+        return remove_at(u, &p, err);
+    for (size_t i = 0; i < p.list->n; i++) /* all of the list */
+        CIP_TRY(expect_free(&p, p.list->at[i].name, err));
+    CIP_TRY(cip_node_new_map(u->arena, 0, &none, err));
+    p.list->n = 0;
+    set_changed(u, p.trailer);
+    return cip_build_set(&u->tree, path, none, err);
 }
 
 /* --- what moves ------------------------------------------------------------------------------- */
@@ -356,11 +347,13 @@ static cip_status may_move(cip_b2_state *u, const place *from, const place *to, 
     return to->nstep > 2 ? expect_known(u, to, err) : CIP_OK;
 }
 
-static cip_status move(cip_b2_state *u, const char *from, const char *to, bool replace,
-                       cip_err *err)
+cip_status cip_b2_update_move(void *state, const char *from, const char *to, bool replace,
+                              cip_err *err)
 {
+    cip_b2_state *u = state;
     cip_bytes bytes = { NULL, 0 };
     place a, b;
+    CIP_TRY(cip_b2_update_mark(u, NULL, err)); /* it may fail halfway, and is put back */
     CIP_TRY(find(u, from, &a, err));
     CIP_TRY(find(u, to, &b, err));
     CIP_TRY(may_move(u, &a, &b, replace, err));
@@ -388,21 +381,7 @@ static cip_status move(cip_b2_state *u, const char *from, const char *to, bool r
     return CIP_OK;
 }
 
-cip_status cip_b2_update_move(void *state, const char *from, const char *to, bool replace,
-                              cip_err *err)
-{
-    CIP_TRY(cip_b2_update_mark(state, NULL, err)); /* it may fail halfway, and is put back */
-    return move(state, from, to, replace, err);
-}
-
 /* --- indexes ---------------------------------------------------------------------------------- */
-
-static bool is_stale(const cip_node *descriptor)
-{
-    const cip_node *stale =
-        cip_node_kind(descriptor) == CIP_NODE_MAP ? cip_map_get(descriptor, "stale") : NULL;
-    return cip_node_kind(stale) == CIP_NODE_BOOL && stale->b;
-}
 
 /* python-blosc2 has sorted copies of elements in files beside, for queries, and a note of each
  * here: those of other elements than there are now would answer wrongly. */
@@ -416,7 +395,10 @@ static cip_status mark_stale(cip_b2_state *u, cip_err *err)
     cip_node *yes;
     cip_status st = n != 0 ? cip_node_new_bool(u->arena, true, &yes, err) : CIP_OK;
     for (size_t i = 0; i < n && st == CIP_OK; i++) {
-        if (is_stale(list->pair[i].value))
+        const cip_node *descriptor = list->pair[i].value;
+        const cip_node *stale =
+            cip_node_kind(descriptor) == CIP_NODE_MAP ? cip_map_get(descriptor, "stale") : NULL;
+        if (cip_node_kind(stale) == CIP_NODE_BOOL && stale->b)
             continue;
         path.len = 0;
         CIP_GO(cip_buf_add(&path, in, sizeof in - 1, err));

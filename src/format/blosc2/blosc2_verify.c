@@ -53,19 +53,6 @@ static void report_chunk(check *c, uint64_t i, cip_status st, cip_err *why)
 
 /* --- each chunk ------------------------------------------------------------------------------- */
 
-static cip_status decode_chunk(check *c, uint64_t i, const cip_chunk *chunk, cip_err *err)
-{
-    const cip_read_how how = { c->l, c->l->env->pool };
-    cip_mem *mem = &c->l->env->mem;
-    uint8_t *raw;
-    CIP_TRY(cip_mem_get(mem, (size_t)chunk->raw_len, (void **)&raw, err));
-    uint64_t off = c->f->index.start != NULL ? chunk->raw_off : i * c->f->h.chunksize;
-    cip_status st = cip_space_read_at(&how, c->linear, off, raw, (size_t)chunk->raw_len, err);
-    cip_mem_put(mem, raw);
-    cip_report_progress(c->rep, chunk->raw_len);
-    return st;
-}
-
 static void judge_head(check *c, uint64_t i, const cip_blosc_head *h)
 {
     cip_err why = CIP_ERR_INIT;
@@ -100,7 +87,16 @@ static cip_status check_data(check *c, uint64_t i, const cip_chunk *chunk, cip_e
     judge_head(c, i, &head);
     if (c->linear == NULL || cip_blosc_known(&head, NULL) != CIP_OK)
         return CIP_OK;
-    cip_status st = decode_chunk(c, i, chunk, &why);
+    const cip_read_how how = { c->l, c->l->env->pool };
+    const uint64_t off = c->f->index.start != NULL ? chunk->raw_off : i * c->f->h.chunksize;
+    const size_t n = (size_t)chunk->raw_len;
+    uint8_t *raw;
+    cip_status st = cip_mem_get(&c->l->env->mem, n, (void **)&raw, &why);
+    if (st == CIP_OK) {
+        st = cip_space_read_at(&how, c->linear, off, raw, n, &why);
+        cip_mem_put(&c->l->env->mem, raw);
+        cip_report_progress(c->rep, n);
+    }
     if (st != CIP_OK && !cip_is_passing(st))
         report_chunk(c, i, st, &why);
     return cip_is_passing(st) ? cip_fail(err, st, why.offset, "%s", why.text) : CIP_OK;
@@ -132,20 +128,6 @@ static cip_status check_chunk(check *c, uint64_t i, uint64_t *run, cip_err *err)
     return CIP_OK;
 }
 
-/* Why no more chunks are looked at, or NULL: a small index may name the same ones again and again.
- */
-static const char *had_enough(const check *c)
-{
-    const cip_b2_index *x = &c->f->index;
-    if (c->nbad >= BAD_MAX)
-        return "too many chunks cannot be read";
-    if (x->numbered == NULL && c->ndata > c->f->h.cbytes / CIP_BLOSC_MIN_HEADER)
-        return "there are more chunks than fit into the bytes";
-    if (x->numbered != NULL && c->nplace == PLACES_MAX)
-        return "there are too many chunk files";
-    return NULL;
-}
-
 static cip_status check_chunks(check *c, cip_err *err)
 {
     const cip_b2_index *x = &c->f->index;
@@ -154,7 +136,13 @@ static cip_status check_chunks(check *c, cip_err *err)
     for (uint64_t i = 0; i < x->n && why == NULL; i += run) {
         CIP_TRY(check_chunk(c, i, &run, err));
         CIP_TRY(cip_report_status(c->rep, err));
-        why = had_enough(c);
+        /* No more are looked at: a small index may name the same ones again and again. */
+        if (c->nbad >= BAD_MAX)
+            why = "too many chunks cannot be read";
+        else if (x->numbered == NULL && c->ndata > c->f->h.cbytes / CIP_BLOSC_MIN_HEADER)
+            why = "there are more chunks than fit into the bytes";
+        else if (x->numbered != NULL && c->nplace == PLACES_MAX)
+            why = "there are too many chunk files";
     }
     if (why != NULL)
         cip_report_add(c->rep, CIP_BAD, CIP_ERR_CORRUPT, x->base + x->at, x->len, "index",

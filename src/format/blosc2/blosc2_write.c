@@ -263,16 +263,6 @@ static cip_status tree(void *state, const cip_node *root, cip_err *err)
     return w->how.sparse ? CIP_OK : cip_out_front(w->out, was, w->header.ptr, w->header.len, err);
 }
 
-/* A chunk of no bytes. */
-static cip_status put_empty(cip_b2_state *w, cip_err *err)
-{
-    uint8_t chunk[CIP_BLOSC_HEADER];
-    size_t n;
-    CIP_TRY(cip_blosc_encode(&w->env->mem, &w->how.blosc, (cip_bytes){ NULL, 0 }, chunk,
-                             sizeof chunk, &n, err));
-    return cip_out_write(w->out, chunk, n, err);
-}
-
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     cip_b2_state *w = state;
@@ -281,8 +271,15 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
     if (w->next != w->how.nchunk)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected %" PRIu64 " chunks, found %" PRIu64, w->how.nchunk, w->next);
-    if (w->how.bare)
-        return w->next != 0 ? CIP_OK : put_empty(w, err);
+    if (w->how.bare && w->next != 0)
+        return CIP_OK;
+    if (w->how.bare) {
+        uint8_t chunk[CIP_BLOSC_HEADER]; /* of no bytes */
+        size_t n;
+        CIP_TRY(cip_blosc_encode(&w->env->mem, &w->how.blosc, (cip_bytes){ NULL, 0 }, chunk,
+                                 sizeof chunk, &n, err));
+        return cip_out_write(w->out, chunk, n, err);
+    }
     cip_b2_tell_many(w->spec.notes, w->vlmeta.n);
     /* Behind the chunks, or of a folder as a file. */
     cip_out *to = w->out;

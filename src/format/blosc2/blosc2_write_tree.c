@@ -98,13 +98,6 @@ static cip_status take_value(const keeper *k, const char *map, const cip_node *k
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* What says how a frame holds its array, which this one holds in its own way. */
-static bool is_form(const keeper *k, const char *name)
-{
-    return strcmp(name, "b2nd") == 0 || strcmp(name, "caterva") == 0 ||
-           (!k->plain && strcmp(name, "__pack_tensor__") == 0);
-}
-
 bool cip_b2_is_object(const char *name, size_t n)
 {
     static const char list[] =
@@ -133,10 +126,12 @@ static cip_status take_map(const keeper *k, const char *name, const cip_node *ma
     CIP_TRY(CIP_ARENA_NEW(k->arena, &out->at, cip_min_u64(map->len, most), err));
     for (uint32_t i = 0; i < map->len; i++) {
         const cip_node *key = map->pair[i].key, *value = map->pair[i].value;
-        const bool text = key->type == CIP_NODE_STRING;
+        /* What says how a frame holds its array, which this one holds in its own way. */
+        const char *text = key->type == CIP_NODE_STRING ? key->text : "";
+        const bool form = strcmp(text, "b2nd") == 0 || strcmp(text, "caterva") == 0 ||
+                          (!k->plain && strcmp(text, "__pack_tensor__") == 0);
         cip_bytes bytes;
-        if (cip_is_array_node(k->spec, value) || (text && is_form(k, key->text)) ||
-            !may_name(k, key))
+        if (cip_is_array_node(k->spec, value) || form || !may_name(k, key))
             continue;
         if (out->n == most || names + key->len + 6 > NAMES_MAX) {
             tell(k, key->text, "metadata are lost: there are more than a frame can hold");
