@@ -77,29 +77,19 @@ static cip_status read_header(cip_layout *l, cip_npy_header *h, cip_err *err)
 
 /* --- the array ------------------------------------------------------------------------------ */
 
-/* Bytes of the array; the view was made, so it fits. */
-static uint64_t data_nbytes(const cip_npy_header *h)
-{
-    uint64_t n = h->dtype->itemsize;
-    for (int32_t i = 0; i < h->ndim; i++)
-        if (h->shape[i] == 0)
-            return 0;
-    for (int32_t i = 0; i < h->ndim; i++)
-        n *= (uint64_t)h->shape[i];
-    return n;
-}
-
 static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off, cip_err *err)
 {
     cip_array *a;
-    uint64_t n, there = l->io->size - off;
+    uint64_t n = 0, there = l->io->size - off;
     CIP_TRY(cip_layout_add_array(l, true, &a, err));
     cip_err why = CIP_ERR_INIT;
     cip_status st = (h->f_order ? cip_view_f_order : cip_view_c_order)(
         h->ndim, h->shape, h->dtype->itemsize, &a->view, &why);
     if (st != CIP_OK)
         return cip_fail(err, CIP_ERR_CORRUPT, off, "shape: %s", why.text);
-    n = h->why.code != CIP_OK ? there : data_nbytes(h);
+    cip_shape_nelem(h->ndim, h->shape,
+                    &n); /* it fits, as the view does, or elements have no bytes */
+    n = h->why.code != CIP_OK ? there : n * h->dtype->itemsize;
     a->layout = l;
     a->path = "";
     a->dtype = h->dtype;

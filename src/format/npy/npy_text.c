@@ -159,16 +159,6 @@ static cip_status scan_shape(scanner *s, cip_npy_header *h)
     return CIP_OK;
 }
 
-/* What is between the quotes of a string, and (*literal) all of it. */
-static cip_status scan_descr(scanner *s, cip_bytes *descr, cip_bytes *literal)
-{
-    skip_blanks(s);
-    const size_t from = s->pos;
-    CIP_TRY(peek(s) == '[' || peek(s) == '{' ? scan_nested(s, descr) : scan_string(s, descr));
-    *literal = (cip_bytes){ (const uint8_t *)s->text + from, s->pos - from };
-    return CIP_OK;
-}
-
 /* --- dtype ---------------------------------------------------------------------------------- */
 
 static cip_status make_dtype(cip_arena *a, cip_bytes t, uint64_t base, cip_npy_header *h,
@@ -199,34 +189,35 @@ static cip_status make_dtype(cip_arena *a, cip_bytes t, uint64_t base, cip_npy_h
 
 enum { DESCR = 1, FORTRAN_ORDER = 2, SHAPE = 4, ALL = 7 };
 
-static unsigned key_of(cip_bytes t)
-{
-    static const char *const name[] = { "descr", "fortran_order", "shape" };
-    for (unsigned i = 0; i < 3; i++)
-        if (t.len == strlen(name[i]) && memcmp(t.ptr, name[i], t.len) == 0)
-            return 1u << i;
-    return 0;
-}
-
-/* The texts that the dict has for descr. */
+/* The texts that the dict has for descr: what is between the quotes of a string, and all of it. */
 typedef struct descr_texts {
     cip_bytes descr, literal;
 } descr_texts;
 
 static cip_status scan_pair(scanner *s, cip_npy_header *h, descr_texts *t, unsigned *seen)
 {
+    static const char *const name[] = { "descr", "fortran_order", "shape" };
     cip_bytes key;
     size_t at = s->pos;
+    unsigned k = 0;
     CIP_TRY(scan_string(s, &key));
-    unsigned k = key_of(key);
+    for (unsigned i = 0; i < 3; i++)
+        if (key.len == strlen(name[i]) && memcmp(key.ptr, name[i], key.len) == 0)
+            k = 1u << i;
     if (k == 0 || (*seen & k) != 0) {
         s->pos = at;
         return expected(s, "descr, fortran_order and shape, each once");
     }
     *seen |= k;
     CIP_TRY(require(s, ':', "':'"));
-    if (k == DESCR)
-        return scan_descr(s, &t->descr, &t->literal);
+    if (k == DESCR) {
+        skip_blanks(s);
+        at = s->pos;
+        CIP_TRY(peek(s) == '[' || peek(s) == '{' ? scan_nested(s, &t->descr)
+                                                 : scan_string(s, &t->descr));
+        t->literal = (cip_bytes){ (const uint8_t *)s->text + at, s->pos - at };
+        return CIP_OK;
+    }
     return k == SHAPE ? scan_shape(s, h) : scan_bool(s, &h->f_order);
 }
 
