@@ -77,28 +77,31 @@ static cip_status add_array(cip_layout *l, const cip_ra_header *h, cip_space *da
     return CIP_OK;
 }
 
-static cip_status type_fact(cip_layout *l, const cip_ra_header *h, cip_err *err)
+static cip_status add_facts(cip_layout *l, const cip_ra_header *h, cip_err *err)
 {
+    const uint64_t tail = cip_ra_tail(l, h), unknown = h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN;
     cip_buf b = { .mem = &l->env->mem };
     cip_status st;
     CIP_GO(cip_ra_type_name(h, &b, err));
     CIP_GO(cip_buf_nul(&b, err));
-    st = cip_layout_add_fact(l, "element type", err, "%s (eltype %" PRIu64 ", elbyte %" PRIu64 ")",
-                             (const char *)b.ptr, h->eltype, h->elbyte);
-done:
-    cip_buf_clear(&b);
-    return st;
-}
-
-static cip_status dims_fact(cip_layout *l, const cip_ra_header *h, cip_err *err)
-{
-    cip_buf b = { .mem = &l->env->mem };
-    cip_status st;
+    CIP_GO(cip_layout_add_fact(l, "element type", err,
+                               "%s (eltype %" PRIu64 ", elbyte %" PRIu64 ")", (const char *)b.ptr,
+                               h->eltype, h->elbyte));
+    CIP_GO(cip_layout_add_fact(l, "byte order", err, "%s",
+                               h->header_big ? "big (header and data)"
+                               : h->data_big ? "big (data)"
+                                             : "little"));
+    b.len = 0;
     for (int32_t i = 0; i < h->ndim; i++)
         CIP_GO(cip_buf_addf(&b, err, "%s%" PRIu64, i == 0 ? "" : ", ", h->dims[i]));
     CIP_GO(cip_buf_nul(&b, err));
-    st = cip_layout_add_fact(l, "dims as stored", err, "[%s], the first varies fastest",
-                             (const char *)b.ptr);
+    CIP_GO(cip_layout_add_fact(l, "dims as stored", err, "[%s], the first varies fastest",
+                               (const char *)b.ptr));
+    if (tail != 0)
+        CIP_GO(cip_layout_add_fact(l, "trailing metadata", err, "%" PRIu64 " bytes", tail));
+    if (unknown != 0)
+        CIP_GO(cip_layout_add_fact(l, "unknown flags", err, "0x%" PRIx64, unknown));
+    st = CIP_OK;
 done:
     cip_buf_clear(&b);
     return st;
@@ -125,18 +128,7 @@ static cip_status open_file(cip_layout *l, cip_err *err)
     CIP_TRY(add_array(l, h, data, err));
     CIP_TRY(cip_ra_metadata_node(l, h, &metadata, err));
     CIP_TRY(cip_ra_tree(&l->arena, h, metadata, &l->tree, err));
-    uint64_t tail = cip_ra_tail(l, h), unknown = h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN;
-    CIP_TRY(type_fact(l, h, err));
-    CIP_TRY(cip_layout_add_fact(l, "byte order", err, "%s",
-                                h->header_big ? "big (header and data)"
-                                : h->data_big ? "big (data)"
-                                              : "little"));
-    CIP_TRY(dims_fact(l, h, err));
-    if (tail != 0)
-        CIP_TRY(cip_layout_add_fact(l, "trailing metadata", err, "%" PRIu64 " bytes", tail));
-    if (unknown != 0)
-        CIP_TRY(cip_layout_add_fact(l, "unknown flags", err, "0x%" PRIx64, unknown));
-    return CIP_OK;
+    return add_facts(l, h, err);
 }
 
 /* --- query ---------------------------------------------------------------------------------- */
@@ -155,22 +147,15 @@ static bool is_plain(const char *text, size_t len)
     return n.type == CIP_NODE_STRING;
 }
 
-static cip_status add_name(const cip_layout *l, cip_buf *out, cip_err *err)
-{
-    const char *name = l->io->name == NULL ? "" : l->io->name;
-    const char *slash = strrchr(name, '/');
-    name = slash == NULL ? name : slash + 1;
-    if (is_plain(name, strlen(name)))
-        return cip_buf_addf(out, err, "%s", name);
-    return cip_json_string(out, name, strlen(name), err);
-}
-
 /* The document's query: what its C function prints, a YAML document. */
 static cip_status query(const cip_layout *l, cip_buf *out, cip_err *err)
 {
     const cip_ra_header *h = l->own;
+    const char *name = l->io->name == NULL ? "" : l->io->name, *slash = strrchr(name, '/');
+    name = slash == NULL ? name : slash + 1;
     CIP_TRY(cip_buf_addf(out, err, "---\nname: "));
-    CIP_TRY(add_name(l, out, err));
+    CIP_TRY(is_plain(name, strlen(name)) ? cip_buf_addf(out, err, "%s", name)
+                                         : cip_json_string(out, name, strlen(name), err));
     CIP_TRY(cip_buf_addf(out, err, "\nendian: %s\ntype: ", h->data_big ? "big" : "little"));
     CIP_TRY(cip_ra_type_name(h, out, err));
     CIP_TRY(cip_buf_addf(out, err, "\nsize: %" PRIu64 "\ndimension: %" PRId32 "\nshape:%s\n",

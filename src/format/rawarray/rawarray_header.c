@@ -25,11 +25,6 @@ static bool plausible(const uint8_t *p, bool big)
            cip_load_u64(p + AT_NDIM, big) <= UINT16_MAX;
 }
 
-static bool header_is_big(const uint8_t *p)
-{
-    return memcmp(p, magic_big, 8) == 0 || (!plausible(p, false) && plausible(p, true));
-}
-
 static cip_status check_type(const cip_ra_header *h, bool force, cip_err *err)
 {
     if ((h->flags & ~(uint64_t)CIP_RA_FLAGS_KNOWN) != 0 && !force)
@@ -107,7 +102,8 @@ cip_status cip_ra_header_read(cip_bytes in, uint64_t total, bool force, cip_ra_h
         return cip_fail(err, CIP_ERR_TRUNCATED, total,
                         "expected a header of at least %d bytes, found %zu", CIP_RA_HEADER_MIN,
                         in.len);
-    h.header_big = header_is_big(in.ptr);
+    h.header_big =
+        memcmp(in.ptr, magic_big, 8) == 0 || (!plausible(in.ptr, false) && plausible(in.ptr, true));
     cip_cursor c = h.header_big ? cip_cursor_be(in) : cip_cursor_le(in);
     cip_get_u64(&c);
     h.flags = cip_get_u64(&c);

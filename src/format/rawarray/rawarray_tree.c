@@ -30,13 +30,6 @@ cip_status cip_ra_metadata(const cip_node *node, cip_buf *out, cip_err *err)
     return cip_buf_add(out, node->text, node->len, err);
 }
 
-static cip_status tail_node(cip_arena *a, const uint8_t *p, size_t n, cip_node **out, cip_err *err)
-{
-    if (is_text(p, n))
-        return cip_node_new_string(a, (const char *)p, n, out, err);
-    return cip_node_new_binary(a, (cip_bytes){ p, n }, out, err);
-}
-
 cip_status cip_ra_metadata_node(cip_layout *l, const cip_ra_header *h, cip_node **out, cip_err *err)
 {
     uint64_t n = cip_ra_tail(l, h);
@@ -53,28 +46,18 @@ cip_status cip_ra_metadata_node(cip_layout *l, const cip_ra_header *h, cip_node 
     CIP_TRY(cip_mem_get(&l->env->mem, (size_t)n, (void **)&p, err));
     cip_status st = cip_io_read(l->io, h->data_off + h->size, p, (size_t)n, err);
     if (st == CIP_OK)
-        st = tail_node(&l->arena, p, (size_t)n, out, err);
+        st = is_text(p, (size_t)n)
+                 ? cip_node_new_string(&l->arena, (const char *)p, (size_t)n, out, err)
+                 : cip_node_new_binary(&l->arena, (cip_bytes){ p, (size_t)n }, out, err);
     cip_mem_put(&l->env->mem, p);
     return st;
-}
-
-static cip_status dims_node(cip_arena *a, const cip_ra_header *h, cip_node **out, cip_err *err)
-{
-    CIP_TRY(cip_node_new_seq(a, (size_t)h->ndim, out, err));
-    (*out)->style = CIP_STYLE_FLOW;
-    for (int32_t i = 0; i < h->ndim; i++) {
-        cip_node *dim;
-        CIP_TRY(cip_node_new_uint(a, h->dims[i], &dim, err));
-        cip_node_set_item(*out, (size_t)i, dim);
-    }
-    return CIP_OK;
 }
 
 cip_status cip_ra_tree(cip_arena *a, const cip_ra_header *h, const cip_node *metadata,
                        const cip_node **out, cip_err *err)
 {
     const bool known = h->size != CIP_RA_SIZE_UNKNOWN;
-    cip_node *map, *v;
+    cip_node *map, *v, *dim;
     const struct {
         const char *key;
         uint64_t value;
@@ -90,7 +73,12 @@ cip_status cip_ra_tree(cip_arena *a, const cip_ra_header *h, const cip_node *met
                                 : cip_node_new_null(a, &v, err));
         CIP_TRY(cip_node_set_key(a, map, i, number[i].key, v, err));
     }
-    CIP_TRY(dims_node(a, h, &v, err));
+    CIP_TRY(cip_node_new_seq(a, (size_t)h->ndim, &v, err));
+    v->style = CIP_STYLE_FLOW;
+    for (int32_t i = 0; i < h->ndim; i++) {
+        CIP_TRY(cip_node_new_uint(a, h->dims[i], &dim, err));
+        cip_node_set_item(v, (size_t)i, dim);
+    }
     CIP_TRY(cip_node_set_key(a, map, n, "dims", v, err));
     if (metadata != NULL)
         CIP_TRY(cip_node_set_key(a, map, n + 1, "metadata", metadata, err));

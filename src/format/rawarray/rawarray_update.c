@@ -138,18 +138,6 @@ static cip_status pack(cip_ra_state *u, cip_err *err)
     return st;
 }
 
-/* All data decoded, behind what is in the temporary file. */
-static cip_status decode(cip_ra_state *u, cip_err *err)
-{
-    const cip_read_how how = { u->l, u->env->pool };
-    cip_space *now = u->c != NULL ? cip_chunk_changes_space(u->c) : u->l->block[0].data;
-    cip_out out = cip_temporary_out(u->temporary);
-    CIP_TRY(cip_space_resolve(now, &now, err));
-    u->data = (cip_segment){ .io = u->temporary, .off = u->temporary->size, .len = now->len };
-    u->plain = true;
-    return cip_space_write_out(&how, now, &out, err);
-}
-
 static cip_status make_data(cip_ra_state *u, cip_err *err)
 {
     cip_chunk_now now;
@@ -158,7 +146,14 @@ static cip_status make_data(cip_ra_state *u, cip_err *err)
                         "expected at most %d bytes for one LZ4 block, found %" PRIu64,
                         CIP_RA_LZ4_MAX, u->h.raw_len);
     if (!u->pack || !u->packed || u->h.raw_len == 0) {
-        CIP_TRY(decode(u, err));
+        /* All data decoded, behind what is in the temporary file. */
+        const cip_read_how how = { u->l, u->env->pool };
+        cip_space *all = u->c != NULL ? cip_chunk_changes_space(u->c) : u->l->block[0].data;
+        cip_out out = cip_temporary_out(u->temporary);
+        CIP_TRY(cip_space_resolve(all, &all, err));
+        u->data = (cip_segment){ .io = u->temporary, .off = u->temporary->size, .len = all->len };
+        u->plain = true;
+        CIP_TRY(cip_space_write_out(&how, all, &out, err));
         return u->pack && u->h.raw_len != 0 ? pack(u, err) : CIP_OK;
     }
     cip_chunk_changes_at(u->c, 0, &now);

@@ -22,21 +22,15 @@ static const cip_node *metadata_of(const cip_node *tree)
     return type == CIP_NODE_STRING || type == CIP_NODE_BINARY ? m : NULL;
 }
 
-/* What of the source's tree RawArray holds: nothing but its own, and such metadata. */
-static cip_status check_tree(const cip_spec *spec, cip_report *loss, cip_err *err)
-{
-    const char *taken = metadata_of(spec->tree) != NULL ? "metadata" : NULL;
-    if (spec->source_format == NULL || strcmp(spec->source_format, "rawarray") != 0)
-        return cip_tell_rest(spec, taken, "RawArray files", loss, err);
-    if (spec->tree != NULL && taken == NULL && cip_map_get(spec->tree, "metadata") != NULL)
-        lost(loss, CIP_WARN, "metadata", "the trailing metadata are lost",
-             "they are too long to be kept");
-    return CIP_OK;
-}
-
 static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
-    CIP_TRY(check_tree(spec, loss, err));
+    /* What of the source's tree RawArray holds: nothing but its own, and such metadata. */
+    const char *taken = metadata_of(spec->tree) != NULL ? "metadata" : NULL;
+    if (spec->source_format == NULL || strcmp(spec->source_format, "rawarray") != 0)
+        CIP_TRY(cip_tell_rest(spec, taken, "RawArray files", loss, err));
+    else if (spec->tree != NULL && taken == NULL && cip_map_get(spec->tree, "metadata") != NULL)
+        lost(loss, CIP_WARN, "metadata", "the trailing metadata are lost",
+             "they are too long to be kept");
     if (spec->narray != 1)
         cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
                        "RawArray holds one array, there are %zu", spec->narray);
