@@ -87,8 +87,8 @@ static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off
         h->ndim, h->shape, h->dtype->itemsize, &a->view, &why);
     if (st != CIP_OK)
         return cip_fail(err, CIP_ERR_CORRUPT, off, "shape: %s", why.text);
-    cip_shape_nelem(h->ndim, h->shape,
-                    &n); /* it fits, as the view does, or elements have no bytes */
+    /* It fits, as the view does, or elements have no bytes. */
+    cip_shape_nelem(h->ndim, h->shape, &n);
     n = h->why.code != CIP_OK ? there : n * h->dtype->itemsize;
     a->layout = l;
     a->path = "";
