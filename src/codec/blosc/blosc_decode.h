@@ -13,6 +13,9 @@ typedef struct cip_blosc_lib cip_blosc_lib;
 typedef cip_status cip_blosc_stream_fn(const cip_blosc_lib *lib, cip_bytes src, uint8_t *dst,
                                        size_t n, cip_err *err);
 
+/* NULL: this build has no such codec. */
+cip_blosc_stream_fn *cip_blosc_stream_of(int compcode);
+
 /* A codec made ready for the streams of a chunk, on one thread. Zeroed: none. */
 struct cip_blosc_lib {
     const cip_codec_env *env;

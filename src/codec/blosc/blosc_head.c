@@ -2,11 +2,10 @@
  * The header of a Blosc chunk: 16 bytes, or 32 where the flags of both shuffles are set. Every
  * field is checked by itself and against the others; what lies behind the header is not looked at.
  */
-#include "codec/blosc/blosc.h"
+#include "codec/blosc/blosc_decode.h"
 
 #include "base/endian.h"
 #include "base/num.h"
-#include "codec/with.h"
 
 enum { /* byte 2 */
        FLAG_SHUFFLE = 0x01,
@@ -277,30 +276,6 @@ const char *cip_blosc_filter_name(int id)
     return find_name(filters, sizeof filters / sizeof filters[0], id);
 }
 
-static bool has_codec(int compcode)
-{
-    switch (compcode) {
-    case CIP_BLOSC_BLOSCLZ:
-    case CIP_BLOSC_NDLZ:
-        return true;
-    case CIP_BLOSC_LZ4:
-    case CIP_BLOSC_LZ4HC:
-        return CIP_WITH_LZ4;
-    case CIP_BLOSC_SNAPPY:
-        return CIP_WITH_SNAPPY;
-    case CIP_BLOSC_ZLIB:
-        return CIP_WITH_ZLIB;
-    case CIP_BLOSC_ZSTD:
-        return CIP_WITH_ZSTD;
-    case CIP_BLOSC_ZFP_ACC:
-    case CIP_BLOSC_ZFP_PREC:
-    case CIP_BLOSC_ZFP_RATE:
-        return CIP_WITH_ZFP;
-    default:
-        return false;
-    }
-}
-
 cip_status cip_blosc_known(const cip_blosc_head *h, cip_err *err)
 {
     if (h->memcpyed || h->special != CIP_BLOSC_NOT_SPECIAL || h->nbytes == 0)
@@ -308,7 +283,7 @@ cip_status cip_blosc_known(const cip_blosc_head *h, cip_err *err)
     if (h->instrumented)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a Blosc chunk of data, found measurements of a codec");
-    if (!has_codec(h->compcode)) {
+    if (cip_blosc_stream_of(h->compcode) == NULL) {
         const char *name = cip_blosc_codec_name(h->compcode);
         if (h->compcode < 0)
             return bad_field(err, CIP_ERR_UNSUPPORTED, "a known codec format", h->flags >> 5);

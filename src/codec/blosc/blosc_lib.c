@@ -117,7 +117,7 @@ static cip_status snappy_stream(const cip_blosc_lib *lib, cip_bytes src, uint8_t
 }
 #endif
 
-static cip_blosc_stream_fn *stream_fn(int compcode)
+cip_blosc_stream_fn *cip_blosc_stream_of(int compcode)
 {
     switch (compcode) {
     case CIP_BLOSC_BLOSCLZ:
@@ -156,7 +156,7 @@ cip_status cip_blosc_lib_open(cip_blosc_lib *lib, const cip_codec_env *env, cons
                               cip_bytes dict, cip_err *err)
 {
     *lib = (cip_blosc_lib){ .env = env,
-                            .decode = stream_fn(h->compcode),
+                            .decode = cip_blosc_stream_of(h->compcode),
                             .compcode = h->compcode,
                             .meta = h->codec_meta,
                             .typesize = h->typesize,

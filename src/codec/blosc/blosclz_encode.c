@@ -172,17 +172,6 @@ static inline bool put_match(encoder *e, size_t distance, size_t len)
     return true;
 }
 
-/* Begins a match earlier where the bytes before are alike too; from `low` on. */
-static inline match widen(const encoder *e, match m, size_t low)
-{
-    while (m.at > low && m.from > 0 && e->src[m.at - 1] == e->src[m.from - 1]) {
-        m.at--;
-        m.from--;
-        m.len++;
-    }
-    return m;
-}
-
 /* With both wishes constant there is a loop of its own for each way. */
 INLINE bool encode(encoder *e, bool lazy, bool by_four)
 {
@@ -193,7 +182,11 @@ INLINE bool encode(encoder *e, bool lazy, bool by_four)
             return put_literals(e, done, e->n - done);
         if (lazy)
             m = find_better(e, by_four, m);
-        m = widen(e, m, low);
+        while (m.at > low && m.from > 0 && e->src[m.at - 1] == e->src[m.from - 1]) {
+            m.at--; /* it begins earlier where the bytes before are alike too */
+            m.from--;
+            m.len++;
+        }
         if (!put_literals(e, done, m.at - done) || !put_match(e, m.at - m.from, m.len))
             return false;
         at = low = done = m.at + m.len;

@@ -209,18 +209,6 @@ static uint8_t *whole_place(const cip_wants *w, const place *at)
     return NULL;
 }
 
-/* A decoded block to all that want some of it. */
-static void hand_out(const cip_wants *w, const place *at, const uint8_t *raw)
-{
-    for (size_t i = 0; i < w->n; i++) {
-        uint64_t lo = cip_max_u64(w->at[i].off, at->off);
-        uint64_t hi = cip_min_u64(w->at[i].off + w->at[i].len, at->off + at->len);
-        uint8_t *to = w->at[i].dst + (lo - w->at[i].off);
-        if (lo < hi && to != raw + (lo - at->off))
-            memcpy(to, raw + (lo - at->off), (size_t)(hi - lo));
-    }
-}
-
 /* Decodes a block; *raw: to where, or NULL where no more of it was put in order than is wanted. */
 static cip_status decode_block(chunk *c, const place *at, const cip_wants *w, uint8_t **raw,
                                cip_err *err)
@@ -244,21 +232,12 @@ static cip_status decode_block(chunk *c, const place *at, const cip_wants *w, ui
     if (*raw == NULL)
         *raw = c->part;
     CIP_TRY(cip_blosc_block_decode(&c->blocks, &block, *raw, at->len, err));
-    hand_out(w, at, *raw);
-    return CIP_OK;
-}
-
-/* Block 0, which delta needs for the others, all of it; it stays where it is. */
-static cip_status decode_first(chunk *c, const cip_wants *w, cip_err *err)
-{
-    const place at = { 0, 0, c->h.blocksize };
-    uint8_t *raw;
-    CIP_TRY(decode_block(c, &at, w, &raw, err));
-    c->first = raw;
-    if (raw == c->part) {
-        c->own_first = c->part;
-        c->part = NULL;
-        c->part_len = 0;
+    for (size_t i = 0; i < w->n; i++) { /* to all that want some of it */
+        const uint64_t lo = cip_max_u64(w->at[i].off, at->off);
+        const uint64_t hi = cip_min_u64(w->at[i].off + w->at[i].len, at->off + at->len);
+        uint8_t *to = w->at[i].dst + (lo - w->at[i].off);
+        if (lo < hi && to != *raw + (lo - at->off))
+            memcpy(to, *raw + (lo - at->off), (size_t)(hi - lo));
     }
     return CIP_OK;
 }
@@ -269,8 +248,15 @@ static cip_status spans_of_blocks(chunk *c, const cip_wants *w, cip_err *err)
     uint8_t *raw;
     cip_status st;
     CIP_GO(open_chunk(c, err));
-    if (cip_blosc_has_delta(&c->h)) {
-        CIP_GO(decode_first(c, w, err));
+    if (cip_blosc_has_delta(&c->h)) { /* block 0, which the others need, whole; it stays there */
+        const place at = { 0, 0, c->h.blocksize };
+        CIP_GO(decode_block(c, &at, w, &raw, err));
+        c->first = raw;
+        if (raw == c->part) {
+            c->own_first = c->part;
+            c->part = NULL;
+            c->part_len = 0;
+        }
         wanted = c->h.blocksize;
     }
     while (next_wanted(w, wanted, &wanted)) {
