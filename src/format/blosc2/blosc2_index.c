@@ -179,17 +179,6 @@ cip_status cip_b2_index_offsets(cip_b2_index *x, cip_buf *out, cip_err *err)
     return CIP_OK;
 }
 
-static bool from_page(cip_b2_index *x, uint64_t off, void *dst, size_t n)
-{
-    pthread_mutex_lock(&x->lock);
-    bool has = x->page != NULL && off >= x->page_at && off - x->page_at <= x->page_len &&
-               n <= x->page_len - (off - x->page_at);
-    if (has)
-        memcpy(dst, x->page + (off - x->page_at), n);
-    pthread_mutex_unlock(&x->lock);
-    return has;
-}
-
 /* Offsets [i, i + n), which lie in one page. */
 static cip_status raw_entries(cip_b2_index *x, uint64_t i, size_t n, uint8_t *dst, cip_err *err)
 {
@@ -200,7 +189,13 @@ static cip_status raw_entries(cip_b2_index *x, uint64_t i, size_t n, uint8_t *ds
             memcpy(dst + k * x->width, x->value, x->width);
         return CIP_OK;
     }
-    if (from_page(x, off, dst, n * x->width))
+    pthread_mutex_lock(&x->lock);
+    const bool has = x->page != NULL && off >= x->page_at && off - x->page_at <= x->page_len &&
+                     n * x->width <= x->page_len - (off - x->page_at);
+    if (has)
+        memcpy(dst, x->page + (off - x->page_at), n * x->width);
+    pthread_mutex_unlock(&x->lock);
+    if (has)
         return CIP_OK;
     size_t len = (size_t)cip_min_u64(x->page_size, x->space->len - at);
     const cip_read_how how = how_of(x);
@@ -344,13 +339,6 @@ uint64_t cip_b2_index_expected(const cip_b2_index *x, uint64_t i)
     return each == 0 ? 0 : cip_min_u64(each, x->h->nbytes - i * each);
 }
 
-/* Bytes of a chunk that its decoder looks at first, header and table of blocks, at most `cap`. */
-static uint64_t head_len(const cip_b2_header *h, size_t cap)
-{
-    const uint64_t nblock = h->blocksize != 0 ? cip_div_up(h->chunksize, h->blocksize) : 0;
-    return nblock != 0 ? cip_min_u64(CIP_BLOSC_HEADER + 4 * nblock, cap) : cap;
-}
-
 static cip_status read_head(cip_b2_index *x, const cip_b2_entry *e, bool document,
                             cip_blosc_head *head, cip_chunk *out, cip_err *err)
 {
@@ -364,7 +352,11 @@ static cip_status read_head(cip_b2_index *x, const cip_b2_entry *e, bool documen
         where = (cip_extent){ .in = x->numbered, .off = e->at << CIP_IO_NUMBER_SHIFT };
         CIP_TRY(cip_io_numbered_size(x->numbered->io, e->at, &where.len, err));
     }
-    size_t n = (size_t)cip_min_u64(kept ? head_len(x->h, out->head.cap) : sizeof own, where.len);
+    uint64_t first = kept ? out->head.cap : sizeof own;
+    if (kept && x->h->blocksize != 0 && x->h->chunksize != 0) /* header and table of its blocks */
+        first =
+            cip_min_u64(first, CIP_BLOSC_HEADER + 4 * cip_div_up(x->h->chunksize, x->h->blocksize));
+    const size_t n = (size_t)cip_min_u64(first, where.len);
     CIP_TRY(cip_space_read_at(&how, where.in, where.off, bytes, n, err));
     CIP_TRY(cip_blosc_head_parse((cip_bytes){ bytes, n }, head, err));
     if (head->cbytes > where.len)

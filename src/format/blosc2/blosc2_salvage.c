@@ -301,18 +301,6 @@ static cip_status walk_chunks(salvage *s)
     return at == end || s->len < end ? CIP_OK : CIP_ERR_NOT_FOUND;
 }
 
-/* Chunk files by their numbers, of which none may be missing. */
-static cip_status walk_files(salvage *s)
-{
-    for (uint64_t i = 0; i < s->n; i++) {
-        uint64_t size = 0;
-        TRY_HERE(cip_io_numbered_size(s->f->index.numbered->io, i, &size, NULL));
-        cip_store_u64(s->entry + i * WIDTH, i, false);
-    }
-    s->at = s->f->h.header_len;
-    return CIP_OK;
-}
-
 static cip_status take_in_order(salvage *s, cip_err *err)
 {
     const uint64_t each = s->f->h.chunksize, most = s->f->layout->env->limits.max_blocks / 4;
@@ -320,7 +308,16 @@ static cip_status take_in_order(salvage *s, cip_err *err)
     if (s->n == 0 || s->n > cip_min_u64(most, s->cbytes / CIP_BLOSC_MIN_HEADER))
         return CIP_ERR_NOT_FOUND;
     CIP_TRY(cip_arena_get(&s->f->layout->arena, (size_t)s->n * WIDTH, (void **)&s->entry, err));
-    CIP_TRY(s->f->h.sparse ? walk_files(s) : walk_chunks(s));
+    if (!s->f->h.sparse)
+        CIP_TRY(walk_chunks(s));
+    for (uint64_t i = 0; i < s->n && s->f->h.sparse;
+         i++) { /* files, of which none may be missing */
+        uint64_t size = 0;
+        TRY_HERE(cip_io_numbered_size(s->f->index.numbered->io, i, &size, NULL));
+        cip_store_u64(s->entry + i * WIDTH, i, false);
+    }
+    if (s->f->h.sparse)
+        s->at = s->f->h.header_len;
     s->end = s->at;
     s->trailer = 0;
     return give(s, s->shaped != UNKNOWN ? s->n * each : s->nbytes, err);

@@ -320,15 +320,6 @@ static cip_status keep(const cip_b2_state *u, bool trailer, cip_bytes value, cip
     return CIP_OK;
 }
 
-static bool is_within(const place *p, const place *of)
-{
-    bool in = p->list == of->list && p->at == of->at && p->nstep >= of->nstep;
-    for (size_t i = 2; in && i < of->nstep; i++)
-        in = p->step[i].len == of->step[i].len &&
-             memcmp(p->step[i].ptr, of->step[i].ptr, of->step[i].len) == 0;
-    return in;
-}
-
 static cip_status may_move(cip_b2_state *u, const place *from, const place *to, bool replace,
                            cip_err *err)
 {
@@ -336,7 +327,11 @@ static cip_status may_move(cip_b2_state *u, const place *from, const place *to, 
     CIP_TRY(expect_metalayer(to, err));
     CIP_TRY(expect_there(u, from->path, err));
     CIP_TRY(expect_free(from, from->list->at[from->at].name, err));
-    if (is_within(to, from))
+    bool within = to->list == from->list && to->at == from->at && to->nstep >= from->nstep;
+    for (size_t i = 2; within && i < from->nstep; i++)
+        within = to->step[i].len == from->step[i].len &&
+                 memcmp(to->step[i].ptr, from->step[i].ptr, from->step[i].len) == 0;
+    if (within)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' is inside the moved node",
                         to->path);
     if (!replace && cip_tree_get(u->tree.root, to->path, NULL) != NULL)
