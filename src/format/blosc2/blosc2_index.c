@@ -353,7 +353,8 @@ static cip_status read_head(cip_b2_index *x, const cip_b2_entry *e, bool documen
         CIP_TRY(cip_io_numbered_size(x->numbered->io, e->at, &where.len, err));
     }
     uint64_t first = kept ? out->head.cap : sizeof own;
-    if (kept && x->h->blocksize != 0 && x->h->chunksize != 0) /* header and table of its blocks */
+    /* Of long chunks the header and the table of blocks; short ones are read whole. */
+    if (kept && x->h->blocksize != 0 && x->h->chunksize != 0 && x->h->cbytes / x->n > out->head.cap)
         first =
             cip_min_u64(first, CIP_BLOSC_HEADER + 4 * cip_div_up(x->h->chunksize, x->h->blocksize));
     const size_t n = (size_t)cip_min_u64(first, where.len);
