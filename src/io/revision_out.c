@@ -24,21 +24,31 @@ static cip_status add_piece(void *user, const cip_segment *s, cip_err *err)
     return add_segment(((cip_revision_out *)user)->of, s, err);
 }
 
-static cip_status rewrite_pieces(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
+/* Bytes that were written, not those of segments: in the revision's arena, or in `waits`. */
+static cip_status rewrite(const cip_revision *r, cip_io *waits, uint64_t off, const void *p,
+                          size_t n, cip_err *err)
 {
-    const cip_revision_out *m = user;
     const uint8_t *from = p;
-    for (const cip_segment *s = m->of->segment; n != 0; s++) {
+    for (const cip_segment *s = r->segment; n != 0; s++) {
         const uint64_t skip = cip_min_u64(off, s->len);
         const size_t now = (size_t)cip_min_u64(n, s->len - skip);
-        if (now != 0 && s->io != m->waits)
+        if (now != 0 && s->ptr == NULL && (s->io == NULL || s->io != waits))
             return cip_fail(err, CIP_ERR_UNSUPPORTED, off, "expected bytes that can be changed");
-        CIP_TRY(cip_temporary_write(m->waits, s->off + skip, from, now, err));
+        if (now != 0 && s->ptr != NULL)
+            memcpy((uint8_t *)s->ptr + skip, from, now);
+        else if (now != 0)
+            CIP_TRY(cip_temporary_write(waits, s->off + skip, from, now, err));
         off -= skip;
         from += now;
         n -= now;
     }
     return CIP_OK;
+}
+
+static cip_status rewrite_pieces(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    const cip_revision_out *m = user;
+    return rewrite(m->of, m->waits, off, p, n, err);
 }
 
 static cip_status rewind_pieces(void *user, uint64_t off, cip_err *err)
@@ -92,11 +102,20 @@ static cip_status add_bytes(void *user, const void *p, size_t n, cip_err *err)
     return cip_revision_bytes(user, p, n, err);
 }
 
+static cip_status rewrite_bytes(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    const cip_revision *r = user;
+    return off >= r->tail_off ? rewrite(r, NULL, off - r->tail_off, p, n, err)
+                              : cip_fail(err, CIP_ERR_RANGE, off, "expected bytes of the tail");
+}
+
 cip_out cip_revision_tail(cip_revision *r)
 {
-    return (cip_out){
-        .write = add_bytes, .segment = add_segment, .user = r, .n = r->tail_off + r->tail_len
-    };
+    return (cip_out){ .write = add_bytes,
+                      .segment = add_segment,
+                      .rewrite = rewrite_bytes,
+                      .user = r,
+                      .n = r->tail_off + r->tail_len };
 }
 
 static cip_status copy_piece(void *user, const void *p, size_t n, cip_err *err)

@@ -18,7 +18,7 @@ typedef struct cip_revision_out {
 void cip_revision_out_begin(cip_revision_out *p, cip_io *temporary, cip_revision *of);
 
 /* The end of a file as an output: what is written comes behind the revision's pieces, of which the
- * first lies at r->tail_off. Nothing that was written can be changed. */
+ * first lies at r->tail_off. What was written can be changed where it lies, segments cannot. */
 cip_out cip_revision_tail(cip_revision *r);
 /* A segment to an output; a copy where that takes none. */
 cip_status cip_out_segment(cip_out *o, const cip_segment *s, cip_err *err);

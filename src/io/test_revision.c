@@ -70,10 +70,23 @@ static void add_pieces(cip_revision *r, model *m, cip_io *of[2], uint64_t *seed)
         assert_int_equal(cip_out_segment(&tail, &s, NULL), CIP_OK);
         assert_int_equal(cip_out_segment(&plain, &s, NULL), CIP_OK);
         memcpy(m->byte + m->n, bytes, (size_t)s.len);
+        if (s.len != 0) { /* what was written can be changed, segments cannot */
+            const size_t skip = next(seed) % s.len, n = next(seed) % (s.len - skip) + 1;
+            memset(bytes, 0xa5, n);
+            assert_int_equal(cip_out_rewrite(&tail, m->n + skip, bytes, n, NULL),
+                             kind == 2 ? CIP_OK : CIP_ERR_UNSUPPORTED);
+            if (kind == 2) {
+                assert_int_equal(cip_out_rewrite(&plain, m->n - from + skip, bytes, n, NULL),
+                                 CIP_OK);
+                memcpy(m->byte + m->n + skip, bytes, n);
+            }
+        }
         m->n += (size_t)s.len;
     }
     assert_int_equal(tail.n, m->n);
     assert_int_equal(plain.n, m->n - from);
+    if (r->tail_off != 0 && r->tail_len != 0)
+        assert_int_equal(cip_out_rewrite(&tail, r->tail_off - 1, got, 1, NULL), CIP_ERR_RANGE);
     assert_int_equal(cip_io_read(copy, 0, got, m->n - from, NULL), CIP_OK);
     assert_memory_equal(got, m->byte + from, m->n - from);
     cip_io_close(copy);

@@ -207,6 +207,13 @@ typedef struct cip_bp_piece {
     uint8_t own[CIP_SUM_MAX]; /* of one that is not stored: that, as cip_sum_take gives it */
 } cip_bp_piece;
 
+/* A chunk that is finished, in memory: of an array of which *left decoded bytes are to come yet.
+ * ARG for more. `sum`: the kind of its digest. */
+cip_status cip_bp_piece_in(const cip_chunk_in *c, cip_sum_id sum, uint64_t *left, cip_bp_piece *out,
+                           cip_err *err);
+/* One that an update made. */
+cip_bp_piece cip_bp_piece_made(const cip_chunk *c);
+
 /* A file that is written: header, metadata, offsets, and slots of a chunk, its digest and space. A
  * new one goes to `out`, its chunks as they are finished; else it becomes what `r` says. */
 typedef struct cip_bp_container {
@@ -231,9 +238,11 @@ typedef struct cip_bp_container {
     void *self;
 } cip_bp_container;
 
-/* Of new files: what lies before the chunks, with offsets of -1; and the next chunk. */
-cip_status cip_bp_put_front(cip_bp_container *c, cip_bytes meta, cip_err *err);
+/* What lies before the chunks, with offsets of -1; the next chunk; and the offsets of the chunks so
+ * far, where they are not in the file yet. */
+cip_status cip_bp_put_front(cip_bp_container *c, const cip_segment *meta, cip_err *err);
 cip_status cip_bp_put_chunk(cip_bp_container *c, const cip_bp_piece *p, cip_err *err);
+cip_status cip_bp_put_offsets(cip_bp_container *c, cip_err *err);
 /* Of revisions: chunk i; whether it stays where it is; the number of the first one that can neither
  * stay nor change there, or which one of both files does not have. */
 cip_status cip_bp_piece_at(const cip_bp_container *c, uint64_t i, cip_bp_piece *p, cip_err *err);

@@ -92,6 +92,30 @@ static cip_status fits(cip_bp_old *o, uint64_t i, uint64_t len, bool *yes, cip_e
 
 /* --- chunks ----------------------------------------------------------------------------------- */
 
+cip_status cip_bp_piece_in(const cip_chunk_in *c, cip_sum_id sum, uint64_t *left, cip_bp_piece *out,
+                           cip_err *err)
+{
+    if (c->state != CIP_CHUNK_DATA || c->raw_len > *left)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected at most %" PRIu64 " bytes of data, found %" PRIu64, *left,
+                        c->raw_len);
+    *left -= c->raw_len;
+    *out = (cip_bp_piece){ .bytes = { .ptr = c->bytes.ptr, .len = c->bytes.len },
+                           .raw_len = c->raw_len,
+                           .sum = sum };
+    memcpy(out->own, c->sum, sizeof out->own);
+    return CIP_OK;
+}
+
+cip_bp_piece cip_bp_piece_made(const cip_chunk *c)
+{
+    cip_bp_piece p = { .bytes = { .io = c->at.in->io, .off = c->at.off, .len = c->at.len },
+                       .raw_len = c->raw_len,
+                       .sum = (cip_sum_id)c->sum_id };
+    memcpy(p.own, c->sum, sizeof p.own);
+    return p;
+}
+
 cip_status cip_bp_piece_at(const cip_bp_container *c, uint64_t i, cip_bp_piece *p, cip_err *err)
 {
     cip_chunk_now now;
@@ -115,12 +139,7 @@ cip_status cip_bp_piece_at(const cip_bp_container *c, uint64_t i, cip_bp_piece *
         cip_bp_raw(c->old->f, from, &raw_off, &p->raw_len);
         return CIP_OK;
     }
-    *p = (cip_bp_piece){
-        .bytes = { .io = now.chunk.at.in->io, .off = now.chunk.at.off, .len = now.chunk.at.len },
-        .raw_len = now.chunk.raw_len,
-        .sum = (cip_sum_id)now.chunk.sum_id
-    };
-    memcpy(p->own, now.chunk.sum, sizeof p->own);
+    *p = cip_bp_piece_made(&now.chunk);
     return CIP_OK;
 }
 
@@ -165,26 +184,24 @@ static cip_status digest_of(const cip_bp_container *c, const cip_bp_piece *p, ui
     return CIP_OK;
 }
 
-/* --- bytes ------------------------------------------------------------------------------------ */
+/* --- a file from its front on ----------------------------------------------------------------- */
 
-static cip_status put(const cip_bp_container *c, const void *ptr, uint64_t n, cip_err *err)
-{
-    return c->out != NULL ? cip_out_write(c->out, ptr, (size_t)n, err)
-                          : cip_revision_bytes(c->r, ptr, (size_t)n, err);
-}
-
-static cip_status put_segment(const cip_bp_container *c, const cip_segment *s, cip_err *err)
-{
-    if (c->out != NULL)
-        return cip_out_segment(c->out, s, err);
-    return s->ptr != NULL || s->len == 0 ? put(c, s->ptr, s->len, err)
-                                         : cip_revision_range(c->r, s->io, s->off, s->len, err);
-}
-
+/* A fill takes no room in a revision; of what waits in a temporary file it would part the bytes. */
 static cip_status fill(const cip_bp_container *c, uint8_t value, uint64_t n, cip_err *err)
 {
-    return c->out != NULL ? cip_out_fill(c->out, value, n, err)
-                          : cip_revision_fill(c->r, value, n, err);
+    const cip_segment s = { .off = value, .len = n };
+    return c->r != NULL ? cip_out_segment(c->out, &s, err) : cip_out_fill(c->out, value, n, err);
+}
+
+cip_status cip_bp_put_front(cip_bp_container *c, const cip_segment *meta, cip_err *err)
+{
+    CIP_TRY(cip_out_write(c->out, c->head, sizeof c->head, err));
+    CIP_TRY(cip_out_segment(c->out, meta, err));
+    c->offsets_at = c->out->n;
+    if (!c->offsets)
+        return CIP_OK;
+    CIP_TRY(cip_out_fill(c->out, 0xff, 8 * c->n, err));
+    return fill(c, 0xff, 8 * c->nfree, err);
 }
 
 static cip_status put_slot(const cip_bp_container *c, const cip_bp_piece *p, cip_err *err)
@@ -197,76 +214,55 @@ static cip_status put_slot(const cip_bp_container *c, const cip_bp_piece *p, cip
         s.len += nsum;
     else
         CIP_TRY(digest_of(c, p, digest, err));
-    CIP_TRY(put_segment(c, &s, err));
+    CIP_TRY(cip_out_segment(c->out, &s, err));
     if (!same)
-        CIP_TRY(put(c, digest, nsum, err));
+        CIP_TRY(cip_out_write(c->out, digest, nsum, err));
     return fill(c, 0, c->spare, err);
-}
-
-static cip_status add_place(cip_bp_container *c, uint64_t at, cip_err *err)
-{
-    uint8_t bytes[8];
-    cip_store_u64(bytes, at, false);
-    return cip_buf_add(&c->places, bytes, sizeof bytes, err);
-}
-
-/* --- new files -------------------------------------------------------------------------------- */
-
-static cip_status put_front(cip_bp_container *c, const cip_segment *meta, cip_err *err)
-{
-    CIP_TRY(put(c, c->head, sizeof c->head, err));
-    CIP_TRY(put_segment(c, meta, err));
-    c->offsets_at = sizeof c->head + meta->len;
-    if (!c->offsets)
-        return CIP_OK;
-    CIP_TRY(put(c, c->places.ptr, c->places.len, err));
-    return fill(c, 0xff, 8 * (c->n + c->nfree) - c->places.len, err);
-}
-
-cip_status cip_bp_put_front(cip_bp_container *c, cip_bytes meta, cip_err *err)
-{
-    const cip_segment s = { .ptr = meta.ptr, .len = meta.len };
-    return put_front(c, &s, err);
 }
 
 cip_status cip_bp_put_chunk(cip_bp_container *c, const cip_bp_piece *p, cip_err *err)
 {
+    uint8_t at[8];
+    cip_store_u64(at, c->out->n, false);
     if (c->offsets)
-        CIP_TRY(add_place(c, c->out->n, err));
+        CIP_TRY(cip_buf_add(&c->places, at, sizeof at, err));
     return put_slot(c, p, err);
+}
+
+cip_status cip_bp_put_offsets(cip_bp_container *c, cip_err *err)
+{
+    if (c->places.len == 0)
+        return CIP_OK;
+    CIP_TRY(cip_out_rewrite(c->out, c->offsets_at, c->places.ptr, c->places.len, err));
+    c->offsets_at += c->places.len;
+    c->places.len = 0;
+    return CIP_OK;
 }
 
 /* --- what becomes of a file ------------------------------------------------------------------- */
 
-/* The places of the chunks from k on, the first at `at`. */
-static cip_status place_from(cip_bp_container *c, uint64_t k, uint64_t at, cip_err *err)
+/* Slots from k on are the tail of the revision, and before them what `meta` is for, or (NULL) what
+ * stays. */
+static cip_status put_from(cip_bp_container *c, const cip_segment *meta, uint64_t k, cip_err *err)
 {
-    c->places.len = 0;
-    for (uint64_t i = k; i < c->n && c->offsets; i++) {
+    cip_out out = cip_revision_tail(c->r);
+    c->out = &out;
+    cip_status st = meta != NULL ? cip_bp_put_front(c, meta, err) : CIP_OK;
+    for (; k < c->n && st == CIP_OK; k++) {
         cip_bp_piece p;
-        CIP_TRY(add_place(c, at, err));
-        CIP_TRY(cip_bp_piece_at(c, i, &p, err));
-        at += p.bytes.len + cip_sum_size(c->sum) + c->spare;
+        st = cip_bp_piece_at(c, k, &p, err);
+        if (st == CIP_OK)
+            st = cip_bp_put_chunk(c, &p, err);
     }
-    return CIP_OK;
-}
-
-static cip_status put_from(cip_bp_container *c, uint64_t k, cip_err *err)
-{
-    for (uint64_t i = k; i < c->n; i++) {
-        cip_bp_piece p;
-        CIP_TRY(cip_bp_piece_at(c, i, &p, err));
-        CIP_TRY(put_slot(c, &p, err));
-    }
-    return CIP_OK;
+    if (meta != NULL && st == CIP_OK)
+        st = cip_bp_put_offsets(c, err);
+    c->out = NULL;
+    return st;
 }
 
 cip_status cip_bp_make(cip_bp_container *c, const cip_segment *meta, cip_err *err)
 {
-    const uint64_t noffset = c->offsets ? c->n + c->nfree : 0;
-    CIP_TRY(place_from(c, 0, sizeof c->head + meta->len + 8 * noffset, err));
-    CIP_TRY(put_front(c, meta, err));
-    return put_from(c, 0, err);
+    return put_from(c, meta, 0, err);
 }
 
 /* The number of chunks from i on that stay where they are; 0: chunk i changes. */
@@ -316,8 +312,7 @@ static cip_status put_end(cip_bp_container *c, uint64_t k, cip_err *err)
     const uint64_t unset = UINT64_MAX;
     CIP_TRY(begin_of(c, k, &c->r->tail_off, err));
     c->r->has_tail = true;
-    CIP_TRY(place_from(c, k, c->r->tail_off, err));
-    CIP_TRY(put_from(c, k, err));
+    CIP_TRY(put_from(c, NULL, k, err));
     for (uint64_t i = c->n; i < count_slots(f) && c->offsets; i++)
         CIP_TRY(cip_buf_add(&c->places, &unset, sizeof unset, err));
     return cip_patch_bytes(&c->r->patch, f->offsets_at + 8 * k, c->places.ptr, c->places.len, err);

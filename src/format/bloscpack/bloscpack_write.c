@@ -94,7 +94,7 @@ static cip_status begin_new(cip_bp_state *s, const cip_store_begin *b, cip_err *
     cip_buf meta = { .mem = &s->env->mem };
     cip_status st = cip_bp_new_meta(s, &meta, err);
     if (st == CIP_OK)
-        st = cip_bp_put_front(&s->file, (cip_bytes){ meta.ptr, meta.len }, err);
+        st = cip_bp_put_front(&s->file, &(cip_segment){ .ptr = meta.ptr, .len = meta.len }, err);
     cip_buf_clear(&meta);
     return st;
 }
@@ -114,26 +114,19 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 
 /* --- chunks ----------------------------------------------------------------------------------- */
 
-static cip_status store_chunk(cip_bp_state *s, const cip_chunk_in *c, cip_err *err)
-{
-    cip_bp_piece p = { .bytes = { .ptr = c->bytes.ptr, .len = c->bytes.len }, .sum = s->how.sum };
-    if (c->state != CIP_CHUNK_DATA || c->raw_len > s->left)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected at most %" PRIu64 " bytes of data, found %" PRIu64, s->left,
-                        c->raw_len);
-    s->left -= c->raw_len;
-    memcpy(p.own, c->sum, sizeof p.own);
-    return cip_bp_put_chunk(&s->file, &p, err);
-}
-
 static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
                         cip_err *err)
 {
+    cip_bp_state *s = state;
     (void)array;
     (void)i;
-    for (size_t k = 0; k < n; k++)
-        if (chunk[k].raw_len != 0)
-            CIP_TRY(store_chunk(state, &chunk[k], err));
+    for (size_t k = 0; k < n; k++) {
+        cip_bp_piece p;
+        if (chunk[k].raw_len == 0)
+            continue;
+        CIP_TRY(cip_bp_piece_in(&chunk[k], s->how.sum, &s->left, &p, err));
+        CIP_TRY(cip_bp_put_chunk(&s->file, &p, err));
+    }
     return CIP_OK;
 }
 

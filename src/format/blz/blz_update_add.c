@@ -238,7 +238,6 @@ cip_status cip_blz_coming_store(cip_blz_state *s, cip_blz_new *c, const cip_bp_p
     cip_bp_piece waits = *p;
     waits.bytes = (cip_segment){ .io = to, .off = to->size, .len = p->bytes.len };
     CIP_TRY(cip_temporary_write(to, to->size, p->bytes.ptr, (size_t)p->bytes.len, err));
-    c->left -= p->raw_len;
     c->cbytes += p->bytes.len;
     c->waiting.mem = &s->env->mem;
     return cip_buf_add(&c->waiting, &waits, sizeof waits, err);
@@ -397,15 +396,7 @@ static cip_status put_chunks(cip_blz_writer *w, cip_blz_new *to, const cip_blz_n
         cip_bp_piece p;
         if (x != NULL)
             cip_chunk_changes_at(x, i, &now);
-        if (now.from != UINT64_MAX) {
-            p = *waiting(from, now.from);
-        } else {
-            const cip_extent *at = &now.chunk.at;
-            p = (cip_bp_piece){ .bytes = { .io = at->in->io, .off = at->off, .len = at->len },
-                                .raw_len = now.chunk.raw_len,
-                                .sum = (cip_sum_id)now.chunk.sum_id };
-            memcpy(p.own, now.chunk.sum, sizeof p.own);
-        }
+        p = now.from != UINT64_MAX ? *waiting(from, now.from) : cip_bp_piece_made(&now.chunk);
         CIP_TRY(cip_blz_store_chunk(w, to, &p, err));
     }
     return CIP_OK;

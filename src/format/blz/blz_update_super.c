@@ -2,21 +2,15 @@
  * What becomes of a column's superchunks. A chunk that changes stays where it is as long as it fits
  * there, up to where the next one begins; else its superchunk becomes a new file, laid out as the
  * old one: digests, offsets or none, metadata, and after each chunk as much space as was there.
- * bloscpack_container.c writes it; here is which chunks lie in which superchunk, and how one that
- * comes is. */
+ * One that comes is the same out of nothing, its header that of new folders (blz_write_super.c).
+ * bloscpack_container.c writes both; here is which chunks lie in which superchunk. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/endian.h"
 #include "base/num.h"
 #include "format/blz/blz_update.h"
 
-enum {
-    PER_DEFAULT = 64, /* chunks of a superchunk where nothing says how many */
-    AT_CHUNK_SIZE = 8,
-    AT_LAST = 12,
-    AT_COUNT = 16 /* in the header */
-};
+enum { PER_DEFAULT = 64 /* chunks of a superchunk where nothing says how many */ };
 
 /* A superchunk's chunks, those of the array: [first, was) before, [first, n) now. */
 typedef struct range {
@@ -161,39 +155,7 @@ static cip_status may_change(const work *w, const cip_bp_container *f, bool *may
     return CIP_OK;
 }
 
-/* The header's fields that follow from the chunks; -1 stays. */
-static cip_status set_counts(const work *w, cip_bp_container *f, cip_err *err)
-{
-    uint8_t *head = f->head;
-    cip_bp_piece last;
-    CIP_TRY(cip_bp_piece_at(f, f->n - 1, &last, err));
-    if ((int32_t)cip_load_u32(head + AT_CHUNK_SIZE, false) != -1)
-        cip_store_u32(head + AT_CHUNK_SIZE, (uint32_t)w->c->each, false);
-    if ((int32_t)cip_load_u32(head + AT_LAST, false) != -1)
-        cip_store_u32(head + AT_LAST, (uint32_t)last.raw_len, false);
-    if ((int64_t)cip_load_u64(head + AT_COUNT, false) != -1)
-        cip_store_u64(head + AT_COUNT, f->n, false);
-    return CIP_OK;
-}
-
-static cip_status check_size(const cip_revision *as, cip_err *err)
-{
-    const uint64_t size = as->tail_off + as->tail_len;
-    if (size >> CIP_IO_NUMBER_SHIFT == 0)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                    "expected a superchunk below 2^32 bytes, found %" PRIu64, size);
-}
-
-static cip_status make_file(const work *w, cip_bp_container *f, const cip_segment *meta,
-                            cip_err *err)
-{
-    CIP_TRY(set_counts(w, f, err));
-    CIP_TRY(cip_bp_make(f, meta, err));
-    return check_size(f->r, err);
-}
-
-/* --- one that is there ------------------------------------------------------------------------ */
+/* --- what it becomes -------------------------------------------------------------------------- */
 
 /* Where the member lies beneath the folder. UNSUPPORTED for one in a shard outside. */
 static cip_status member_name(const work *w, uint64_t member, char name[CIP_IO_NUMBER_NAME],
@@ -205,32 +167,34 @@ static cip_status member_name(const work *w, uint64_t member, char name[CIP_IO_N
     return f->of == NULL ? CIP_OK : cip_blz_lies_outside(name, f->of->name, err);
 }
 
-static cip_status change_old(const work *w, const char *name, cip_bp_container *f, cip_err *err)
+/* Out of the old file or of nothing: f has its header, and how chunks lie in it; `meta` is what
+ * stands behind the header where it is made again. */
+static cip_status become(const work *w, const char *name, cip_bp_container *f,
+                         const cip_segment *meta, cip_err *err)
 {
-    const cip_bp_file *old = f->old->f;
-    const cip_segment meta = { .io = old->layout->io,
-                               .off = CIP_BP_HEADER,
-                               .len = old->offsets_at - CIP_BP_HEADER };
+    const cip_bp_file *old = f->old != NULL ? f->old->f : NULL;
     uint64_t k = 0;
-    bool may;
-    if (old->chunks.nfound < old->chunks.n)
-        return cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " chunks in '%.120s', found %" PRIu64, old->chunks.n,
-                        name, old->chunks.nfound);
+    cip_bp_piece last;
+    bool may = false;
     CIP_TRY(count(w, f, err));
     if (f->n == 0)
         return cip_revision_unlink(w->r, name, NULL, err);
-    CIP_TRY(may_change(w, f, &may, &k, err));
-    if (!may || k < f->n || f->n != old->chunks.n)
-        CIP_TRY(cip_bp_old_spare(f->old, &f->spare, err));
-    if (!may) {
-        CIP_TRY(cip_revision_replace(w->r, name, NULL, &f->r, err));
-        return make_file(w, f, &meta, err);
+    if (old == NULL) {
+        CIP_TRY(cip_revision_make(w->r, name, &f->r, err));
+    } else {
+        CIP_TRY(may_change(w, f, &may, &k, err));
+        if (!may || k < f->n || f->n != old->chunks.n)
+            CIP_TRY(cip_bp_old_spare(f->old, &f->spare, err));
+        CIP_TRY((may ? cip_revision_change : cip_revision_replace)(w->r, name, NULL, &f->r, err));
     }
-    CIP_TRY(cip_revision_change(w->r, name, NULL, &f->r, err));
-    CIP_TRY(set_counts(w, f, err));
-    CIP_TRY(cip_bp_change(f, k, (cip_bytes){ NULL, 0 }, err));
-    return f->r->has_tail ? check_size(f->r, err) : CIP_OK;
+    CIP_TRY(cip_bp_piece_at(f, f->n - 1, &last, err));
+    cip_blz_super_counts(f, w->c->each, last.raw_len);
+    CIP_TRY(may ? cip_bp_change(f, k, (cip_bytes){ NULL, 0 }, err) : cip_bp_make(f, meta, err));
+    const uint64_t size = f->r->tail_off + f->r->tail_len;
+    if (size >> CIP_IO_NUMBER_SHIFT == 0)
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "expected a superchunk below 2^32 bytes, found %" PRIu64, size);
 }
 
 static cip_status change_there(const work *w, size_t j, cip_bp_container *f, cip_err *err)
@@ -246,13 +210,18 @@ static cip_status change_there(const work *w, size_t j, cip_bp_container *f, cip
     f->sum = b->h.sum;
     f->offsets = (b->h.options & CIP_BP_OFFSETS) != 0;
     f->nfree = b->h.nspare;
+    const cip_segment meta = { .io = b->layout->io,
+                               .off = CIP_BP_HEADER,
+                               .len = b->offsets_at - CIP_BP_HEADER };
+    if (st == CIP_OK && b->chunks.nfound < b->chunks.n)
+        st = cip_fail(err, CIP_ERR_TRUNCATED, CIP_NO_OFFSET,
+                      "expected %" PRIu64 " chunks in '%.120s', found %" PRIu64, b->chunks.n, name,
+                      b->chunks.nfound);
     if (st == CIP_OK)
-        st = change_old(w, name, f, err);
+        st = become(w, name, f, &meta, err);
     cip_bp_old_clear(&old);
     return st;
 }
-
-/* --- one that comes --------------------------------------------------------------------------- */
 
 cip_status cip_blz_super_like(cip_blz_column *c, cip_blz_super_how *out, cip_err *err)
 {
@@ -275,7 +244,6 @@ static cip_status make_new(work *w, cip_bp_container *f, cip_err *err)
 {
     const cip_segment none = { .len = 0 };
     char *name;
-    CIP_TRY(count(w, f, err));
     if (f->n == 0)
         return CIP_OK;
     if (!w->has_like) {
@@ -283,17 +251,9 @@ static cip_status make_new(work *w, cip_bp_container *f, cip_err *err)
         CIP_TRY(cip_blz_super_like(w->c, &w->like, err));
         w->has_like = true;
     }
-    const cip_bp_header h = { .version = 3,
-                              .options = w->like.offsets ? CIP_BP_OFFSETS : 0,
-                              .sum = w->like.sum,
-                              .typesize = (uint8_t)w->how->blosc.typesize };
-    cip_bp_header_write(&h, f->head);
-    f->offsets = w->like.offsets;
-    f->sum = w->like.sum;
-    f->spare = w->like.spare;
+    cip_blz_super_head(&w->like, &w->how->blosc, 0, f);
     CIP_TRY(cip_blz_super_name(w->c, w->at.number, w->u->arena, &name, err));
-    CIP_TRY(cip_revision_make(w->r, name, &f->r, err));
-    return make_file(w, f, &none, err);
+    return become(w, name, f, &none, err);
 }
 
 /* --- all of a column -------------------------------------------------------------------------- */

@@ -127,7 +127,6 @@ static cip_status store_file(cip_blz_writer *w, cip_blz_new *c, const cip_bp_pie
 cip_status cip_blz_store_chunk(cip_blz_writer *w, cip_blz_new *c, const cip_bp_piece *p,
                                cip_err *err)
 {
-    c->left -= p->raw_len;
     c->cbytes += p->bytes.len;
     return (w->kind == CIP_BLZ_DOCUMENT ? cip_blz_store_super : store_file)(w, c, p, err);
 }
@@ -142,16 +141,10 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
     cip_blz_new *c = &w->column[whole ? w->first[array] : array - CIP_BLZ_MAX_COLUMNS];
     (void)i;
     for (size_t k = 0; k < n; k++) {
-        cip_bp_piece p = { .bytes = { .ptr = chunk[k].bytes.ptr, .len = chunk[k].bytes.len },
-                           .raw_len = chunk[k].raw_len,
-                           .sum = w->super.sum };
-        if (p.raw_len == 0)
+        cip_bp_piece p;
+        if (chunk[k].raw_len == 0)
             continue;
-        if (chunk[k].state != CIP_CHUNK_DATA || p.raw_len > c->left)
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected at most %" PRIu64 " bytes of data, found %" PRIu64, c->left,
-                            p.raw_len);
-        memcpy(p.own, chunk[k].sum, sizeof p.own);
+        CIP_TRY(cip_bp_piece_in(&chunk[k], w->super.sum, &c->left, &p, err));
         CIP_TRY(s->coming != NULL ? cip_blz_coming_store(s, c, &p, err)
                                   : cip_blz_store_chunk(w, c, &p, err));
     }

@@ -86,6 +86,14 @@ cip_status cip_blz_make_columns(cip_blz_writer *w, cip_array_form *form, cip_err
 
 /* --- blz_write_super.c: superchunks ----------------------------------------------------------- */
 
+/* The header of one that comes, before `nmeta` bytes of metadata, but for what follows from its
+ * chunks; and how f is then written. */
+void cip_blz_super_head(const cip_blz_super_how *how, const cip_blosc_spec *blosc, uint64_t nmeta,
+                        cip_bp_container *f);
+/* That: f->n chunks, the last of so many decoded bytes, the others of `each`. What an old header
+ * does not say (-1) it does not say then. */
+void cip_blz_super_counts(cip_bp_container *f, uint64_t each, uint64_t last);
+/* The column's next chunk, in the superchunk at hand or the next one. */
 cip_status cip_blz_store_super(cip_blz_writer *w, cip_blz_new *c, const cip_bp_piece *p,
                                cip_err *err);
 
