@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Instructions of the command at small jobs, counted by valgrind and compared with those in bench/counts.json: more than 2 % over
-that fails. Counts do not depend on how busy the machine is, nor on its environment: one thread, vectors up to AVX2.
+that fails, and so does a job on four times as many arrays that needs more than four times the instructions and a tenth. Counts do not
+depend on how busy the machine is, nor on its environment: one thread, vectors up to AVX2.
 
     bench/counts.py [--build build/release] [--update] [--rows WORD]
 
@@ -74,6 +75,17 @@ ROWS = {
     "verify all, b2nd": ["verify", "--deep", "many.b2nd"],
 }
 CHANGE = ("put", "set", "append")
+# row: the words, of a file of so many arrays or columns
+MANY = (200, 800)
+LINEAR = 1.1 * MANY[1] / MANY[0]
+GROWTH = {
+    "ls of arrays": ["ls", "many-{}.asdf"],
+    "ls of columns, bcolz": ["ls", "many-{}.bcolz"],
+    "ls of fields, BLZ": ["ls", "many-{}.blz"],
+    "convert arrays to columns, bcolz": ["convert", "--accept-loss", "many-{}.asdf", "out.bcolz"],
+    "convert arrays to fields, BLZ": ["convert", "--accept-loss", "many-{}.asdf", "out.blz"],
+    "convert columns, bcolz to BLZ": ["convert", "many-{}.bcolz", "out.blz"],
+}
 
 
 def said(*words):
@@ -125,7 +137,10 @@ def make_files(cippus, folder):
     (folder / "points.txt").write_text("".join(f"{i * 7919 % SIDE} {i * 104729 % SIDE}\n" for i in range(500)))
     (folder / "tree.asdf").write_text(TREE + "leaf:\n" + "".join(f"  key{i}: value {i}\n" for i in range(2500)) + "...\n")
     array_text = "!core/ndarray-1.1.0 {data: [1, 2, 3], datatype: int32}"
-    (folder / "arrays.asdf").write_text(TREE + "".join(f"a{i}: {array_text}\n" for i in range(300)) + "...\n")
+    for name, n in ("arrays", 300), *((f"many-{n}", n) for n in MANY):
+        (folder / f"{name}.asdf").write_text(TREE + "".join(f"a{i}: {array_text}\n" for i in range(n)) + "...\n")
+    for n, suffix in ((n, suffix) for n in MANY for suffix in ("bcolz", "blz")):
+        run(folder, cippus, "convert", "--accept-loss", f"many-{n}.asdf", f"many-{n}.{suffix}")
     lines = [",".join(f"c{i}" for i in range(30))] + [",".join(str(row * 7 + i) for i in range(30)) for row in range(100)]
     (folder / "table.csv").write_text("\n".join(lines) + "\n")
     run(folder, cippus, "convert", "table.csv", "table.bcolz")
@@ -157,6 +172,17 @@ def over(counts, was):
     return [name for name, n in counts.items() if n > ROOM * was.get(name, 0)]
 
 
+def grows(cippus, folder, pool, rows):
+    """The rows that are not linear."""
+    counts = {row: [pool.submit(count, cippus, folder, [w.format(n) for w in words]) for n in MANY] for row, words in rows.items()}
+    bad = []
+    for row, (few, many) in counts.items():
+        times = many.result() / few.result()
+        print(f"{many.result():12,} {times:7.3f}  {row}, {MANY[1]} of them; times those of {MANY[0]}")
+        bad += [row] if times > LINEAR else []
+    return bad
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
@@ -170,14 +196,18 @@ def main():
     if now["valgrind"] == "none":
         print("no valgrind")
         return SKIPPED
-    if not o.update and (differ := others(now, was["of"])):
-        print(f"the counts in {BASELINE.name} are of something else: {'; '.join(differ)}")
-        return SKIPPED
-    rows = {name: words for name, words in ROWS.items() if o.rows in name}
+    differ = [] if o.update else others(now, was["of"])
+    rows = {name: words for name, words in ROWS.items() if o.rows in name and not differ}
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = pathlib.Path(name)
         make_files(build / "cippus", folder)
+        if bad := grows(build / "cippus", folder, pool, {row: words for row, words in GROWTH.items() if o.rows in row}):
+            print(f"not linear, over {LINEAR:.2f} times: {'; '.join(bad)}")
+            return 1
         counts = dict(zip(rows, pool.map(lambda words: count(build / "cippus", folder, words), rows.values())))
+    if differ:
+        print(f"the counts in {BASELINE.name} are of something else: {'; '.join(differ)}")
+        return SKIPPED
     for name, n in counts.items():
         before = was["counts"].get(name)
         print(f"{n:12,} {f'{n / before:7.3f}' if before else '    new'}  {name}")

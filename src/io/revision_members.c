@@ -141,10 +141,10 @@ cip_status cip_revision_unlink_folder(cip_revision *r, const char *name, cip_err
 
 cip_status cip_revision_switch(cip_revision *r, const char *name, cip_err *err)
 {
-    for (size_t i = 0; i < r->nmember; i++) {
-        const cip_revision_member *m = &r->member[i];
+    for (size_t i = r->nmember; i != 0; i--) { /* mostly one that has just been added */
+        const cip_revision_member *m = &r->member[i - 1];
         if (m->change < CIP_MEMBER_GONE && strcmp(m->name, name) == 0) {
-            r->last = i + 1;
+            r->last = i;
             return CIP_OK;
         }
     }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "base/strmap.h"
 #include "core/commit/file_out.h"
 #include "io/patch.h"
 
@@ -16,29 +17,29 @@ enum { OPEN = 32 /* members that are open at a time */ };
 
 typedef struct member {
     cip_file_out file;
-    struct member *next;
     cip_members *of;
     char *name;
     size_t slot; /* in `open`, while its file is */
     bool synced;
-    bool gone; /* removed before the commit */
 } member;
 
-typedef struct folder {
-    struct folder *next;
-    char *name;
-} folder;
+/* What was made, in order. */
+typedef struct entry {
+    const char *name; /* NULL: it was removed before the commit */
+    member *file;     /* or NULL: a folder */
+} entry;
 
 struct cip_members {
     cip_env *env;
     cip_level level;
     cip_place in;     /* borrowed */
     struct stat like; /* of what is new in it */
-    cip_arena arena;  /* names, members and folders */
-    member *first, **last;
+    cip_arena arena;  /* names, members, entries */
+    entry *made;
+    size_t nmade, made_cap;
+    cip_strmap by_name; /* numbers of those that are there */
     member *open[OPEN];
-    size_t next;    /* of `open`, to be closed */
-    folder *folder; /* below it; the last one first */
+    size_t next; /* of `open`, to be closed */
 };
 
 /* Complete for now; it can be opened again. */
@@ -78,35 +79,39 @@ static cip_status reopen(cip_file_out *f, cip_err *err)
     return open_file((member *)f, 0, err);
 }
 
-static bool has_folder(const cip_members *o, const char *name, size_t n)
+static entry *find(const cip_members *o, const char *name, size_t n)
 {
-    const folder *f = o->folder;
-    while (f != NULL && (strncmp(f->name, name, n) != 0 || f->name[n] != '\0'))
-        f = f->next;
-    return f != NULL;
+    const size_t i = cip_strmap_get(&o->by_name, (cip_bytes){ (const uint8_t *)name, n });
+    return i != SIZE_MAX && o->made[i].name != NULL ? &o->made[i] : NULL;
+}
+
+static cip_status add(cip_members *o, const char *name, member *file, cip_err *err)
+{
+    const cip_bytes key = { (const uint8_t *)name, strlen(name) };
+    CIP_TRY(CIP_ARENA_ROOM(&o->arena, &o->made, o->nmade, &o->made_cap, err));
+    CIP_TRY(cip_strmap_put(&o->by_name, key, o->nmade, NULL, err));
+    o->made[o->nmade++] = (entry){ name, file };
+    return CIP_OK;
 }
 
 static cip_status make_folder(cip_members *o, const char *name, size_t n, cip_err *err)
 {
     cip_place at = { .dir = -1 };
-    folder *f;
-    CIP_TRY(CIP_ARENA_NEW(&o->arena, &f, 1, err));
-    CIP_TRY(cip_arena_copy(&o->arena, name, n, &f->name, err));
-    CIP_TRY(cip_place_beneath(&o->in, f->name, &at, err));
+    char *copy;
+    CIP_TRY(cip_arena_copy(&o->arena, name, n, &copy, err));
+    CIP_TRY(cip_place_beneath(&o->in, copy, &at, err));
     cip_status st = cip_store_make_folder(&at, at.name, &o->like, err);
     cip_place_close(&at);
-    if (st != CIP_OK)
-        return st;
-    f->next = o->folder;
-    o->folder = f;
-    return CIP_OK;
+    return st == CIP_OK ? add(o, copy, NULL, err) : st;
 }
 
 static cip_status make_folders(cip_members *o, const char *name, cip_err *err)
 {
-    for (const char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/'))
-        if (!has_folder(o, name, (size_t)(slash - name)))
+    for (const char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        const entry *e = find(o, name, (size_t)(slash - name));
+        if (e == NULL || e->file != NULL)
             CIP_TRY(make_folder(o, name, (size_t)(slash - name), err));
+    }
     return CIP_OK;
 }
 
@@ -121,8 +126,13 @@ static cip_status make_member(cip_members *o, const char *name, member **out, ci
     m->of = o;
     CIP_TRY(make_folders(o, name, err));
     CIP_TRY(open_file(m, O_CREAT | O_EXCL, err));
-    *o->last = *out = m;
-    o->last = &m->next;
+    const cip_status st = add(o, m->name, m, err);
+    if (st != CIP_OK) {
+        close(m->file.fd);
+        o->open[m->slot] = NULL;
+        return st;
+    }
+    *out = m;
     like.st_mode &= 0666;
     return cip_store_take_after(&o->env->mem, m->file.fd, -1, &like, err);
 }
@@ -169,8 +179,7 @@ cip_status cip_members_begin(cip_env *env, cip_level level, int dir, cip_out *to
     o->env = env;
     o->level = level;
     o->in = (cip_place){ .mem = &env->mem, .dir = dir };
-    o->arena.mem = &env->mem;
-    o->last = &o->first;
+    o->arena.mem = o->by_name.mem = &env->mem;
     *to = (cip_out){
         .write = no_bytes, .member = new_member, .folder = new_folder, .member_user = o
     };
@@ -182,13 +191,18 @@ cip_status cip_members_begin(cip_env *env, cip_level level, int dir, cip_out *to
 /* Every member, every folder but the first one. */
 cip_status cip_members_complete(cip_members *o, cip_err *err)
 {
-    for (member *m = o->first; m != NULL; m = m->next)
-        if (!m->gone && (m->file.fd != -1 || m->file.nwaiting != 0 || !m->synced))
+    for (size_t i = 0; i < o->nmade; i++) {
+        member *m = o->made[i].file;
+        if (o->made[i].name != NULL && m != NULL &&
+            (m->file.fd != -1 || m->file.nwaiting != 0 || !m->synced))
             CIP_TRY(close_member(m, err));
-    for (folder *f = o->folder; o->level == CIP_LEVEL_POWER && f != NULL; f = f->next) {
+    }
+    for (size_t i = o->nmade; o->level == CIP_LEVEL_POWER && i-- != 0;) {
         cip_place at = { .dir = -1 };
         char *inside;
-        CIP_TRY(cip_arena_printf(&o->arena, &inside, err, "%s/.", f->name));
+        if (o->made[i].name == NULL || o->made[i].file != NULL)
+            continue;
+        CIP_TRY(cip_arena_printf(&o->arena, &inside, err, "%s/.", o->made[i].name));
         CIP_TRY(cip_place_beneath(&o->in, inside, &at, err));
         cip_status st = cip_place_sync(&at, err);
         cip_place_close(&at);
@@ -227,19 +241,13 @@ static cip_status create_member(void *user, const char *name, cip_io_write_metho
     return CIP_OK;
 }
 
-static member *find(const cip_members *o, const char *name)
-{
-    member *m = o->first;
-    while (m != NULL && (m->gone || strcmp(m->name, name) != 0))
-        m = m->next;
-    return m;
-}
-
 static cip_status open_member(void *user, const char *name, cip_io_write_methods *methods,
                               void **found, cip_err *err)
 {
+    const cip_members *o = user;
+    const entry *e = find(o, name, strlen(name));
     *methods = member_methods;
-    *found = find(user, name);
+    *found = e != NULL ? e->file : NULL;
     return *found != NULL ? CIP_OK
                           : cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                                      "'%.120s' does not exist in the new folder", name);
@@ -249,8 +257,8 @@ static cip_status open_member(void *user, const char *name, cip_io_write_methods
 static cip_status unlink_member(void *user, const char *name, cip_err *err)
 {
     cip_members *o = user;
-    member *m = find(o, name);
-    folder **f = &o->folder;
+    entry *e = find(o, name, strlen(name));
+    member *m = e != NULL ? e->file : NULL;
     cip_place at = { .dir = -1 };
     if (m != NULL)
         CIP_TRY(close_member(m, err));
@@ -259,12 +267,8 @@ static cip_status unlink_member(void *user, const char *name, cip_err *err)
                                     : cip_store_remove_folder(&at, at.name, err);
     cip_place_close(&at);
     CIP_TRY(st);
-    if (m != NULL)
-        m->gone = true;
-    while (*f != NULL && (m != NULL || strcmp((*f)->name, name) != 0))
-        f = &(*f)->next;
-    if (*f != NULL)
-        *f = (*f)->next;
+    if (e != NULL)
+        e->name = NULL;
     return CIP_OK;
 }
 
@@ -282,10 +286,14 @@ void cip_members_end(cip_members *o)
     if (o == NULL)
         return;
     cip_mem *mem = &o->env->mem;
-    for (member *m = o->first; m != NULL; m = m->next) {
+    for (size_t i = 0; i < o->nmade; i++) {
+        member *m = o->made[i].file;
+        if (m == NULL)
+            continue;
         cip_file_out_clear(&m->file);
         close(m->file.fd); /* -1 is fine */
     }
+    cip_strmap_clear(&o->by_name);
     cip_arena_clear(&o->arena);
     cip_mem_put(mem, o);
 }

@@ -174,6 +174,7 @@ typedef struct cip_blz_entry {
     uint64_t number; /* of a superchunk's file; 0: another */
     uint32_t shard;
     bool is_folder;
+    size_t next; /* of folders that stand for one field, or SIZE_MAX: in blz_document.c */
 } cip_blz_entry;
 
 /* The number in "__12" and the suffix; false for other names. */
@@ -200,6 +201,8 @@ typedef struct cip_blz_piece {
 
 /* Whether a folder's name stands for the field: percent-encoded bytes are decoded once. */
 bool cip_blz_stands_for(const char *name, const char *field);
+/* The field that it stands for: the name itself, or in the arena. */
+cip_status cip_blz_field_of(cip_arena *a, const char *name, cip_bytes *out, cip_err *err);
 /* Whether JSON can say the name. */
 bool cip_blz_is_utf8(const char *name);
 /* Appends the folder's name for a field. UNSUPPORTED for one that is empty, too long or no UTF-8.

@@ -9,18 +9,34 @@
 
 /* --- names ------------------------------------------------------------------------------------ */
 
+/* The next byte of the field that a folder's name stands for. */
+static int next_byte(const char **name)
+{
+    const char *p = *name;
+    const bool encoded = p[0] == '%' && cip_hex_digit(p[1]) >= 0 && cip_hex_digit(p[2]) >= 0;
+    *name += encoded ? 3 : 1;
+    return encoded ? cip_hex_digit(p[1]) * 16 + cip_hex_digit(p[2]) : (unsigned char)*p;
+}
+
 bool cip_blz_stands_for(const char *name, const char *field)
 {
-    for (; *name != '\0' && *field != '\0'; name++, field++) {
-        int c = (unsigned char)*name;
-        if (c == '%' && cip_hex_digit(name[1]) >= 0 && cip_hex_digit(name[2]) >= 0) {
-            c = cip_hex_digit(name[1]) * 16 + cip_hex_digit(name[2]);
-            name += 2;
-        }
-        if (c != (unsigned char)*field)
+    while (*name != '\0' && *field != '\0')
+        if (next_byte(&name) != (unsigned char)*field++)
             return false;
-    }
     return *name == *field;
+}
+
+cip_status cip_blz_field_of(cip_arena *a, const char *name, cip_bytes *out, cip_err *err)
+{
+    char *copy;
+    *out = (cip_bytes){ (const uint8_t *)name, strlen(name) };
+    if (strchr(name, '%') == NULL)
+        return CIP_OK;
+    CIP_TRY(cip_arena_copy(a, name, out->len, &copy, err));
+    *out = (cip_bytes){ (const uint8_t *)copy, 0 };
+    while (*name != '\0')
+        copy[out->len++] = (char)next_byte(&name);
+    return CIP_OK;
 }
 
 /* Whether the byte cannot stand in a plain file's name, or makes it another file's. */

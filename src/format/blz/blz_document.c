@@ -14,6 +14,7 @@
 typedef struct entries {
     cip_blz_entry *at;
     size_t n;
+    cip_strmap folder; /* by the name of the field that it stands for: the first one */
 } entries;
 
 /* --- superchunks ------------------------------------------------------------------------------ */
@@ -174,15 +175,27 @@ static cip_status add_leaf(opening *o, const cip_dtype *leaf, const cip_blz_piec
     return rc.row == 0 ? CIP_OK : cip_buf_add(&o->columns, &rc, sizeof rc, err);
 }
 
+/* By field, so that a record of thousands of them is not looked through for each. */
+static cip_status sort_folders(cip_blz *b, entries *e, cip_err *err)
+{
+    for (size_t i = e->n; i-- != 0;) {
+        cip_bytes field;
+        if (!e->at[i].is_folder)
+            continue;
+        CIP_TRY(cip_blz_field_of(&b->layout->arena, e->at[i].name, &field, err));
+        CIP_TRY(cip_strmap_put(&e->folder, field, i, &e->at[i].next, err));
+    }
+    return CIP_OK;
+}
+
 /* Of each shard the folder that stands for the field. */
 static cip_status find_dirs(cip_blz *b, const char *const *dirs, const entries *e,
                             const char *field, const char **out, cip_err *err)
 {
-    for (size_t i = 0; i < e->n; i++) {
+    const cip_bytes key = { (const uint8_t *)field, strlen(field) };
+    for (size_t i = cip_strmap_get(&e->folder, key); i != SIZE_MAX; i = e->at[i].next) {
         const cip_blz_entry *x = &e->at[i];
         char *dir;
-        if (!x->is_folder || !cip_blz_stands_for(x->name, field))
-            continue;
         if (out[x->shard] != NULL)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "two folders of '%.100s' hold the field '%.60s'", dirs[x->shard],
@@ -197,13 +210,17 @@ static cip_status add_dtype(opening *o, const cip_dtype *d, const cip_blz_piece 
                             const char *const *dirs, unsigned depth, cip_err *err)
 {
     cip_buf found = { .mem = &o->b->layout->env->mem };
+    entries e = { .folder = { .mem = &o->b->layout->env->mem } };
     cip_status st;
     if (depth > CIP_BLZ_MAX_DEPTH)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "records nested more than %d levels deep", CIP_BLZ_MAX_DEPTH);
     CIP_GO(list_all(o->b, dirs, &found, err));
-    entries e = { (cip_blz_entry *)(void *)found.ptr, found.len / sizeof(cip_blz_entry) };
-    if (d->kind != CIP_RECORD)
+    e.at = (cip_blz_entry *)(void *)found.ptr;
+    e.n = found.len / sizeof *e.at;
+    if (d->kind == CIP_RECORD)
+        CIP_GO(sort_folders(o->b, &e, err));
+    else
         CIP_GO(add_leaf(o, d, p, dirs, &e, err));
     for (size_t i = 0; d->kind == CIP_RECORD && i < d->nfield; i++) {
         const cip_field *f = &d->field[i];
@@ -220,6 +237,7 @@ static cip_status add_dtype(opening *o, const cip_dtype *d, const cip_blz_piece 
     }
     st = CIP_OK;
 done:
+    cip_strmap_clear(&e.folder);
     cip_buf_clear(&found);
     return st;
 }

@@ -40,7 +40,10 @@ static int keep_entry(void *user, const char *name, bool is_folder)
     listing *k = user;
     char *copy = NULL;
     k->st = cip_arena_printf(&k->layout->arena, &copy, k->err, "%s", name);
-    const cip_blz_entry e = { copy, is_folder ? 0 : number_of(name), k->shard, is_folder };
+    const cip_blz_entry e = { .name = copy,
+                              .number = is_folder ? 0 : number_of(name),
+                              .shard = k->shard,
+                              .is_folder = is_folder };
     if (k->st == CIP_OK)
         k->st = cip_buf_add(k->out, &e, sizeof e, k->err);
     return k->st != CIP_OK;

@@ -326,19 +326,25 @@ static cip_status finish_attributes(cip_blz_state *u, cip_revision *r, cip_err *
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
-static size_t column_of(const cip_blz *b, const cip_array *a)
+/* Columns are asked for in order, so that the one behind the last is looked at first. */
+static size_t column_of(cip_blz_state *u, const cip_array *a)
 {
-    size_t i = 0;
-    while (i < b->ncolumn && (b->document ? b->column[i]->rows : b->column[i]->array) != a)
-        i++;
-    return i;
+    const cip_blz *b = u->b;
+    for (size_t k = 0; k < b->ncolumn; k++) {
+        const size_t i = (u->at + k) % b->ncolumn;
+        if ((b->document ? b->column[i]->rows : b->column[i]->array) == a) {
+            u->at = i;
+            return i;
+        }
+    }
+    return b->ncolumn;
 }
 
 cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind kind,
                                const int64_t *shape, cip_change_form *out, cip_err *err)
 {
     cip_blz_state *u = state;
-    const size_t i = column_of(u->b, a);
+    const size_t i = column_of(u, a);
     const cip_blz_new *came = i == u->b->ncolumn ? cip_blz_find_came(u, a) : NULL;
     if (i == u->b->ncolumn && came == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -367,7 +373,7 @@ cip_status cip_blz_update_form(void *state, const cip_array *a, cip_change_kind 
 cip_status cip_blz_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
 {
     cip_blz_state *u = state;
-    const size_t i = column_of(u->b, cip_chunk_changes_array(c));
+    const size_t i = column_of(u, cip_chunk_changes_array(c));
     (void)err;
     if (i < u->b->ncolumn)
         u->column[i].chunks = c;

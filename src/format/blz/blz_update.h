@@ -76,6 +76,7 @@ typedef struct cip_blz_state {
     char *folder;        /* and its folder's */
     cip_undo *undo;      /* of cip_store_begin */
     int64_t *found;      /* of each column: rows that its files hold; -1: not looked for */
+    size_t at;           /* column that was asked for last */
 } cip_blz_state;
 
 /* --- blz_update.c: the store's functions for a folder that is there --------------------------- */

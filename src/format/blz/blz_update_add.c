@@ -60,17 +60,27 @@ static cip_status check_shape(const cip_blz_state *u, const cip_spec_array *a, c
 
 cip_status cip_blz_check_came(const cip_blz_state *u, cip_err *err)
 {
-    const size_t n = u->b->ncolumn;
-    for (size_t k = n; k < n + u->ncame; k++)
-        for (size_t i = 0; i < k; i++) {
-            int64_t rows, others;
-            if (cip_blz_rows_now(u, k, &rows) && cip_blz_rows_now(u, i, &others) && others != rows)
-                return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                                "expected columns of one length, '%.80s' would have %" PRId64
-                                " rows and '%.80s' %" PRId64,
-                                cip_blz_name_now(u, k), rows,
-                                u->b->document ? "the records" : cip_blz_name_now(u, i), others);
+    /* The first column, and the first that has not as many rows. */
+    size_t first = SIZE_MAX, other = SIZE_MAX;
+    int64_t most = 0, rows;
+    for (size_t k = 0; k < u->b->ncolumn + u->ncame; k++) {
+        if (!cip_blz_rows_now(u, k, &rows))
+            continue;
+        const size_t i = first != SIZE_MAX && rows != most ? first : other;
+        int64_t others;
+        if (k >= u->b->ncolumn && i != SIZE_MAX && cip_blz_rows_now(u, i, &others))
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected columns of one length, '%.80s' would have %" PRId64
+                            " rows and '%.80s' %" PRId64,
+                            cip_blz_name_now(u, k), rows,
+                            u->b->document ? "the records" : cip_blz_name_now(u, i), others);
+        if (first == SIZE_MAX) {
+            first = k;
+            most = rows;
+        } else if (rows != most && other == SIZE_MAX) {
+            other = k;
         }
+    }
     return CIP_OK;
 }
 

@@ -159,12 +159,11 @@ static cip_status put_array(cip_blz_writer *w, const cip_blz_new *c, cip_blz_sto
     const bool document = w->kind == CIP_BLZ_DOCUMENT;
     const char *dir = document ? "" : c->dir;
     const int64_t *shape = document ? w->spec->array[0].shape : c->shape;
-    uint64_t nbytes = 0, cbytes = 0;
-    for (size_t i = 0; i < w->ncolumn; i++)
-        if (document || &w->column[i] == c) {
-            nbytes += w->column[i].nbytes;
-            cbytes += w->column[i].cbytes;
-        }
+    uint64_t nbytes = c->nbytes, cbytes = c->cbytes;
+    for (size_t i = 1; document && i < w->ncolumn; i++) { /* c is the first */
+        nbytes += w->column[i].nbytes;
+        cbytes += w->column[i].cbytes;
+    }
     s->env = w->env;
     s->kind = w->kind;
     s->dflt = document || c->from == NULL ? unwritten_of(c->array) : NULL;
