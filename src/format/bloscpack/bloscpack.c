@@ -17,19 +17,6 @@ static int probe(cip_io *io, cip_bytes head)
 
 /* --- what lies where -------------------------------------------------------------------------- */
 
-static cip_status read_header(cip_layout *l, cip_bp_file *f, cip_err *err)
-{
-    cip_bytes head;
-    char *version;
-    CIP_TRY(cip_window_peek(&f->front, 0, CIP_BP_HEADER, FRONT, &head, err));
-    CIP_TRY(cip_bp_header_read(head, l->io->size, (l->flags & CIP_OPEN_FORCE) != 0, &f->h, err));
-    memcpy(f->head, head.ptr, head.len);
-    CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%u", f->h.version));
-    l->version = version;
-    f->meta_at = f->offsets_at = f->h.len;
-    return CIP_OK;
-}
-
 static cip_status read_meta_header(cip_layout *l, cip_bp_file *f, cip_err *err)
 {
     cip_bytes head;
@@ -120,26 +107,24 @@ static cip_status add_array(cip_layout *l, cip_bp_file *f, const cip_node **meta
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-static cip_status chunk_fact(cip_layout *l, const cip_bp_header *h, cip_err *err)
-{
-    if (h->nchunk < 0)
-        return cip_layout_add_fact(l, "chunks", err, "one for each chunk");
-    if (h->chunk_size < 0)
-        return cip_layout_add_fact(l, "chunks", err, "%" PRId64 " of different sizes", h->nchunk);
-    return cip_layout_add_fact(l, "chunks", err, "%" PRId64 " of %" PRId64 " bytes", h->nchunk,
-                               h->chunk_size);
-}
-
 static cip_status add_facts(cip_layout *l, const cip_bp_file *f, cip_err *err)
 {
     const cip_bp_meta *m = &f->meta;
-    CIP_TRY(cip_layout_add_fact(l, "typesize", err, "%u", f->h.typesize));
-    CIP_TRY(chunk_fact(l, &f->h, err));
-    CIP_TRY(cip_layout_add_fact(l, "checksum", err, "%s", cip_sum_name(f->h.sum)));
-    if ((f->h.options & CIP_BP_OFFSETS) != 0)
+    const cip_bp_header *h = &f->h;
+    const int64_t n = h->nchunk;
+    CIP_TRY(cip_layout_add_fact(l, "typesize", err, "%u", h->typesize));
+    if (n < 0)
+        CIP_TRY(cip_layout_add_fact(l, "chunks", err, "one for each chunk"));
+    else if (h->chunk_size < 0)
+        CIP_TRY(cip_layout_add_fact(l, "chunks", err, "%" PRId64 " of different sizes", n));
+    else
+        CIP_TRY(cip_layout_add_fact(l, "chunks", err, "%" PRId64 " of %" PRId64 " bytes", n,
+                                    h->chunk_size));
+    CIP_TRY(cip_layout_add_fact(l, "checksum", err, "%s", cip_sum_name(h->sum)));
+    if ((h->options & CIP_BP_OFFSETS) != 0)
         CIP_TRY(cip_layout_add_fact(l, "offsets", err, "%" PRId64 ", and room for %" PRIu64 " more",
-                                    f->h.nchunk, f->h.nspare));
-    if ((f->h.options & CIP_BP_METADATA) == 0)
+                                    n, h->nspare));
+    if ((h->options & CIP_BP_METADATA) == 0)
         return CIP_OK;
     return cip_layout_add_fact(l, "metadata", err,
                                "%" PRIu32 " bytes as %" PRIu32 " of %" PRIu32 ", codec %s, %s",
@@ -154,8 +139,18 @@ static cip_status add_facts(cip_layout *l, const cip_bp_file *f, cip_err *err)
 
 static cip_status read_front(cip_layout *l, cip_bp_file *f, const cip_node **meta, cip_err *err)
 {
+    const bool force = (l->flags & CIP_OPEN_FORCE) != 0;
     cip_bytes head;
-    CIP_TRY(cip_fail_in(err, read_header(l, f, err), "header"));
+    char *version;
+    cip_status st = cip_window_peek(&f->front, 0, CIP_BP_HEADER, FRONT, &head, err);
+    if (st == CIP_OK)
+        st = cip_bp_header_read(head, l->io->size, force, &f->h, err);
+    if (st == CIP_OK)
+        st = cip_arena_printf(&l->arena, &version, err, "%u", f->h.version);
+    CIP_TRY(cip_fail_in(err, st, "header"));
+    memcpy(f->head, head.ptr, head.len);
+    l->version = version;
+    f->meta_at = f->offsets_at = f->h.len;
     CIP_TRY(cip_bp_place(f, err));
     if ((f->h.options & CIP_BP_METADATA) != 0)
         CIP_TRY(cip_bp_meta_tree(f, meta, err));

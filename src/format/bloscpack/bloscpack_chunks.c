@@ -162,31 +162,25 @@ cip_status cip_bp_chunk(const cip_bp_file *f, uint64_t i, cip_blosc_head *head, 
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-/* All but the last are of one size, so they are told of as one run. */
-static void fill_missing(const cip_bp_chunks *t, uint64_t each, uint64_t i, cip_chunk *out)
-{
-    bool last = i + 1 == t->n;
-    out->state = CIP_CHUNK_MISSING;
-    out->why = t->why;
-    out->lack = t->lack;
-    out->raw_off = t->raw != NULL ? t->raw[i] : i * each;
-    out->raw_len = last ? t->raw_len - out->raw_off : each;
-    out->run = last ? 1 : t->n - 1 - i;
-}
-
 static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip_err *err)
 {
     const cip_bp_file *f = self;
+    const cip_bp_chunks *t = &f->chunks;
     cip_blosc_head head;
-    for (size_t k = 0; k < n; k++) {
-        if (i + k >= f->chunks.n)
+    for (size_t k = 0; k < n; k++, i++) {
+        if (i >= t->n)
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
-                            "expected a chunk below %" PRIu64 ", found %" PRIu64, f->chunks.n,
-                            i + k);
-        if (i + k < f->chunks.nfound)
-            CIP_TRY(cip_bp_chunk(f, i + k, &head, &out[k], err));
-        else
-            fill_missing(&f->chunks, (uint64_t)f->h.chunk_size, i + k, &out[k]);
+                            "expected a chunk below %" PRIu64 ", found %" PRIu64, t->n, i);
+        if (i < t->nfound) {
+            CIP_TRY(cip_bp_chunk(f, i, &head, &out[k], err));
+            continue;
+        }
+        /* Of those that are missing all but the last are of one size: they are one run. */
+        out[k].state = CIP_CHUNK_MISSING;
+        out[k].why = t->why;
+        out[k].lack = t->lack;
+        cip_bp_raw(f, i, &out[k].raw_off, &out[k].raw_len);
+        out[k].run = cip_max_u64(1, t->n - 1 - i);
     }
     return CIP_OK;
 }

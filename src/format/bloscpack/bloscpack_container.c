@@ -290,15 +290,6 @@ cip_status cip_bp_find_tail(const cip_bp_container *c, uint64_t *k, cip_err *err
     return CIP_OK;
 }
 
-/* Where slot k begins, after those before it that stay. */
-static cip_status begin_of(const cip_bp_container *c, uint64_t k, uint64_t *at, cip_err *err)
-{
-    const cip_bp_file *f = c->old->f;
-    const bool there = f->spare && k < f->chunks.n;
-    *at = there ? f->chunks.at[k] : f->chunks_at;
-    return there || k == 0 ? CIP_OK : cip_bp_old_end(c->old, k - 1, at, err);
-}
-
 /* A bloscpack file has a slot for an array of nothing, too. */
 static uint64_t count_slots(const cip_bp_file *f)
 {
@@ -310,7 +301,11 @@ static cip_status put_end(cip_bp_container *c, uint64_t k, cip_err *err)
 {
     const cip_bp_file *f = c->old->f;
     const uint64_t unset = UINT64_MAX;
-    CIP_TRY(begin_of(c, k, &c->r->tail_off, err));
+    /* Where slot k begins, after those before it that stay. */
+    const bool there = f->spare && k < f->chunks.n;
+    c->r->tail_off = there ? f->chunks.at[k] : f->chunks_at;
+    if (!there && k != 0)
+        CIP_TRY(cip_bp_old_end(c->old, k - 1, &c->r->tail_off, err));
     c->r->has_tail = true;
     CIP_TRY(put_from(c, NULL, k, err));
     for (uint64_t i = c->n; i < count_slots(f) && c->offsets; i++)

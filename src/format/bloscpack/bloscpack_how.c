@@ -154,28 +154,9 @@ bool cip_bp_is_numpy_key(const cip_node *key)
     return false;
 }
 
-static cip_status add_shape(cip_buf *b, int32_t ndim, const int64_t *shape, cip_err *err)
-{
-    CIP_TRY(cip_buf_addf(b, err, ", \"shape\": ["));
-    for (int32_t i = 0; i < ndim; i++)
-        CIP_TRY(cip_buf_addf(b, err, "%s%" PRId64, i == 0 ? "" : ", ", shape[i]));
-    return cip_buf_addf(b, err, "]");
-}
-
-static cip_status add_more(cip_env *env, const cip_node *more, cip_buf *b, cip_err *err)
-{
-    const cip_json_write python = { .file = true };
-    for (uint32_t i = 0; more != NULL && i < more->len; i++) {
-        CIP_TRY(cip_buf_addf(b, err, ", "));
-        CIP_TRY(cip_json_emit_as(env, more->pair[i].key, &python, b, err));
-        CIP_TRY(cip_buf_addf(b, err, ": "));
-        CIP_TRY(cip_json_emit_as(env, more->pair[i].value, &python, b, err));
-    }
-    return CIP_OK;
-}
-
 cip_status cip_bp_numpy_json(cip_env *env, const cip_bp_described *d, cip_buf *b, cip_err *err)
 {
+    const cip_json_write python = { .file = true };
     cip_arena a = { .mem = &env->mem };
     char *descr;
     cip_buf text = { .mem = &env->mem };
@@ -185,10 +166,17 @@ cip_status cip_bp_numpy_json(cip_env *env, const cip_bp_described *d, cip_buf *b
     CIP_GO(cip_buf_addf(&text, err, "%s%s%s", quote, descr, quote));
     CIP_GO(cip_buf_addf(b, err, "{\"dtype\": "));
     CIP_GO(cip_json_string(b, (const char *)text.ptr, text.len, err));
-    CIP_GO(add_shape(b, d->ndim, d->shape, err));
-    CIP_GO(cip_buf_addf(b, err, ", \"order\": \"%s\", \"container\": \"numpy\"",
+    CIP_GO(cip_buf_addf(b, err, ", \"shape\": ["));
+    for (int32_t i = 0; i < d->ndim; i++)
+        CIP_GO(cip_buf_addf(b, err, "%s%" PRId64, i == 0 ? "" : ", ", d->shape[i]));
+    CIP_GO(cip_buf_addf(b, err, "], \"order\": \"%s\", \"container\": \"numpy\"",
                         d->f_order ? "F" : "C"));
-    CIP_GO(add_more(env, d->more, b, err));
+    for (uint32_t i = 0; d->more != NULL && i < d->more->len; i++) {
+        CIP_GO(cip_buf_addf(b, err, ", "));
+        CIP_GO(cip_json_emit_as(env, d->more->pair[i].key, &python, b, err));
+        CIP_GO(cip_buf_addf(b, err, ": "));
+        CIP_GO(cip_json_emit_as(env, d->more->pair[i].value, &python, b, err));
+    }
     st = cip_buf_addf(b, err, "}");
 done:
     cip_buf_clear(&text);

@@ -10,20 +10,6 @@
 
 /* --- how new chunks are stored ---------------------------------------------------------------- */
 
-/* Where nothing else is asked for: as the first chunk is. */
-static cip_status choose(cip_bp_state *s, cip_err *err)
-{
-    const cip_bp_file *f = s->old;
-    cip_spec but_sum = *s->spec;
-    but_sum.checksum = NULL;
-    CIP_TRY(cip_bp_choose(&but_sum, s->d.dtype, f->first_known ? &f->first : NULL, &s->how, err));
-    s->how.sum = f->h.sum;
-    s->how.offsets = (f->h.options & CIP_BP_OFFSETS) != 0;
-    if (!f->numpy && f->h.typesize != 0)
-        s->how.blosc.typesize = f->h.typesize;
-    return CIP_OK;
-}
-
 cip_status cip_bp_update_begin(cip_bp_state *s, cip_err *err)
 {
     const cip_bp_file *f = s->old;
@@ -42,7 +28,15 @@ cip_status cip_bp_update_begin(cip_bp_state *s, cip_err *err)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected %s, the checksum of all chunks of the file, found %.40s",
                         cip_sum_name(f->h.sum), s->spec->checksum);
-    return choose(s, err);
+    /* Where nothing else is asked for, new chunks are as the first one is. */
+    cip_spec but_sum = *s->spec;
+    but_sum.checksum = NULL;
+    CIP_TRY(cip_bp_choose(&but_sum, s->d.dtype, f->first_known ? &f->first : NULL, &s->how, err));
+    s->how.sum = f->h.sum;
+    s->how.offsets = (f->h.options & CIP_BP_OFFSETS) != 0;
+    if (!f->numpy && f->h.typesize != 0)
+        s->how.blosc.typesize = f->h.typesize;
+    return CIP_OK;
 }
 
 /* A file of one chunk grows by those of the size that new files have. */

@@ -67,14 +67,10 @@ static cip_status check_chunk(check *c, uint64_t i, cip_err *err)
     return cip_blosc_known(&head, err);
 }
 
-static const char *part_of(const check *c)
-{
-    return c->f->part != NULL ? c->f->part : "data";
-}
-
 static cip_status check_chunks(check *c, cip_err *err)
 {
     const cip_bp_chunks *t = &c->f->chunks;
+    const char *part = c->f->part;
     for (uint64_t i = 0; i < t->nfound && c->nbad < BAD_MAX; i++) {
         cip_err why = CIP_ERR_INIT;
         cip_status st = check_chunk(c, i, &why);
@@ -83,13 +79,13 @@ static cip_status check_chunks(check *c, cip_err *err)
         if (st == CIP_OK)
             continue;
         c->nbad++;
-        cip_fail_in(&why, st, "%s, chunk %" PRIu64, part_of(c), i);
+        cip_fail_in(&why, st, "%s, chunk %" PRIu64, part != NULL ? part : "data", i);
         cip_report_err(c->rep, cip_severity_of(st), &why);
     }
     if (t->nfound < t->n)
-        cip_report_add(
-            c->rep, CIP_BAD, t->why, c->end, 0, c->f->part != NULL ? c->f->part : "chunks",
-            "expected %" PRIu64 " chunks, found %" PRIu64 ": %s", t->n, t->nfound, t->lack);
+        cip_report_add(c->rep, CIP_BAD, t->why, c->end, 0, part != NULL ? part : "chunks",
+                       "expected %" PRIu64 " chunks, found %" PRIu64 ": %s", t->n, t->nfound,
+                       t->lack);
     return CIP_OK;
 }
 
