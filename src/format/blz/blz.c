@@ -110,12 +110,6 @@ static bool is_zero(const cip_node *n)
     return zero;
 }
 
-static const cip_node *unwritten_of(const cip_blz_meta *m)
-{
-    const cip_node *n = cip_map_get(m->storage, "dflt");
-    return n == NULL || is_zero(n) ? NULL : n;
-}
-
 cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err)
 {
     cip_array *a = c->array;
@@ -124,6 +118,7 @@ cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err)
     const cip_node *n = map != NULL && map->type == CIP_NODE_MAP ? cip_map_get(map, "cname") : NULL;
     const char *codec = n != NULL && n->type == CIP_NODE_STRING ? n->text : NULL;
     const cip_node *cbytes = cip_map_get(c->meta.sizes, "cbytes");
+    const cip_node *dflt = cip_map_get(c->meta.storage, "dflt");
     int64_t *chunk;
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &chunk, (size_t)c->meta.ndim, err));
     memcpy(chunk, c->meta.shape, (size_t)c->meta.ndim * sizeof *chunk);
@@ -137,7 +132,7 @@ cip_status cip_blz_describe(cip_blz_column *c, const char *kind, cip_err *err)
         cip_node_as_uint(cbytes, &a->storage.nbytes);
     l->beside += a->storage.nbytes;
     a->dtype = c->meta.dtype;
-    a->unwritten = unwritten_of(&c->meta);
+    a->unwritten = dflt == NULL || is_zero(dflt) ? NULL : dflt;
     return cip_view_c_order(c->meta.ndim, c->meta.shape, a->dtype->itemsize, &a->view, err);
 }
 

@@ -9,16 +9,6 @@
 
 const char cip_blz_ended[] = "the data end before the number of rows in meta/sizes";
 
-static cip_status check_nbytes(const cip_blz_column *c, const cip_blosc_head *h, cip_err *err)
-{
-    if (h->nbytes <= c->each && h->nbytes != 0 && h->nbytes % c->meta.row == 0)
-        return CIP_OK;
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
-                    "expected a chunk of up to %" PRId64 " rows of %" PRIu64
-                    " bytes, found one of %" PRIu32 " bytes",
-                    c->meta.chunklen, c->meta.row, h->nbytes);
-}
-
 cip_status cip_blz_chunk_head(const cip_blz_column *c, uint64_t i, cip_blosc_head *head,
                               cip_extent *at, cip_err *err)
 {
@@ -41,7 +31,13 @@ cip_status cip_blz_chunk_head(const cip_blz_column *c, uint64_t i, cip_blosc_hea
                         "expected a chunk of %" PRIu32 " bytes, found %" PRIu64, head->cbytes,
                         len - CIP_BLZ_HEADER_1);
     *at = (cip_extent){ b->files, off + CIP_BLZ_HEADER_1, head->cbytes };
-    return c->meta.objects ? CIP_OK : check_nbytes(c, head, err);
+    if (c->meta.objects ||
+        (head->nbytes <= c->each && head->nbytes != 0 && head->nbytes % c->meta.row == 0))
+        return CIP_OK;
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                    "expected a chunk of up to %" PRId64 " rows of %" PRIu64
+                    " bytes, found one of %" PRIu32 " bytes",
+                    c->meta.chunklen, c->meta.row, head->nbytes);
 }
 
 /* The shape counts; but that it is not what the data say is told when they are opened: the last

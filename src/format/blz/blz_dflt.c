@@ -77,30 +77,19 @@ static cip_status put_element(cip_arena *a, const cip_node *n, const cip_dtype *
     return CIP_OK;
 }
 
-/* Lists within each other, along the first items. */
-static unsigned count_lists(const cip_node *n)
-{
-    unsigned depth = 0;
-    for (; n->type == CIP_NODE_SEQ && n->len != 0; n = n->item[0])
-        depth++;
-    return depth;
-}
-
-/* Those that an element has at least. */
-static unsigned least_lists(const cip_dtype *d)
-{
-    unsigned depth = 0;
-    for (; d->kind == CIP_RECORD && d->nfield != 0; d = d->field[0].dtype)
-        depth++;
-    return depth + (d->kind == CIP_C64 || d->kind == CIP_C128);
-}
-
 /* A value counts for all elements, unless it is a list along the axis: what is a list for each
- * element (complex numbers, records) is told from that by how many lists there are. */
+ * element (complex numbers, records) is told from that by how many lists there are within each
+ * other, along the first items. */
 static bool is_along_axis(const cip_node *n, const cip_dtype *d)
 {
-    const unsigned own = least_lists(d);
-    return n->type == CIP_NODE_SEQ && (own == 0 || count_lists(n) > own);
+    const bool list = n->type == CIP_NODE_SEQ;
+    unsigned own = 0, found = 0;
+    for (; d->kind == CIP_RECORD && d->nfield != 0; d = d->field[0].dtype)
+        own++;
+    own += d->kind == CIP_C64 || d->kind == CIP_C128;
+    for (; n->type == CIP_NODE_SEQ && n->len != 0; n = n->item[0])
+        found++;
+    return list && (own == 0 || found > own);
 }
 
 static cip_status put_axes(cip_arena *a, const cip_node *n, const cip_field *of, int32_t axis,
@@ -138,42 +127,27 @@ cip_status cip_blz_dflt(cip_arena *a, const cip_blz_meta *m, const uint8_t **row
 /* --- without fields that go ------------------------------------------------------------------- */
 
 static cip_status keep_values(const cip_blz_state *u, const cip_field *of, size_t first,
-                              const cip_node *n, const cip_node **out, cip_err *err);
-
-static cip_status keep_along_axis(const cip_blz_state *u, const cip_field *of, size_t first,
-                                  const cip_node *n, const cip_node **out, cip_err *err)
-{
-    const cip_field each = { .dtype = of->dtype, .ndim = of->ndim - 1, .shape = of->shape + 1 };
-    cip_node *kept;
-    if (!is_along_axis(n, of->dtype))
-        return keep_values(u, &each, first, n, out, err);
-    CIP_TRY(cip_node_new_seq(u->arena, n->len, &kept, err));
-    for (size_t i = 0; i < n->len; i++) {
-        const cip_node *item;
-        CIP_TRY(keep_values(u, &each, first, n->item[i], &item, err));
-        cip_node_set_item(kept, i, item);
-    }
-    *out = kept;
-    return CIP_OK;
-}
-
-static cip_status keep_values(const cip_blz_state *u, const cip_field *of, size_t first,
                               const cip_node *n, const cip_node **out, cip_err *err)
 {
     const cip_dtype *d = of->dtype;
+    const bool axis = of->ndim != 0;
+    const cip_field each = { .dtype = d,
+                             .ndim = of->ndim - 1,
+                             .shape = axis ? of->shape + 1 : NULL };
     cip_node *kept;
     uint32_t left = 0;
-    if (of->ndim != 0)
-        return keep_along_axis(u, of, first, n, out, err);
+    if (axis && !is_along_axis(n, d))
+        return keep_values(u, &each, first, n, out, err);
     *out = n;
-    if (d->kind != CIP_RECORD || n->type != CIP_NODE_SEQ || n->len != d->nfield)
+    if (!axis && (d->kind != CIP_RECORD || n->type != CIP_NODE_SEQ || n->len != d->nfield))
         return CIP_OK;
-    CIP_TRY(cip_node_new_seq(u->arena, d->nfield, &kept, err));
-    for (size_t i = 0; i < d->nfield; i++) { /* records nest at most 32 deep */
-        const size_t columns = cip_blz_count_columns(d->field[i].dtype);
+    CIP_TRY(cip_node_new_seq(u->arena, n->len, &kept, err));
+    for (size_t i = 0; i < n->len; i++) { /* records nest at most 32 deep */
+        const cip_field *f = axis ? &each : &d->field[i];
+        const size_t columns = axis ? 0 : cip_blz_count_columns(f->dtype);
         const cip_node *item;
-        if (cip_blz_has_left(u, first, columns)) {
-            CIP_TRY(keep_values(u, &d->field[i], first, n->item[i], &item, err));
+        if (axis || cip_blz_has_left(u, first, columns)) {
+            CIP_TRY(keep_values(u, f, first, n->item[i], &item, err));
             cip_node_set_item(kept, left++, item);
         }
         first += columns;

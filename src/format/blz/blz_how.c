@@ -135,12 +135,10 @@ void cip_blz_blosc_of(const cip_blz_column *c, cip_blosc_spec *out)
     const cip_node *level = params != NULL ? cip_map_get(params, "clevel") : NULL,
                    *shuffle = params != NULL ? cip_map_get(params, "shuffle") : NULL;
     int64_t n;
-    *out = (cip_blosc_spec){ .blosc1 = true,
-                             .typesize = typesize_of(c->meta.dtype,
-                                                     c->document ? CIP_BLZ_DOCUMENT : CIP_BLZ_DIR),
-                             .level = LEVEL,
-                             .compcode = codec_of(c, params),
-                             .filter = { [CIP_BLOSC_FILTERS - 1] = CIP_BLOSC_SHUFFLE } };
+    const cip_blz_kind kind = c->document ? CIP_BLZ_DOCUMENT : CIP_BLZ_DIR;
+    cip_blz_usual_blosc(kind, out);
+    out->typesize = typesize_of(c->meta.dtype, kind);
+    out->compcode = codec_of(c, params);
     if (level != NULL && cip_node_as_int(level, &n) && n >= 0 && n <= 9)
         out->level = (int)n;
     if (shuffle != NULL && shuffle->type == CIP_NODE_BOOL && !shuffle->b)

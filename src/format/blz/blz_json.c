@@ -126,41 +126,32 @@ cip_status cip_blz_sizes_json(cip_buf *b, int32_t ndim, const int64_t *shape, ui
                         cbytes);
 }
 
-/* BLZ does not say the codec, bcolz rounds floats where `quantize` says so. */
-static cip_status add_params(cip_buf *b, const cip_blz_storage *s, cip_err *err)
-{
-    const uint8_t filter = s->blosc->filter[CIP_BLOSC_FILTERS - 1];
-    if (s->kind == CIP_BLZ_DIR)
-        return cip_buf_addf(b, err, "\"bparams\": {\"clevel\": %d, \"shuffle\": %s}",
-                            s->blosc->level, filter != 0 ? "true" : "false");
-    return cip_buf_addf(b, err,
-                        "\"cparams\": {\"clevel\": %d, \"shuffle\": %u, \"cname\": \"%s\"%s}",
-                        s->blosc->level, filter, cip_blosc_codec_name(s->blosc->compcode),
-                        s->kind == CIP_BLZ_BCOLZ ? ", \"quantize\": 0" : "");
-}
-
-static cip_status add_dflt(cip_buf *b, const cip_blz_storage *s, cip_err *err)
-{
-    if (s->dflt == NULL)
-        return cip_blz_zero_json(b, s->dtype, s->kind, err);
-    CIP_TRY(cip_blz_node_json(s->env, s->dflt, b, err));
-    b->len--; /* the line's end */
-    return CIP_OK;
-}
-
 cip_status cip_blz_storage_json(cip_buf *b, const cip_blz_storage *s, cip_err *err)
 {
+    const uint8_t filter = s->blosc->filter[CIP_BLOSC_FILTERS - 1];
     CIP_TRY(cip_buf_addf(b, err, "{\"dtype\": "));
     if (s->kind == CIP_BLZ_DOCUMENT && s->dtype->kind == CIP_RECORD)
         CIP_TRY(cip_blz_descr_json(b, s->dtype, err));
     else
         CIP_TRY(add_type(b, s->dtype, false, err));
-    CIP_TRY(cip_buf_addf(b, err, ", "));
-    CIP_TRY(add_params(b, s, err));
+    /* BLZ does not say the codec, bcolz rounds floats where `quantize` says so. */
+    if (s->kind == CIP_BLZ_DIR)
+        CIP_TRY(cip_buf_addf(b, err, ", \"bparams\": {\"clevel\": %d, \"shuffle\": %s}",
+                             s->blosc->level, filter != 0 ? "true" : "false"));
+    else
+        CIP_TRY(cip_buf_addf(
+            b, err, ", \"cparams\": {\"clevel\": %d, \"shuffle\": %u, \"cname\": \"%s\"%s}",
+            s->blosc->level, filter, cip_blosc_codec_name(s->blosc->compcode),
+            s->kind == CIP_BLZ_BCOLZ ? ", \"quantize\": 0" : ""));
     CIP_TRY(cip_buf_addf(b, err,
                          ", \"chunklen\": %" PRId64 ", \"expectedlen\": %" PRId64 ", \"dflt\": ",
                          s->chunklen, s->expectedlen));
-    CIP_TRY(add_dflt(b, s, err));
+    if (s->dflt == NULL) {
+        CIP_TRY(cip_blz_zero_json(b, s->dtype, s->kind, err));
+    } else {
+        CIP_TRY(cip_blz_node_json(s->env, s->dflt, b, err));
+        b->len--; /* the line's end */
+    }
     if (s->superchunk != 0)
         CIP_TRY(cip_buf_addf(b, err, ", \"superchunk\": %" PRIu64, s->superchunk));
     return cip_buf_addf(b, err, "}\n");

@@ -111,19 +111,14 @@ static cip_status add_shard(cip_blz *b, cip_io *of, const char *dir, const char 
     return CIP_OK;
 }
 
-static bool has_shard(const cip_blz *b, const char *dir)
-{
-    for (size_t i = 0; i < b->nshard; i++)
-        if (b->shard[i].of == NULL && strcmp(b->shard[i].dir, dir) == 0)
-            return true;
-    return false;
-}
-
 static cip_status add_beneath(cip_blz *b, const char *name, cip_err *err)
 {
     char *dir;
     CIP_TRY(cip_arena_printf(&b->layout->arena, &dir, err, "%s/", name));
-    return has_shard(b, dir) ? CIP_OK : add_shard(b, NULL, dir, name, err);
+    for (size_t i = 0; i < b->nshard; i++)
+        if (b->shard[i].of == NULL && strcmp(b->shard[i].dir, dir) == 0)
+            return CIP_OK;
+    return add_shard(b, NULL, dir, name, err);
 }
 
 static int stop_listing(void *user, const char *name, bool is_folder)

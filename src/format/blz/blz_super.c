@@ -117,26 +117,21 @@ static cip_status lost(cip_chunk *out, uint64_t each, uint64_t run, const char *
     return CIP_OK;
 }
 
-/* Chunks from i on, of a superchunk that is missing, up to the next one that is there. */
-static uint64_t missing_run(const cip_blz_column *c, uint64_t i)
-{
-    const size_t j = super_from(c, i / c->per + 1);
-    uint64_t next;
-    if (j == c->nsuper || cip_mul_overflow(c->super[j].number - 1, c->per, &next))
-        next = c->nchunk;
-    return cip_min_u64(next, c->nchunk) - i;
-}
-
 /* The superchunk of chunk i; NULL: it is lost, as *out says. */
 static cip_status find_super(cip_blz_column *c, uint64_t i, cip_bp_file **f, cip_chunk *out,
                              cip_err *err)
 {
     const uint64_t k = i % c->per, run = cip_min_u64(c->per - k, c->nchunk - i);
-    const size_t j = cip_blz_super_find(c, i / c->per + 1);
-    uint64_t nchunk, nbytes;
+    const uint64_t number = i / c->per + 1;
+    const size_t j = super_from(c, number);
+    uint64_t nchunk, nbytes, next;
     *f = NULL;
-    if (j == SIZE_MAX)
-        return lost(out, c->each, missing_run(c, i), missing);
+    if (j == c->nsuper || c->super[j].number != number) {
+        /* Chunks from i on, up to the next superchunk that is there. */
+        if (j == c->nsuper || cip_mul_overflow(c->super[j].number - 1, c->per, &next))
+            next = c->nchunk;
+        return lost(out, c->each, cip_min_u64(next, c->nchunk) - i, missing);
+    }
     CIP_TRY(cip_blz_super_open(c, j, f, err));
     CIP_TRY(count_inner(*f, &nchunk, &nbytes, err));
     if (k < nchunk)

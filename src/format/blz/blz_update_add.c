@@ -84,14 +84,6 @@ cip_status cip_blz_check_came(const cip_blz_state *u, cip_err *err)
     return CIP_OK;
 }
 
-static size_t count_came(const cip_blz_state *u)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < u->ncame; i++)
-        n += u->came[i].gone ? 0 : u->came[i].x->w.ncolumn;
-    return n;
-}
-
 static uint64_t parts_of(const cip_blz_writer *w)
 {
     uint64_t n = 0;
@@ -134,19 +126,6 @@ static cip_status check_records(cip_blz_state *u, const cip_blz_coming *x, cip_e
 }
 
 /* --- as the others are ------------------------------------------------------------------------ */
-
-static void like_table(const cip_blz_state *u, cip_blz_kind kind, cip_blz_like *like)
-{
-    cip_blz_usual_blosc(kind, &like->blosc);
-    for (size_t i = 0; i < u->b->ncolumn; i++) {
-        const cip_blz_column *c = u->b->column[i];
-        if (c->array->st != CIP_OK) /* of Python objects too, each a chunk of its own */
-            continue;
-        cip_blz_blosc_of(c, &like->blosc);
-        like->chunklen = c->meta.chunklen;
-        return;
-    }
-}
 
 static cip_status like_document(cip_blz_state *u, const cip_spec_array *a, cip_blz_like *like,
                                 cip_err *err)
@@ -201,10 +180,17 @@ static cip_status make_columns(cip_blz_state *u, cip_blz_coming *x, cip_array_fo
     x->w.named = true;
     x->w.like = &x->like;
     CIP_TRY(cip_blz_choose_kind(&x->spec, &kind, err));
+    cip_blz_usual_blosc(kind, &x->like.blosc);
     if (u->b->document)
         CIP_TRY(like_document(u, &x->array, &x->like, err));
-    else
-        like_table(u, kind, &x->like);
+    for (size_t i = 0; !u->b->document && i < u->b->ncolumn; i++) {
+        const cip_blz_column *c = u->b->column[i];
+        if (c->array->st != CIP_OK) /* of Python objects too, each a chunk of its own */
+            continue;
+        cip_blz_blosc_of(c, &x->like.blosc);
+        x->like.chunklen = c->meta.chunklen;
+        break;
+    }
     return cip_blz_make_columns(&x->w, form, err);
 }
 
@@ -226,8 +212,10 @@ cip_status cip_blz_coming_begin(cip_blz_state *s, cip_array_form *form, cip_err 
     CIP_TRY(expect_columns(u->b, err));
     CIP_TRY(cip_blz_keep_form(&u->spec, &x->array, err));
     /* The folder has no more columns than it is opened with. */
-    const size_t n = u->b->document ? cip_blz_count_columns(x->array.dtype) : 1;
-    if (u->b->ncolumn + count_came(u) + n > CIP_BLZ_MAX_COLUMNS)
+    size_t n = u->b->ncolumn + (u->b->document ? cip_blz_count_columns(x->array.dtype) : 1);
+    for (size_t i = 0; i < u->ncame; i++)
+        n += u->came[i].gone ? 0 : u->came[i].x->w.ncolumn;
+    if (n > CIP_BLZ_MAX_COLUMNS)
         CIP_TRY(too_many(CIP_BLZ_MAX_COLUMNS, "columns", err));
     CIP_TRY(check_shape(u, &x->array, err));
     CIP_TRY(cip_blz_column_name(s->arena, x->array.path,

@@ -193,18 +193,6 @@ static cip_status rows_now(const cip_blz_state *u, int64_t *rows, cip_err *err)
     return CIP_OK;
 }
 
-/* What meta/sizes says of the bytes of all chunks goes on from there, right or wrong. */
-static cip_status put_sizes(cip_blz_state *u, int64_t rows, uint64_t itemsize, int64_t delta,
-                            cip_revision *r, cip_err *err)
-{
-    const cip_node *was = cip_map_get(u->b->column[0]->meta.sizes, "cbytes");
-    int64_t cbytes;
-    if (was == NULL || !cip_node_as_int(was, &cbytes))
-        return cip_blz_put_sizes(u, 0, rows, itemsize, NULL, r, err);
-    cbytes = cbytes + delta > 0 ? cbytes + delta : 0;
-    return cip_blz_put_sizes(u, 0, rows, itemsize, &cbytes, r, err);
-}
-
 /* Folders that go or move come first: what comes may take their files' names. */
 cip_status cip_blz_document_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
 {
@@ -229,7 +217,14 @@ cip_status cip_blz_document_finish(cip_blz_state *u, cip_revision *r, cip_err *e
     CIP_TRY(cip_blz_put_came(u, &delta, err));
     delta -= gone;
     if (delta != 0 || rows != b->column[0]->meta.shape[0] ||
-        now.dtype->itemsize != b->column[0]->array->dtype->itemsize)
-        CIP_TRY(put_sizes(u, rows, now.dtype->itemsize, delta, r, err));
+        now.dtype->itemsize != b->column[0]->array->dtype->itemsize) {
+        /* What meta/sizes says of the bytes of all chunks goes on from there, right or wrong. */
+        const cip_node *was = cip_map_get(b->column[0]->meta.sizes, "cbytes");
+        int64_t cbytes;
+        const bool said = was != NULL && cip_node_as_int(was, &cbytes);
+        if (said)
+            cbytes = cbytes + delta > 0 ? cbytes + delta : 0;
+        CIP_TRY(cip_blz_put_sizes(u, 0, rows, now.dtype->itemsize, said ? &cbytes : NULL, r, err));
+    }
     return fields ? cip_blz_put_storage(u, r, err) : CIP_OK;
 }

@@ -347,18 +347,6 @@ static cip_status read_dtype(cip_blz_state *u, const cip_node *dtype, cip_blz_me
     return CIP_OK;
 }
 
-/* Items of a list behind those of another. */
-static cip_status join(cip_arena *a, const cip_node *x, const cip_node *more, const cip_node **out,
-                       cip_err *err)
-{
-    cip_node *seq;
-    CIP_TRY(cip_node_new_seq(a, x->len + more->len, &seq, err));
-    for (uint32_t i = 0; i < x->len + more->len; i++)
-        cip_node_set_item(seq, i, i < x->len ? x->item[i] : more->item[i - x->len]);
-    *out = seq;
-    return CIP_OK;
-}
-
 static cip_status kept_dtype(cip_blz_state *u, const cip_node **out, cip_err *err)
 {
     return keep_fields(u, u->b->column[0]->array->dtype, 0,
@@ -369,13 +357,18 @@ cip_status cip_blz_fields_now(cip_blz_state *u, const cip_node **dtype, cip_blz_
                               cip_err *err)
 {
     const cip_dtype *came;
-    const cip_node *more;
+    const cip_node *left, *more;
+    cip_node *all;
     *now = u->b->column[0]->meta;
-    CIP_TRY(kept_dtype(u, dtype, err));
+    CIP_TRY(kept_dtype(u, &left, err));
     CIP_TRY(came_type(u, &came, err));
+    *dtype = left;
     if (came != NULL) {
         CIP_TRY(as_json(u, came, false, &more, err));
-        CIP_TRY(join(u->arena, *dtype, more, dtype, err));
+        CIP_TRY(cip_node_new_seq(u->arena, left->len + more->len, &all, err));
+        for (uint32_t i = 0; i < all->len; i++)
+            cip_node_set_item(all, i, i < left->len ? left->item[i] : more->item[i - left->len]);
+        *dtype = all;
     }
     return read_dtype(u, *dtype, now, err);
 }

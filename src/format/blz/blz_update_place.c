@@ -37,17 +37,6 @@ bool cip_blz_is_dealt_to(const cip_blz *b, size_t s)
     return s != 0 || b->nshard == 1;
 }
 
-static size_t choose_shard(const cip_blz *b, uint64_t number)
-{
-    size_t n = 0, s;
-    for (s = 0; s < b->nshard; s++)
-        n += cip_blz_is_dealt_to(b, s);
-    uint64_t turn = (number - 1) % n;
-    for (s = 0; !cip_blz_is_dealt_to(b, s) || turn-- != 0; s++)
-        ;
-    return s;
-}
-
 cip_status cip_blz_lies_outside(const char *name, const char *shard, cip_err *err)
 {
     return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -70,10 +59,15 @@ cip_status cip_blz_super_name(const cip_blz_column *c, uint64_t number, cip_aren
                               cip_err *err)
 {
     const cip_blz *b = c->blz;
-    const size_t s = choose_shard(b, number);
-    const cip_blz_shard *shard = &b->shard[s];
     cip_buf name = { .mem = &b->layout->env->mem };
     cip_status st;
+    size_t n = 0, s;
+    for (s = 0; s < b->nshard; s++)
+        n += cip_blz_is_dealt_to(b, s);
+    uint64_t turn = (number - 1) % n;
+    for (s = 0; !cip_blz_is_dealt_to(b, s) || turn-- != 0; s++)
+        ;
+    const cip_blz_shard *shard = &b->shard[s];
     CIP_TRY(cip_blz_expect_within(shard, number, err));
     st = cip_buf_addf(&name, err, "%s", c->dirs[s] != NULL ? c->dirs[s] : shard->dir);
     if (st == CIP_OK && c->dirs[s] == NULL)

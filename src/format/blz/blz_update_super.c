@@ -67,15 +67,6 @@ static range range_of(const work *w, uint64_t k)
     return r;
 }
 
-/* Whether the chunk is one that is stored under another number: its file is made anew, as what is
- * written in place might lie over the bytes of another. */
-static bool is_moved(const work *w, uint64_t i)
-{
-    cip_chunk_now now;
-    cip_chunk_changes_at(w->chunks, i, &now);
-    return now.from != UINT64_MAX && now.from != i;
-}
-
 static bool is_kept(const work *w, uint64_t i, uint64_t end)
 {
     cip_chunk_now now;
@@ -137,7 +128,8 @@ static cip_status count(const work *w, const cip_bp_container *f, cip_err *err)
 }
 
 /* Whether the old file can change: with as many chunks as before, or, where there are no offsets,
- * more or fewer at the end. *k: the first chunk of its new end. */
+ * more or fewer at the end; and none that was stored under another number, as what is written in
+ * place might lie over its bytes. *k: the first chunk of its new end. */
 static cip_status may_change(const work *w, const cip_bp_container *f, bool *may, uint64_t *k,
                              cip_err *err)
 {
@@ -146,8 +138,11 @@ static cip_status may_change(const work *w, const cip_bp_container *f, bool *may
     const uint64_t stored = old->chunks.n;
     *may = stored == r->was - r->first && stored != 0 &&
            (f->offsets ? old->chunks.end == 0 && f->n == stored : f->n != 0);
-    for (uint64_t i = r->first; i < r->n && *may; i++)
-        *may = !is_moved(w, i);
+    for (uint64_t i = r->first; i < r->n && *may; i++) {
+        cip_chunk_now now;
+        cip_chunk_changes_at(w->chunks, i, &now);
+        *may = now.from == UINT64_MAX || now.from == i;
+    }
     if (!*may)
         return CIP_OK;
     CIP_TRY(cip_bp_find_tail(f, k, err));
@@ -288,19 +283,6 @@ static uint64_t pass_kept(const work *w, uint64_t k)
     return now.from == first && whole > 1 ? k + whole - 1 : k;
 }
 
-/* Superchunks after the last row go, whoever left them. */
-static cip_status remove_after(const work *w, uint64_t number, cip_err *err)
-{
-    for (size_t j = 0; j < w->c->nsuper; j++) {
-        char name[CIP_IO_NUMBER_NAME];
-        if (w->c->super[j].number <= number)
-            continue;
-        CIP_TRY(member_name(w, w->c->super[j].member, name, err));
-        CIP_TRY(cip_revision_unlink(w->r, name, NULL, err));
-    }
-    return CIP_OK;
-}
-
 cip_status cip_blz_supers_finish(cip_blz_state *u, size_t column, cip_revision *r, int64_t *delta,
                                  cip_err *err)
 {
@@ -325,5 +307,13 @@ cip_status cip_blz_supers_finish(cip_blz_state *u, size_t column, cip_revision *
         if (s.was != s.n || !is_kept(&w, s.first, s.n))
             CIP_TRY(change(&w, &s, err));
     }
-    return w.rows != (uint64_t)c->meta.shape[0] ? remove_after(&w, s.number, err) : CIP_OK;
+    /* Superchunks after the last row go, whoever left them. */
+    for (size_t j = 0; j < c->nsuper && w.rows != (uint64_t)c->meta.shape[0]; j++) {
+        char name[CIP_IO_NUMBER_NAME];
+        if (c->super[j].number <= s.number)
+            continue;
+        CIP_TRY(member_name(&w, c->super[j].member, name, err));
+        CIP_TRY(cip_revision_unlink(r, name, NULL, err));
+    }
+    return CIP_OK;
 }

@@ -210,13 +210,6 @@ static int is_taken(void *user, const char *name, bool is_folder)
     return 0;
 }
 
-/* There or not: one that is missing must not be another's. */
-static bool is_folder_of(const cip_blz_column *c, const char *name)
-{
-    const size_t n = strlen(name);
-    return strncmp(c->dir, name, n) == 0 && strcmp(c->dir + n, "/") == 0;
-}
-
 cip_status cip_blz_expect_free(const cip_blz_state *u, const char *name, bool comes, cip_err *err)
 {
     taken t = { .name = name };
@@ -232,7 +225,9 @@ cip_status cip_blz_expect_free(const cip_blz_state *u, const char *name, bool co
                         "expected a name that a column's folder can have, found '%.80s'", name);
     CIP_TRY(cip_io_list(u->b->layout->io, "", 0, is_taken, &t, err));
     for (size_t k = 0; k < u->b->ncolumn; k++) {
-        const bool its = is_folder_of(u->b->column[k], name);
+        /* Its folder, there or not: one that is missing must not be another's. */
+        const char *dir = u->b->column[k]->dir;
+        const bool its = strncmp(dir, name, n) == 0 && strcmp(dir + n, "/") == 0;
         const bool goes = u->column[k].gone || u->column[k].name != NULL;
         leaves = leaves || (its && goes);
         stays = stays || (its && !goes);

@@ -118,20 +118,6 @@ static cip_status check_rows(check *k, cip_err *err)
     return CIP_OK;
 }
 
-/* Rows that are stored, as far as the superchunks can be opened. */
-static uint64_t stored_rows(cip_blz_column *c)
-{
-    uint64_t rows = 0;
-    for (size_t j = 0; j < c->nsuper; j++) {
-        cip_bp_file *f;
-        cip_space *s;
-        if (cip_blz_super_open(c, j, &f, NULL) == CIP_OK &&
-            cip_space_resolve(f->data, &s, NULL) == CIP_OK)
-            rows += f->chunks.raw_len / c->meta.row;
-    }
-    return rows;
-}
-
 static cip_status check_column(check *k, bool deep, cip_err *err)
 {
     cip_blz_column *c = k->c;
@@ -141,7 +127,14 @@ static cip_status check_column(check *k, bool deep, cip_err *err)
     }
     if (c->data != NULL)
         CIP_TRY(check_rows(k, err));
-    uint64_t rows = c->meta.row == 0 ? 0 : stored_rows(c);
+    uint64_t rows = 0; /* that are stored, as far as the superchunks can be opened */
+    for (size_t j = 0; j < c->nsuper && c->meta.row != 0; j++) {
+        cip_bp_file *f;
+        cip_space *s;
+        if (cip_blz_super_open(c, j, &f, NULL) == CIP_OK &&
+            cip_space_resolve(f->data, &s, NULL) == CIP_OK)
+            rows += f->chunks.raw_len / c->meta.row;
+    }
     if (rows > (uint64_t)c->meta.shape[0])
         cip_report_fixable(k->rep, CIP_WARN, CIP_OK, CIP_NO_OFFSET, 0, c->dir,
                            "%" PRIu64 " rows are stored, %" PRIu64
@@ -152,54 +145,37 @@ static cip_status check_column(check *k, bool deep, cip_err *err)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-typedef struct names {
-    check *k;
-    const char *dir;
-} names;
-
-/* Folders of fields are known by their superchunks' folders. */
-static bool is_column(const check *k, const char *dir, const char *name)
-{
-    size_t n = strlen(dir);
-    for (size_t i = 0; i < k->b->ncolumn; i++) {
-        const char *own = k->b->column[i]->dir;
-        if (strncmp(own, dir, n) == 0 && strncmp(own + n, name, strlen(name)) == 0 &&
-            own[n + strlen(name)] == '/')
-            return true;
-    }
-    return false;
-}
-
+/* Of the folder's own data/; folders of fields are known by their superchunks' folders. */
 static int see_name(void *user, const char *name, bool is_folder)
 {
-    names *n = user;
-    size_t len = strlen(name);
-    bool file = len > 8 && strncmp(name, "__", 2) == 0 && strcmp(name + len - 6, "__.bin") == 0;
-    if (is_folder ? !is_column(n->k, n->dir, name) : !file)
-        cip_report_add(n->k->rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, n->dir,
+    const check *k = user;
+    const size_t len = strlen(name);
+    bool known = !is_folder && len > 8 && strncmp(name, "__", 2) == 0 &&
+                 strcmp(name + len - 6, "__.bin") == 0;
+    for (size_t i = 0; is_folder && !known && i < k->b->ncolumn; i++) {
+        const char *dir = k->b->column[i]->dir;
+        known = strncmp(dir, "data/", 5) == 0 && strncmp(dir + 5, name, len) == 0 &&
+                dir[5 + len] == '/';
+    }
+    if (!known)
+        cip_report_add(k->rep, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, "data/",
                        "'%.200s' is neither a superchunk nor a field's folder", name);
-    return n->k->rep->cancelled;
-}
-
-/* Names in the folder's own data/; shards may hold whatever else. */
-static cip_status check_names(check *k, cip_err *err)
-{
-    cip_layout *l = k->b->layout;
-    names n = { k, "data/" };
-    cip_err why = CIP_ERR_INIT;
-    cip_status st = cip_io_list(l->io, "data", cip_blz_flags(l), see_name, &n, &why);
-    CIP_TRY(cip_report_status(k->rep, err));
-    return st == CIP_ERR_NOT_FOUND ? CIP_OK : tell(k, "data/", st, &why, err);
+    return k->rep->cancelled;
 }
 
 cip_status cip_blz_verify_document(cip_layout *l, bool deep, cip_report *report, cip_err *err)
 {
     check k = { .b = l->own, .rep = report, .whole = true };
+    cip_err why = CIP_ERR_INIT;
     for (size_t i = 0; i < k.b->ncolumn; i++) {
         k.c = k.b->column[i];
         CIP_TRY(check_column(&k, deep, err));
     }
-    CIP_TRY(check_names(&k, err));
+    /* Shards may hold whatever else. */
+    cip_status st = cip_io_list(l->io, "data", cip_blz_flags(l), see_name, &k, &why);
+    CIP_TRY(cip_report_status(report, err));
+    if (st != CIP_ERR_NOT_FOUND)
+        CIP_TRY(tell(&k, "data/", st, &why, err));
     const cip_node *sizes = k.b->ncolumn != 0 ? k.b->column[0]->meta.sizes : NULL;
     const cip_node *n = sizes != NULL ? cip_map_get(sizes, "cbytes") : NULL;
     uint64_t said;

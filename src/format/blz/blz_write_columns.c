@@ -63,14 +63,6 @@ typedef struct making {
     uint64_t nparts;
 } making;
 
-/* Bytes of what lies along all but the first axis. */
-static uint64_t times_axes(uint64_t n, const cip_spec_array *a)
-{
-    for (int32_t k = 1; k < a->ndim; k++)
-        n *= (uint64_t)a->shape[k]; /* fits: the array does */
-    return n;
-}
-
 static cip_blz_new *new_column(making *m, const char *dir, const cip_dtype *d, uint64_t each)
 {
     cip_blz_new *c = &m->w->column[m->w->ncolumn++];
@@ -79,7 +71,9 @@ static cip_blz_new *new_column(making *m, const char *dir, const cip_dtype *d, u
                         .dtype = d,
                         .ndim = m->array->ndim,
                         .shape = m->array->shape,
-                        .row = times_axes(each, m->array) };
+                        .row = each };
+    for (int32_t k = 1; k < c->ndim; k++)
+        c->row *= (uint64_t)c->shape[k]; /* fits: the array does */
     c->nbytes = c->left = c->row * (uint64_t)m->array->shape[0];
     return c;
 }

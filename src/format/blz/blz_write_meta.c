@@ -136,22 +136,6 @@ static cip_status put_node(cip_blz_writer *w, const char *dir, const char *name,
     return put_file(w, dir, name, text, err);
 }
 
-static cip_status put_shards(cip_blz_writer *w, cip_buf *text, cip_err *err)
-{
-    const cip_blz_super_how *s = &w->super;
-    if (s->nshard == 0)
-        return CIP_OK;
-    CIP_TRY(cip_blz_list_json(text, s->shard, s->nshard, err));
-    CIP_TRY(cip_buf_addf(text, err, "\n"));
-    return put_file(w, "", "meta/shards", text, err);
-}
-
-/* Of a field alone nobody knows. */
-static const cip_node *unwritten_of(const cip_spec_array *a)
-{
-    return a != NULL && a->source != NULL ? a->unwritten : NULL;
-}
-
 /* `c`: how its chunks are, and where the files go (NULL: to the root). */
 static cip_status put_array(cip_blz_writer *w, const cip_blz_new *c, cip_blz_storage *s,
                             cip_buf *text, cip_err *err)
@@ -166,7 +150,8 @@ static cip_status put_array(cip_blz_writer *w, const cip_blz_new *c, cip_blz_sto
     }
     s->env = w->env;
     s->kind = w->kind;
-    s->dflt = document || c->from == NULL ? unwritten_of(c->array) : NULL;
+    if ((document || c->from == NULL) && c->array->source != NULL) /* of a field nobody knows */
+        s->dflt = c->array->unwritten;
     s->blosc = &c->blosc;
     s->chunklen = c->chunklen;
     s->expectedlen = shape[0];
@@ -184,18 +169,12 @@ static cip_status put_document(cip_blz_writer *w, const kept *k, cip_buf *text, 
     for (uint32_t i = 0; k->meta != NULL && i < k->meta->len; i++)
         CIP_TRY(
             put_node(w, "meta/", k->meta->pair[i].key->text, k->meta->pair[i].value, text, err));
-    CIP_TRY(put_shards(w, text, err));
+    if (w->super.nshard != 0) {
+        CIP_TRY(cip_blz_list_json(text, w->super.shard, w->super.nshard, err));
+        CIP_TRY(cip_buf_addf(text, err, "\n"));
+        CIP_TRY(put_file(w, "", "meta/shards", text, err));
+    }
     return put_array(w, &w->column[0], &s, text, err);
-}
-
-static cip_status put_names(cip_blz_writer *w, cip_buf *text, cip_err *err)
-{
-    const char **name;
-    CIP_TRY(CIP_ARENA_NEW(w->arena, &name, w->ncolumn, err));
-    for (size_t i = 0; i < w->ncolumn; i++)
-        name[i] = w->column[i].name;
-    CIP_TRY(cip_blz_columns_json(text, w->kind, name, w->ncolumn, err));
-    return put_file(w, "", "__rootdirs__", text, err);
 }
 
 static cip_status put_columns(cip_blz_writer *w, const kept *k, cip_buf *text, cip_err *err)
@@ -231,7 +210,14 @@ static cip_status put_old(cip_blz_writer *w, const kept *k, cip_buf *text, cip_e
 {
     CIP_TRY(put_node(w, "", "__attrs__", k->attributes, text, err));
     CIP_TRY(put_columns(w, k, text, err));
-    return w->column[0].name != NULL ? put_names(w, text, err) : CIP_OK;
+    if (w->column[0].name == NULL)
+        return CIP_OK;
+    const char **name;
+    CIP_TRY(CIP_ARENA_NEW(w->arena, &name, w->ncolumn, err));
+    for (size_t i = 0; i < w->ncolumn; i++)
+        name[i] = w->column[i].name;
+    CIP_TRY(cip_blz_columns_json(text, w->kind, name, w->ncolumn, err));
+    return put_file(w, "", "__rootdirs__", text, err);
 }
 
 cip_status cip_blz_put_meta(cip_blz_writer *w, cip_err *err)
