@@ -116,7 +116,7 @@ struct cip_revision {
     cip_placed *placed; /* rising; below tail_off, and apart from what the patch changes */
     size_t nplaced, placed_cap;
     cip_revision_member *member;
-    size_t nmember, member_cap;
+    size_t nmember, member_cap, nrenamed;
     cip_strmap name; /* of members, old and new ones */
     size_t last; /* from 1 on: the member that is the switch: it names the others, and changes after
                     all of them; 0: the file itself does */

@@ -124,6 +124,7 @@ cip_status cip_revision_rename(cip_revision *r, const char *name, const char *to
     CIP_TRY(add(r, CIP_MEMBER_RENAMED, name, known, &m, err));
     CIP_TRY(keep_name(r, to, TAKEN, &copy, err));
     m->to = copy;
+    r->nrenamed++;
     return CIP_OK;
 }
 
@@ -160,7 +161,7 @@ const cip_revision_member *cip_revision_in_order(const cip_revision *r, size_t k
 
 bool cip_revision_gives_up(const cip_revision *r, const char *name)
 {
-    for (size_t i = 0; i < r->nmember; i++)
+    for (size_t i = 0; i < r->nmember && r->nrenamed != 0; i++)
         if (r->member[i].to != NULL && strcmp(r->member[i].name, name) == 0)
             return true;
     return false;

@@ -297,20 +297,22 @@ static cip_status make_all_contents(cip_commit *c, cip_commit_plan *p, cip_err *
 
 /* --- what the record says --------------------------------------------------------------------- */
 
-/* Folders on the way to a new name, those that are not there. */
-static cip_status add_folders(cip_commit *c, cip_patch *out, const char *name, cip_err *err)
+/* Folders on the way to a new name, those that are not there; each is looked for once. */
+static cip_status add_folders(cip_commit *c, cip_patch *out, cip_strmap *seen, const char *name,
+                              cip_err *err)
 {
     for (const char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         cip_patch_op op = { .kind = CIP_PATCH_CREATE, .to = "" };
         cip_place at = { .dir = -1 };
         struct stat st;
         char *folder;
-        bool there, known = false;
-        CIP_TRY(cip_arena_copy(&out->arena, name, (size_t)(slash - name), &folder, err));
-        for (size_t i = 0; i < out->n && !known; i++)
-            known = strcmp(out->op[i].member, folder) == 0;
-        if (known)
+        bool there;
+        cip_bytes key = { (const uint8_t *)name, (size_t)(slash - name) };
+        if (cip_strmap_get(seen, key) != SIZE_MAX)
             continue;
+        CIP_TRY(cip_arena_copy(&out->arena, name, key.len, &folder, err));
+        key.ptr = (const uint8_t *)folder;
+        CIP_TRY(cip_strmap_put(seen, key, 0, NULL, err));
         CIP_TRY(cip_commit_member_find(c, folder, &at, &st, &there, err));
         cip_place_close(&at);
         if (there && !S_ISDIR(st.st_mode))
@@ -382,11 +384,15 @@ static cip_status add_gone(const cip_commit_plan *p, cip_patch *out, cip_member_
 static cip_status compose(cip_commit *c, const cip_commit_plan *p, cip_patch *out, cip_err *err)
 {
     const cip_revision *r = p->r;
-    for (size_t i = 0; i < r->nmember; i++) {
+    cip_strmap seen = { .mem = &c->env->mem };
+    cip_status st = CIP_OK;
+    for (size_t i = 0; i < r->nmember && st == CIP_OK; i++) {
         const cip_revision_member *m = &r->member[i];
         if (m->change == CIP_MEMBER_MADE || m->to != NULL)
-            CIP_TRY(add_folders(c, out, m->to != NULL ? m->to : m->name, err));
+            st = add_folders(c, out, &seen, m->to != NULL ? m->to : m->name, err);
     }
+    cip_strmap_clear(&seen);
+    CIP_TRY(st);
     for (size_t k = 0; k < r->nmember; k++)
         CIP_TRY(add_one(c, p, out, (size_t)(cip_revision_in_order(r, k) - r->member), err));
     for (size_t i = 0; i < p->patch.n; i++)

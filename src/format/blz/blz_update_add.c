@@ -92,23 +92,40 @@ static uint64_t parts_of(const cip_blz_writer *w)
     return n;
 }
 
+/* Bytes that one that comes has of a record. */
+static uint64_t record_of(const cip_blz_meta *m, const cip_blz_coming *x)
+{
+    uint64_t n = x->w.dtype->itemsize;
+    for (int32_t k = m->ndim; k < x->array.ndim; k++)
+        n *= (uint64_t)x->array.shape[k]; /* fits: the array does */
+    return n;
+}
+
 /* Whether the records can be read again: blz_meta.c, blz_document.c. */
 static cip_status check_records(cip_blz_state *u, const cip_blz_coming *x, cip_err *err)
 {
     const cip_blz_meta *m = &u->b->column[0]->meta;
     const cip_node *dtype;
     cip_blz_meta now;
-    uint64_t row = 0, more = x->w.dtype->itemsize, all, chunk, parts = parts_of(&x->w);
-    CIP_TRY(cip_blz_fields_now(u, &dtype, &now, err));
+    uint64_t item = record_of(m, x), row, all, chunk, parts = parts_of(&x->w);
+    if (u->ncame == 0) /* the fields that are there can be listed again */
+        CIP_TRY(cip_blz_fields_now(u, &dtype, &now, err));
     for (size_t i = 0; i < x->w.ncolumn; i++)
         if (x->w.column[i].chunklen != m->chunklen)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "expected %" PRId64 " rows to make a chunk, found rows of %" PRIu64
                             " bytes",
                             m->chunklen, x->w.column[i].row);
-    for (int32_t k = m->ndim; k < x->array.ndim; k++)
-        more *= (uint64_t)x->array.shape[k]; /* fits: the array does */
-    row = now.dtype->itemsize + more;
+    for (size_t i = 0; i < u->b->ncolumn; i++) {
+        const cip_record_column *c = &u->b->column[i]->in_records;
+        item += u->column[i].gone ? 0 : c->row; /* records are packed */
+        parts += c->npart;
+    }
+    for (size_t i = 0; i < u->ncame; i++) {
+        item += u->came[i].gone ? 0 : record_of(m, u->came[i].x);
+        parts += parts_of(&u->came[i].x->w);
+    }
+    row = item;
     for (int32_t k = 1; k < m->ndim; k++)
         if (cip_mul_overflow(row, (uint64_t)m->shape[k], &row))
             row = UINT64_MAX;
@@ -116,11 +133,7 @@ static cip_status check_records(cip_blz_state *u, const cip_blz_coming *x, cip_e
         cip_mul_overflow(row, (uint64_t)m->chunklen, &chunk) || chunk > INT32_MAX)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected %" PRId64 " records below 2^31 bytes, found records of %" PRIu64,
-                        m->chunklen, now.dtype->itemsize + more);
-    for (size_t i = 0; i < u->b->ncolumn; i++)
-        parts += u->b->column[i]->in_records.npart;
-    for (size_t i = 0; i < u->ncame; i++)
-        parts += parts_of(&u->came[i].x->w);
+                        m->chunklen, item);
     return parts <= CIP_BLZ_MAX_PARTS ? CIP_OK
                                       : too_many(CIP_BLZ_MAX_PARTS, "parts of records", err);
 }
