@@ -15,11 +15,6 @@ enum {
     SPARE_MAX = 1 << 20
 };
 
-static cip_read_how how_of(const cip_bp_file *f)
-{
-    return (cip_read_how){ f->layout, NULL };
-}
-
 cip_status cip_bp_sized(const cip_bp_header *h, bool *sized, uint64_t *nbytes, cip_err *err)
 {
     int64_t n;
@@ -139,7 +134,7 @@ cip_status cip_bp_count_bytes(const cip_bp_file *f, uint64_t *nbytes, bool *all,
 cip_status cip_bp_chunk(const cip_bp_file *f, uint64_t i, cip_blosc_head *head, cip_chunk *out,
                         cip_err *err)
 {
-    const cip_read_how how = how_of(f);
+    const cip_read_how how = { f->layout, NULL };
     const uint64_t at = f->chunks.at[i];
     const size_t nsum = cip_sum_size(f->h.sum);
     uint8_t bytes[SMALL], stored[CIP_SUM_MAX];
@@ -240,7 +235,7 @@ static cip_status keep(cip_bp_file *f, const cip_buf *list, const uint64_t **out
 static cip_status read_offsets(search *s, bool *all, cip_err *err)
 {
     const cip_bp_file *f = s->f;
-    const cip_read_how how = how_of(f);
+    const cip_read_how how = { f->layout, NULL };
     uint8_t bytes[PIECE];
     uint64_t n = (uint64_t)f->h.nchunk, each = PIECE / 8;
     *all = true;

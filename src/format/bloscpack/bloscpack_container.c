@@ -143,45 +143,37 @@ cip_status cip_bp_piece_at(const cip_bp_container *c, uint64_t i, cip_bp_piece *
     return CIP_OK;
 }
 
-/* One that is stored must not get a digest for other bytes than its own one is of. */
-static cip_status check_stored(const cip_bp_container *c, const cip_bp_piece *p,
-                               const uint8_t *bytes, cip_err *err)
-{
-    uint8_t sum[CIP_SUM_MAX], digest[CIP_SUM_MAX];
-    const size_t len = (size_t)p->bytes.len;
-    CIP_TRY(cip_sum_of(&c->env->mem, p->sum, (cip_bytes){ bytes, len }, sum, err));
-    cip_bp_digest(p->sum, sum, digest);
-    return memcmp(digest, bytes + len, cip_sum_size(p->sum)) == 0
-               ? CIP_OK
-               : cip_fail(err, CIP_ERR_CHECKSUM, p->bytes.off,
-                          "%s mismatch: the chunk does not match its checksum",
-                          cip_sum_name(p->sum));
-}
-
+/* As it is stored. Of a chunk that has one of another kind, or none, its bytes are read; and those
+ * of one that is stored are compared with its own, as they must not get one for other bytes. */
 static cip_status digest_of(const cip_bp_container *c, const cip_bp_piece *p, uint8_t *out,
                             cip_err *err)
 {
-    if (p->stored || p->sum != c->sum) {
-        /* The digest as it is stored, of the bytes of a chunk that has one of another kind, or
-         * none. */
-        cip_mem *mem = &c->env->mem;
-        const size_t len = (size_t)p->bytes.len, ndigest = p->stored ? cip_sum_size(p->sum) : 0;
-        uint8_t *bytes = NULL, sum[CIP_SUM_MAX];
-        if (c->sum == CIP_SUM_NONE && ndigest == 0)
-            return CIP_OK;
-        CIP_TRY(cip_mem_get(mem, len + ndigest, (void **)&bytes, err));
-        cip_status st = cip_io_read(p->bytes.io, p->bytes.off, bytes, len + ndigest, err);
-        if (st == CIP_OK && ndigest != 0)
-            st = check_stored(c, p, bytes, err);
-        if (st == CIP_OK && c->sum != CIP_SUM_NONE)
-            st = cip_sum_of(mem, c->sum, (cip_bytes){ bytes, len }, sum, err);
-        if (st == CIP_OK)
-            cip_bp_digest(c->sum, sum, out);
-        cip_mem_put(mem, bytes);
-        return st;
+    cip_mem *mem = &c->env->mem;
+    const size_t len = (size_t)p->bytes.len, nown = p->stored ? cip_sum_size(p->sum) : 0;
+    uint8_t *bytes = NULL, sum[CIP_SUM_MAX], own[CIP_SUM_MAX];
+    if (!p->stored && p->sum == c->sum) {
+        cip_bp_digest(c->sum, p->own, out);
+        return CIP_OK;
     }
-    cip_bp_digest(c->sum, p->own, out);
-    return CIP_OK;
+    if (c->sum == CIP_SUM_NONE && nown == 0)
+        return CIP_OK;
+    CIP_TRY(cip_mem_get(mem, len + nown, (void **)&bytes, err));
+    cip_status st = cip_io_read(p->bytes.io, p->bytes.off, bytes, len + nown, err);
+    if (st == CIP_OK && nown != 0)
+        st = cip_sum_of(mem, p->sum, (cip_bytes){ bytes, len }, sum, err);
+    if (st == CIP_OK && nown != 0) {
+        cip_bp_digest(p->sum, sum, own);
+        if (memcmp(own, bytes + len, nown) != 0)
+            st = cip_fail(err, CIP_ERR_CHECKSUM, p->bytes.off,
+                          "%s mismatch: the chunk does not match its checksum",
+                          cip_sum_name(p->sum));
+    }
+    if (st == CIP_OK && c->sum != CIP_SUM_NONE)
+        st = cip_sum_of(mem, c->sum, (cip_bytes){ bytes, len }, sum, err);
+    if (st == CIP_OK)
+        cip_bp_digest(c->sum, sum, out);
+    cip_mem_put(mem, bytes);
+    return st;
 }
 
 /* --- a file from its front on ----------------------------------------------------------------- */

@@ -74,15 +74,7 @@ cip_status cip_blz_add_files(cip_blz *b, const cip_blz_files *files, uint64_t n,
     if (strlen(files->dir) > CIP_IO_NUMBER_NAME - NUMBERED_NAME)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a path of %zu bytes",
                         strlen(files->dir));
-    cip_blz_files *more;
-    size_t cap = b->range_cap * 2 + 4;
-    if (b->nrange >= b->range_cap) {
-        CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &more, cap, err));
-        if (b->nrange != 0)
-            memcpy(more, b->range, b->nrange * sizeof *more);
-        b->range = more;
-        b->range_cap = cap;
-    }
+    CIP_TRY(CIP_ARENA_ROOM(&b->layout->arena, &b->range, b->nrange, &b->range_cap, err));
     b->range[b->nrange] = *files;
     b->range[b->nrange++].member = b->nmember;
     *member = b->nmember;

@@ -99,14 +99,7 @@ static cip_status add_shard(cip_blz *b, cip_io *of, const char *dir, const char 
     if (b->nshard == CIP_BLZ_MAX_SHARDS)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected at most %d shards, found more",
                         CIP_BLZ_MAX_SHARDS);
-    if (b->nshard == b->shard_cap) {
-        cip_blz_shard *more;
-        b->shard_cap = b->shard_cap * 2 + 4;
-        CIP_TRY(CIP_ARENA_NEW(&b->layout->arena, &more, b->shard_cap, err));
-        if (b->nshard != 0)
-            memcpy(more, b->shard, b->nshard * sizeof *more);
-        b->shard = more;
-    }
+    CIP_TRY(CIP_ARENA_ROOM(&b->layout->arena, &b->shard, b->nshard, &b->shard_cap, err));
     b->shard[b->nshard++] = (cip_blz_shard){ .of = of, .dir = dir, .name = name };
     return CIP_OK;
 }

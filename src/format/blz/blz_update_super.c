@@ -4,7 +4,6 @@
  * old one: digests, offsets or none, metadata, and after each chunk as much space as was there.
  * One that comes is the same out of nothing, its header that of new folders (blz_write_super.c).
  * bloscpack_container.c writes both; here is which chunks lie in which superchunk. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -157,8 +156,8 @@ static cip_status member_name(const work *w, uint64_t member, char name[CIP_IO_N
                               cip_err *err)
 {
     const cip_blz_files *f = cip_blz_files_of(w->c->blz, member);
-    snprintf(name, CIP_IO_NUMBER_NAME, "%s__%" PRIu64 "__.bin", f->dir,
-             f->number + (member - f->member));
+    uint64_t off = member << CIP_IO_NUMBER_SHIFT;
+    cip_io_numbered_name(w->c->blz->numbered, &off, name);
     return f->of == NULL ? CIP_OK : cip_blz_lies_outside(name, f->of->name, err);
 }
 
