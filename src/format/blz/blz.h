@@ -126,6 +126,10 @@ typedef struct cip_blz_column {
 extern const char cip_blz_ended[];
 /* Of tables whose chunks lie in many files: nothing is read ahead, they are on a disk. */
 void cip_blz_place(void *self, uint64_t i, cip_extent *at);
+/* A space of the chunks that an update sees: t's, of `each` decoded bytes, the last one with what
+ * is left of all `nbytes`. */
+cip_status cip_blz_new_space(cip_layout *l, const cip_table *t, uint64_t each, uint64_t nbytes,
+                             cip_space **out, cip_err *err);
 /* Makes the column's spaces. */
 cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err);
 /* Warns where the last chunk does not end with the last row, or there is another one. */

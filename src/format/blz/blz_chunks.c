@@ -153,6 +153,16 @@ void cip_blz_place(void *self, uint64_t i, cip_extent *at)
     (void)self, (void)i, (void)at;
 }
 
+cip_status cip_blz_new_space(cip_layout *l, const cip_table *t, uint64_t each, uint64_t nbytes,
+                             cip_space **out, cip_err *err)
+{
+    const cip_step step = { .codec = &cip_codec_blosc };
+    cip_table table = *t;
+    table.place = cip_blz_place;
+    table.raw_each = cip_max_u64(1, cip_min_u64(each, nbytes));
+    return cip_space_new_chunked(l, &table, nbytes, &step, 1, out, err);
+}
+
 cip_status cip_blz_column_open(cip_blz_column *c, cip_err *err)
 {
     const cip_blz_meta *m = &c->meta;

@@ -324,19 +324,13 @@ static cip_status describe_column(const cip_blz_coming *x, cip_blz_new *c, cip_e
 static cip_status see(cip_blz_state *s, cip_err *err)
 {
     const cip_blz_state *u = s->coming->update;
-    const cip_step step = { .codec = &cip_codec_blosc };
     cip_blz_coming *x = &s->own;
     cip_space *in;
     CIP_TRY(cip_layout_new_child(u->b->layout, u->temporary, &x->seen, err));
     CIP_TRY(cip_space_new_file(x->seen, u->temporary, &in, err));
     for (size_t k = 0; k < x->w.ncolumn; k++) {
         cip_blz_new *c = &x->w.column[k];
-        const cip_table t = { .at = waiting_at,
-                              .count = waiting_count,
-                              .place = cip_blz_place,
-                              .raw_each =
-                                  cip_max_u64(1, cip_min_u64(c->form.chunk_nbytes, c->nbytes)),
-                              .self = c };
+        const cip_table t = { .at = waiting_at, .count = waiting_count, .self = c };
         if (u->b->document)
             CIP_TRY(CIP_ARENA_NEW(&x->seen->arena, &c->rows, 1, err));
         else
@@ -344,7 +338,8 @@ static cip_status see(cip_blz_state *s, cip_err *err)
         c->in = in;
         c->rows->layout = x->seen;
         CIP_TRY(u->b->document ? describe_rows(u, x, c, err) : describe_column(x, c, err));
-        CIP_TRY(cip_space_new_chunked(x->seen, &t, c->nbytes, &step, 1, &c->rows->space, err));
+        CIP_TRY(
+            cip_blz_new_space(x->seen, &t, c->form.chunk_nbytes, c->nbytes, &c->rows->space, err));
     }
     return CIP_OK;
 }

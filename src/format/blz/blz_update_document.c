@@ -151,14 +151,9 @@ cip_status cip_blz_document_form(cip_blz_state *u, size_t column, cip_change_kin
         CIP_TRY(check_chunks(c, err));
         CIP_TRY(CIP_ARENA_NEW(u->arena, &how, 1, err));
         CIP_TRY(cip_blz_document_how(u, c, how, &x->takes, err));
-        const cip_step step = { .codec = &cip_codec_blosc };
-        const uint64_t nbytes = c->space->len;
-        const cip_table t = { .at = piece_at,
-                              .count = piece_count,
-                              .place = cip_blz_place,
-                              .raw_each = cip_max_u64(1, cip_min_u64(c->each, nbytes)),
-                              .self = c };
-        CIP_TRY(cip_space_new_chunked(c->blz->layout, &t, nbytes, &step, 1, &c->rows->space, err));
+        const cip_table t = { .at = piece_at, .count = piece_count, .self = c };
+        CIP_TRY(
+            cip_blz_new_space(c->blz->layout, &t, c->each, c->space->len, &c->rows->space, err));
         x->in_superchunks = how;
         x->least = c->meta.shape[0];
     }

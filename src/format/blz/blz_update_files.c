@@ -158,15 +158,10 @@ cip_status cip_blz_files_form(cip_blz_state *u, size_t column, cip_change_kind k
     }
     if (!is_open(c)) {
         /* The array is all of a space of them from here on. */
-        const cip_step step = { .codec = &cip_codec_blosc };
-        const uint64_t nbytes = (uint64_t)rows * c->meta.row;
-        const cip_table t = { .at = exact_at,
-                              .count = exact_count,
-                              .place = cip_blz_place,
-                              .raw_each = cip_max_u64(1, cip_min_u64(c->each, nbytes)),
-                              .self = c };
+        const cip_table t = { .at = exact_at, .count = exact_count, .self = c };
         c->array->view.shape[0] = rows;
-        CIP_TRY(cip_space_new_chunked(c->blz->layout, &t, nbytes, &step, 1, &c->array->space, err));
+        CIP_TRY(cip_blz_new_space(c->blz->layout, &t, c->each, (uint64_t)rows * c->meta.row,
+                                  &c->array->space, err));
     }
     out->form = (cip_array_form){ .dtype = c->meta.dtype,
                                   .chunk_nbytes = c->each,
