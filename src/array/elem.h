@@ -74,17 +74,20 @@ bool cip_dtype_equal(const cip_dtype *a, const cip_dtype *b);
  * order without meaning (no bytes). */
 bool cip_dtype_same_bytes(const cip_dtype *a, const cip_dtype *b);
 
+enum { CIP_DTYPE_TEXT_MAX = 1 << 20 }; /* bytes: records of thousands of fields */
+
 /* From text: a name as cip_dtype_name gives it ("float32", "{x: float32}"), or numpy's "<f4",
  * "|S5", ">U7", "M8[ns]", "|V12", "i2", "[('a', '<i4'), ('b', '>f8', (2, 3))]" (there ('', '|V3')
  * is padding) and {'names': ..., 'formats': ..., 'offsets': ..., 'itemsize': ...}; quotes around
  * the whole are fine. Numbers of other widths ("int24", "f16") are opaque with a label. Numbers
- * without an order mark get `big`. At most 64 KiB, nested at most 32 deep (LIMIT); objects are
- * UNSUPPORTED; FORMAT with the position otherwise, and what cip_dtype_record says. */
+ * without an order mark get `big`. At most CIP_DTYPE_TEXT_MAX bytes, nested at most 32 deep
+ * (LIMIT); objects are UNSUPPORTED; FORMAT with the position otherwise, and what cip_dtype_record
+ * says. */
 cip_status cip_dtype_of_text(cip_arena *a, const char *text, size_t len, bool big,
                              const cip_dtype **out, cip_err *err);
 /* numpy's descr: "<f4", "|S5", "[('a', '<i4'), ...]" with padding as ('', '|V3'). Plain ASCII; the
  * text lives in the arena. UNSUPPORTED when numpy's descr cannot say it: overlapping fields, fields
- * out of order, elements over 2^31 - 1 bytes. */
+ * out of order, elements over 2^31 - 1 bytes; LIMIT when cip_dtype_of_text would not take it. */
 cip_status cip_dtype_numpy(cip_arena *a, const cip_dtype *d, char **out, cip_err *err);
 
 #endif

@@ -91,6 +91,10 @@ cip_status cip_dtype_numpy(cip_arena *a, const cip_dtype *d, char **out, cip_err
         CIP_GO(add_record(&b, d, err));
     else
         CIP_GO(add_scalar(&b, d, err));
+    if (b.len > CIP_DTYPE_TEXT_MAX) /* it would not be read again */
+        CIP_GO(cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected a dtype of at most %d characters, found %zu", CIP_DTYPE_TEXT_MAX,
+                        b.len));
     CIP_GO(cip_arena_copy(a, b.ptr, b.len, out, err));
 done:
     cip_buf_clear(&b);

@@ -10,7 +10,7 @@
 #include "array/quote.h"
 #include "base/num.h"
 
-enum { MAX_TEXT = 65536, MAX_BRACKETS = 32 };
+enum { MAX_BRACKETS = 32 };
 
 cip_status(cip_parse_expected)(const cip_dtype_parser *p, const char *what)
 {
@@ -433,9 +433,10 @@ cip_status cip_dtype_of_text(cip_arena *a, const char *text, size_t len, bool bi
     cip_dtype_parser p = { .a = a, .text = text, .len = len, .big = big, .err = err };
     const cip_dtype *d;
     *out = NULL;
-    if (len > MAX_TEXT)
+    if (len > CIP_DTYPE_TEXT_MAX)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                        "expected a dtype of at most %d characters, found %zu", MAX_TEXT, len);
+                        "expected a dtype of at most %d characters, found %zu", CIP_DTYPE_TEXT_MAX,
+                        len);
     CIP_TRY(cip_parse_type(&p, &d));
     if (cip_parse_peek(&p) != -1)
         return cip_parse_expected(&p, "the end");

@@ -469,11 +469,13 @@ static void long_texts_are_refused(void **state)
 {
     rig *r = *state;
     const cip_dtype *d;
-    char *text = malloc(65537);
-    memset(text, ' ', 65537);
+    const size_t most = CIP_DTYPE_TEXT_MAX;
+    char *text = malloc(most + 1);
+    memset(text, ' ', most + 1);
     memcpy(text, "f4", 2);
-    assert_int_equal(cip_dtype_of_text(&r->arena, text, 65536, false, &d, &r->err), CIP_OK);
-    assert_int_equal(cip_dtype_of_text(&r->arena, text, 65537, false, &d, &r->err), CIP_ERR_LIMIT);
+    assert_int_equal(cip_dtype_of_text(&r->arena, text, most, false, &d, &r->err), CIP_OK);
+    assert_int_equal(cip_dtype_of_text(&r->arena, text, most + 1, false, &d, &r->err),
+                     CIP_ERR_LIMIT);
     assert_null(d);
     free(text);
 }

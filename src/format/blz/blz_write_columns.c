@@ -304,6 +304,7 @@ cip_status cip_blz_make_columns(cip_blz_writer *w, cip_array_form *form, cip_err
     const size_t n = w->spec->narray;
     const cip_dtype **stored;
     size_t most;
+    char *text;
     CIP_TRY(CIP_ARENA_NEW(w->arena, &stored, n, err));
     CIP_TRY(stored_types(w, stored, &most, err));
     CIP_TRY(CIP_ARENA_NEW(w->arena, &w->column, most, err));
@@ -315,6 +316,9 @@ cip_status cip_blz_make_columns(cip_blz_writer *w, cip_array_form *form, cip_err
     }
     w->first[n] = w->ncolumn;
     CIP_TRY(whole_type(w, stored, err));
+    /* Records that could not be read again are refused before anything is written. */
+    if (w->kind == CIP_BLZ_DOCUMENT && w->dtype->kind == CIP_RECORD)
+        CIP_TRY(cip_dtype_numpy(w->arena, w->dtype, &text, err));
     CIP_TRY(choose_chunks(w, err));
     for (size_t i = 0; i < n; i++) {
         const size_t first = w->first[i];
