@@ -9,6 +9,7 @@
 
 #include "codec/checksum/checksum.h"
 #include "format/blz/blz_update.h"
+#include "space/change/splice.h"
 #include "support/format/blz/blz_update_testing.h"
 #include "support/fail_alloc.h"
 
@@ -110,6 +111,34 @@ static void what_fits_stays_and_what_does_not_is_a_new_file(void **state)
         job_close(&j);
         blz_end(&f);
     }
+}
+
+/* Into the place of two that go, out of the same superchunk and of the next one. */
+static void whole_chunks_move_as_they_are_stored(void **state)
+{
+    (void)state;
+    const cip_splice s = { .start = EACH, .removed = 2 * EACH };
+    const int64_t rows = ROWS - s.removed;
+    blz_folder f;
+    job j;
+    cip_change_form form;
+    put_folder(&f, &usual);
+    OK(&j, job_open(&j, &f));
+    OK(&j, open_chunks(&j, 0, CIP_CHANGE_SPLICE, &rows, &form));
+    OK(&j, cip_chunk_changes_splice(j.c[0], j.f->layout->array[0], &s, &j.err));
+    OK(&j, job_finish(&j));
+    assert_string_equal(changes_of(&j), "replaced data/__1__.bin\nreplaced data/__2__.bin\n"
+                                        "replaced data/__3__.bin\ngone data/__4__.bin\n"
+                                        "last replaced meta/sizes\n");
+    for (uint64_t r = 0; r < (uint64_t)rows; r++)
+        assert_int_equal(value_at(&j, 0, r), r < EACH ? r : r + 2 * EACH);
+    for (uint64_t i = 0; i < 10; i++) { /* its last chunk is shorter, and encoded anew or not */
+        cip_chunk_now now;
+        cip_chunk_changes_at(j.c[0], i, &now);
+        assert_int_equal(now.from, i == 0 ? 0 : i + 2);
+    }
+    job_close(&j);
+    blz_end(&f);
 }
 
 static void unset_offsets_come_with_a_new_file(void **state)
@@ -306,6 +335,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_fits_stays_and_what_does_not_is_a_new_file),
+        cmocka_unit_test(whole_chunks_move_as_they_are_stored),
         cmocka_unit_test(unset_offsets_come_with_a_new_file),
         cmocka_unit_test(rows_come_and_go_at_the_end),
         cmocka_unit_test(the_first_rows_begin_with_the_first_superchunk),
