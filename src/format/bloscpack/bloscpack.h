@@ -249,8 +249,9 @@ cip_status cip_bp_piece_at(const cip_bp_container *c, uint64_t i, cip_bp_piece *
 cip_status cip_bp_find_tail(const cip_bp_container *c, uint64_t *k, cip_err *err);
 /* The old file changes, its end from chunk k on; `meta` is the new section, or empty. */
 cip_status cip_bp_change(cip_bp_container *c, uint64_t k, cip_bytes meta, cip_err *err);
-/* The whole file. */
-cip_status cip_bp_make(cip_bp_container *c, const cip_segment *meta, cip_err *err);
+/* The whole file (k 0), with these metadata behind the header; or (`meta` NULL) its slots from k
+ * on, behind what stays. They are the revision's tail. */
+cip_status cip_bp_make(cip_bp_container *c, const cip_segment *meta, uint64_t k, cip_err *err);
 
 /* --- bloscpack_write.c ------------------------------------------------------------------------ */
 

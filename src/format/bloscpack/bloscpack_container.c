@@ -233,9 +233,7 @@ cip_status cip_bp_put_offsets(cip_bp_container *c, cip_err *err)
 
 /* --- what becomes of a file ------------------------------------------------------------------- */
 
-/* Slots from k on are the tail of the revision, and before them what `meta` is for, or (NULL) what
- * stays. */
-static cip_status put_from(cip_bp_container *c, const cip_segment *meta, uint64_t k, cip_err *err)
+cip_status cip_bp_make(cip_bp_container *c, const cip_segment *meta, uint64_t k, cip_err *err)
 {
     cip_out out = cip_revision_tail(c->r);
     c->out = &out;
@@ -250,11 +248,6 @@ static cip_status put_from(cip_bp_container *c, const cip_segment *meta, uint64_
         st = cip_bp_put_offsets(c, err);
     c->out = NULL;
     return st;
-}
-
-cip_status cip_bp_make(cip_bp_container *c, const cip_segment *meta, cip_err *err)
-{
-    return put_from(c, meta, 0, err);
 }
 
 /* The number of chunks from i on that stay where they are; 0: chunk i changes. */
@@ -299,7 +292,7 @@ static cip_status put_end(cip_bp_container *c, uint64_t k, cip_err *err)
     if (!there && k != 0)
         CIP_TRY(cip_bp_old_end(c->old, k - 1, &c->r->tail_off, err));
     c->r->has_tail = true;
-    CIP_TRY(put_from(c, NULL, k, err));
+    CIP_TRY(cip_bp_make(c, NULL, k, err));
     for (uint64_t i = c->n; i < count_slots(f) && c->offsets; i++)
         CIP_TRY(cip_buf_add(&c->places, &unset, sizeof unset, err));
     return cip_patch_bytes(&c->r->patch, f->offsets_at + 8 * k, c->places.ptr, c->places.len, err);

@@ -141,7 +141,7 @@ static cip_status finish(cip_bp_state *s, cip_buf *meta, cip_err *err)
             section = (cip_segment){ .ptr = meta->ptr, .len = meta->len };
         }
         s->file.nfree = s->h.nspare;
-        return cip_bp_make(&s->file, &section, err);
+        return cip_bp_make(&s->file, &section, 0, err);
     }
     cip_bp_header_write(&s->h, s->file.head);
     CIP_TRY(cip_bp_find_tail(&s->file, &k, err));

@@ -183,7 +183,7 @@ static cip_status become(const work *w, const char *name, cip_bp_container *f,
     }
     CIP_TRY(cip_bp_piece_at(f, f->n - 1, &last, err));
     cip_blz_super_counts(f, w->c->each, last.raw_len);
-    CIP_TRY(may ? cip_bp_change(f, k, (cip_bytes){ NULL, 0 }, err) : cip_bp_make(f, meta, err));
+    CIP_TRY(may ? cip_bp_change(f, k, (cip_bytes){ NULL, 0 }, err) : cip_bp_make(f, meta, 0, err));
     const uint64_t size = f->r->tail_off + f->r->tail_len;
     if (size >> CIP_IO_NUMBER_SHIFT == 0)
         return CIP_OK;
