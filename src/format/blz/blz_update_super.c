@@ -177,7 +177,7 @@ static cip_status become(const work *w, const char *name, cip_bp_container *f,
         CIP_TRY(cip_revision_make(w->r, name, &f->r, err));
     } else {
         CIP_TRY(may_change(w, f, &may, &k, err));
-        if (!may || k < f->n || f->n != old->chunks.n)
+        if (!may || k < f->n) /* else no slot is written */
             CIP_TRY(cip_bp_old_spare(f->old, &f->spare, err));
         CIP_TRY((may ? cip_revision_change : cip_revision_replace)(w->r, name, NULL, &f->r, err));
     }
