@@ -268,8 +268,8 @@ CIP_API cip_status cip_change_put_view(cip_change *c, const char *path, const ch
  * slab belongs to the change. Until the commit, cip_change_array and cip_change_file show the array
  * with the elements written so far, and records with it as a column. Reading others is UNSUPPORTED
  * and names the first one, and nothing but boxes changes it. In an existing file the array gets its
- * place in the tree at the plan or the commit; to put, set, move or remove anything at its path,
- * above it or below it is UNSUPPORTED until then. No column is replaced so. */
+ * place in the tree at the plan or the commit. Until then, putting, setting, moving or removing
+ * anything at its path, above it or below it is UNSUPPORTED. No column is replaced so. */
 CIP_API cip_status cip_change_declare(cip_change *c, const char *path, const cip_dtype *dtype,
                                       int ndim, const int64_t *shape, const cip_array_options *opts,
                                       cip_slab **slab, cip_err *err);
