@@ -219,11 +219,15 @@ static cip_status look_at(const set *s, const cip_revision_member *m, one_file *
         f->whole = true;
         return open_member(s, m->to, &f->was, err);
     }
+    /* What is made under a name that another one gives up is written over that, which is copied
+     * before. */
+    const bool made = m->change == CIP_MEMBER_MADE;
     f->name = m->name;
-    f->whole = m->change == CIP_MEMBER_REPLACED;
-    if (m->change != CIP_MEMBER_MADE)
+    f->whole = made ? cip_revision_gives_up(s->p->r, m->name) : m->change == CIP_MEMBER_REPLACED;
+    if (!made || f->whole)
         CIP_TRY(open_member(s, m->name, &f->was, err));
-    CIP_TRY(cip_io_open_revision(f->was != NULL ? f->was : s->waits, m->as, &f->after, err));
+    CIP_TRY(
+        cip_io_open_revision(made || f->was == NULL ? s->waits : f->was, m->as, &f->after, err));
     return m->change == CIP_MEMBER_PATCHED ? compare(s, f, m->as, err) : CIP_OK;
 }
 

@@ -323,6 +323,9 @@ const cip_array *cip_edit_slab_array(const cip_edit *e, const char *place);
 cip_status cip_edit_no_slab(const cip_edit *e, const cip_array *a, cip_err *err);
 /* ... where one is at the path, above it or below it: its place stays as it is until it comes. */
 cip_status cip_edit_no_slab_at(const cip_edit *e, const char *path, cip_err *err);
+/* Refuses, where a field of records that has zeros is filled by boxes: it keeps its number among
+ * them until then. */
+cip_status cip_edit_no_filled_field(const cip_edit *e, cip_err *err);
 
 /* --- edit_file.c: all arrays by now */
 

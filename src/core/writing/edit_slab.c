@@ -277,6 +277,17 @@ cip_status cip_edit_no_slab(const cip_edit *e, const cip_array *a, cip_err *err)
     return cip_edit_slab_array(e, a->path) == NULL ? CIP_OK : fail_filled(a->path, err);
 }
 
+cip_status cip_edit_no_filled_field(const cip_edit *e, cip_err *err)
+{
+    for (const cip_edit_slab *x = e->slabs; x != NULL; x = x->next)
+        if (x->over && x->of == NULL && x->place != NULL && x->place[0] != '\0')
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "'%.100s' is being filled: other fields of its records are moved after "
+                            "the commit",
+                            x->place);
+    return CIP_OK;
+}
+
 cip_status cip_edit_no_slab_at(const cip_edit *e, const char *path, cip_err *err)
 {
     cip_arena mem = { .mem = &e->file->env.mem };

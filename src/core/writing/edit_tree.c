@@ -44,6 +44,7 @@ cip_status cip_edit_move(cip_edit *e, const char *from, const char *to, bool rep
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two paths, found NULL");
     CIP_TRY(cip_edit_no_slab_at(e, from, err));
     CIP_TRY(cip_edit_no_slab_at(e, to, err));
+    CIP_TRY(cip_edit_no_filled_field(e, err));
     cip_edit_place *const before = e->places;
     CIP_TRY(cip_edit_note_move(e, from, to, err));
     return done(e, before, e->ops->move(e->state, from, to, replace, err));

@@ -176,7 +176,6 @@ static void what_cannot_come_is_refused(void **state)
     edit_expect(path, "x", "1 2 3\n4 5 6\n");
 }
 
-/* A slab takes its path at the commit, which must not replace what came there since. */
 /* Nothing comes to the place of an array that is being filled, above it or below it: the call fails
  * that would, and nothing is left of it. */
 static void the_place_of_a_slab_is_taken(void **state)

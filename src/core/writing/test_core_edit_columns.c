@@ -44,8 +44,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Columns a and b. */
-static void place_make(place *p, int kind, const char *format)
+/* A new file with columns a and b. */
+static cip_change *place_new(place *p, int kind, const char *format)
 {
     static const cip_io_write_methods writes = TEST_STORE_WRITES;
     const cip_change_options *o =
@@ -64,6 +64,12 @@ static void place_make(place *p, int kind, const char *format)
     }
     OK(cip_change_put(w, "a", cip_dtype_of(CIP_I32), 1, rows, numbers, NULL, err));
     OK(cip_change_put(w, "b", cip_dtype_of(CIP_I32), 2, pairs, numbers, NULL, err));
+    return w;
+}
+
+static void place_make(place *p, int kind, const char *format)
+{
+    cip_change *w = place_new(p, kind, format);
     OK(cip_change_commit(&w, err));
 }
 
@@ -578,6 +584,44 @@ static void both_kinds_of_columns_move(void **state)
         }
 }
 
+/* Before the commit of a new file, whose members get their names anew. */
+static void a_field_takes_the_name_of_one_that_moved(void **state)
+{
+    (void)state;
+    for (int kind = PATH; kind <= MEMORY; kind++) {
+        place p;
+        cip_change *e = place_new(&p, kind, "blz");
+        OK(cip_change_move(e, "b", "c", false, err));
+        OK(cip_change_put(e, "b", cip_dtype_of(CIP_I32), 1, rows, numbers + 7, NULL, err));
+        OK(cip_change_commit(&e, err));
+        cip_file *f = place_open(&p);
+        expect_column(f, "a", numbers, ROWS);
+        expect_column(f, "b", numbers + 7, ROWS);
+        expect_column(f, "c", numbers, 2 * ROWS);
+        cip_file_close(f);
+        place_close(&p);
+    }
+}
+
+static void fields_stay_while_one_is_filled(void **state)
+{
+    (void)state;
+    place p;
+    cip_slab *slab;
+    const cip_box box = { .start = { 0 }, .stop = { ROWS } };
+    cip_change *e = place_new(&p, MEMORY, "blz");
+    OK(cip_change_declare(e, "c", cip_dtype_of(CIP_I32), 1, rows, NULL, &slab, err));
+    OK(cip_slab_write(slab, &box, numbers + 7, ROWS * 4, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "'c' is being filled", cip_change_move(e, "a", "x", false, err));
+    OK(cip_change_forget_failure(e, err));
+    OK(cip_change_commit(&e, err));
+    cip_file *f = place_open(&p);
+    expect_column(f, "a", numbers, ROWS);
+    expect_column(f, "c", numbers + 7, ROWS);
+    cip_file_close(f);
+    place_close(&p);
+}
+
 static void expect_unit(cip_change *e, const char *column, const char *unit)
 {
     const cip_node *root;
@@ -647,6 +691,8 @@ int main(void)
         TEST(columns_go_back_to_any_mark),
         TEST(where_memory_is_too_little_columns_go_back),
         TEST(both_kinds_of_columns_move),
+        TEST(a_field_takes_the_name_of_one_that_moved),
+        TEST(fields_stay_while_one_is_filled),
         TEST(attributes_of_columns_go_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
