@@ -58,9 +58,9 @@ const char *cip_shape_text(int32_t ndim, const int64_t *n, char *text, size_t ca
 cip_status cip_view_bounds(const cip_nd *v, uint64_t *first, uint64_t *end, cip_err *err);
 static inline bool cip_view_same_shape(const cip_nd *a, const cip_nd *b)
 {
-    return a->ndim == b->ndim &&
-           memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]) == 0;
+    return a->ndim == b->ndim && cip_same_lengths(a->ndim, a->shape, b->shape);
 }
+
 /* Whether the elements lie one behind the other in C order. */
 bool cip_view_is_contiguous(const cip_nd *v);
 

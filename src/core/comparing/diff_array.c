@@ -194,12 +194,6 @@ static cip_status prepare(pair *p, cip_diff_side a, cip_diff_side b, whose *of, 
     return st;
 }
 
-static bool same_shape(const cip_nd *a, const cip_nd *b)
-{
-    return a->ndim == b->ndim &&
-           memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
-}
-
 /* Elements that are no records. */
 static cip_status compare_leaf(cip_differ *d, const char *path, cip_diff_side a, cip_diff_side b,
                                cip_err *err)
@@ -210,7 +204,7 @@ static cip_status compare_leaf(cip_differ *d, const char *path, cip_diff_side a,
     cip_status st = prepare(&p, a, b, &of, &why);
     if (st != CIP_OK)
         return unreadable(d, path, of, st, &why, err);
-    if (same_shape(&p.a.from, &p.b.from)) {
+    if (cip_view_same_shape(&p.a.from, &p.b.from)) {
         st = cip_elem_diff_make(p.a.to, p.b.to, d->o.rtol, d->o.atol, &p.elem, &why);
         if (st == CIP_OK && p.elem.how != CIP_UNLIKE)
             st = compare(&p, true, &of, &why);
@@ -339,7 +333,7 @@ static cip_status compare_outlines(cip_differ *d, const char *path, const outlin
     cip_difference what = { .kind = CIP_DIFF_DTYPE, .path = path };
     if (strcmp(of_a, of_b) != 0)
         CIP_TRY(cip_differ_tell(d, &what, err, "%.200s and %.200s", of_a, of_b));
-    if (same_shape(&a->view, &b->view))
+    if (cip_view_same_shape(&a->view, &b->view))
         return CIP_OK;
     char text_a[200], text_b[200];
     cip_shape_text(a->view.ndim, a->view.shape, text_a, sizeof text_a);
@@ -366,7 +360,7 @@ cip_status cip_differ_arrays(cip_differ *d, const char *path, cip_diff_side a, c
     d->array = of_a.nbytes;
     CIP_TRY(compare_outlines(d, path, &of_a, &of_b, err));
     const cip_dtype *const types[2] = { of_a.dtype, of_b.dtype };
-    if (same_shape(&of_a.view, &of_b.view))
+    if (cip_view_same_shape(&of_a.view, &of_b.view))
         CIP_TRY(cip_likeness_of(of_a.dtype, of_b.dtype) == CIP_LIKE_RECORDS
                     ? compare_records(d, path, a, b, types, err)
                     : compare_leaf(d, path, a, b, err));

@@ -207,8 +207,6 @@ typedef struct cip_blz_piece {
 bool cip_blz_stands_for(const char *name, const char *field);
 /* The field that it stands for: the name itself, or in the arena. */
 cip_status cip_blz_field_of(cip_arena *a, const char *name, cip_bytes *out, cip_err *err);
-/* Whether JSON can say the name. */
-bool cip_blz_is_utf8(const char *name);
 /* Appends the folder's name for a field. UNSUPPORTED for one that is empty, too long or no UTF-8.
  */
 cip_status cip_blz_folder_name(const char *field, cip_buf *b, cip_err *err);

@@ -51,21 +51,11 @@ static bool is_escaped(const char *field, size_t i)
     return i == 0 && c == '_' && cip_blz_number_of(field, "__.bin", &number);
 }
 
-bool cip_blz_is_utf8(const char *name)
-{
-    const size_t len = strlen(name);
-    uint32_t c;
-    unsigned n = 1;
-    for (size_t i = 0; i < len && n != 0; i += n)
-        n = cip_utf8_get((const uint8_t *)name + i, len - i, &c);
-    return n != 0;
-}
-
 cip_status cip_blz_folder_name(const char *field, cip_buf *b, cip_err *err)
 {
     enum { MOST = 200 };
     const size_t before = b->len;
-    if (!cip_blz_is_utf8(field))
+    if (!cip_utf8_is(field, strlen(field)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a column's name in UTF-8, found '%.60s'", field);
     for (size_t i = 0; field[i] != '\0'; i++)

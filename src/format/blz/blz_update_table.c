@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/blz/blz_update.h"
+#include "tree/utf8.h"
 
 /* Something in a column's folder, or below. */
 typedef struct entry {
@@ -216,7 +217,7 @@ cip_status cip_blz_expect_free(const cip_blz_state *u, const char *name, bool co
     bool leaves = false, stays = cip_blz_find_column(u, name) != u->b->ncolumn + u->ncame;
     /* A column's name is its folder's; those of ours begin with an underscore. */
     const size_t n = strlen(name);
-    bool fits = cip_blz_is_utf8(name) && n != 0 && n <= 200 && name[0] != '_' && name[0] != '.' &&
+    bool fits = cip_utf8_is(name, n) && n != 0 && n <= 200 && name[0] != '_' && name[0] != '.' &&
                 strchr(name, '/') == NULL && strchr(name, '~') == NULL;
     for (size_t i = 0; i < n; i++)
         fits = fits && (uint8_t)name[i] >= 0x20 && name[i] != 0x7f;

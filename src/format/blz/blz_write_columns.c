@@ -9,6 +9,7 @@
 #include "format/blz/blz_write.h"
 #include "format/one_array.h"
 #include "space/make/chunk_move.h"
+#include "tree/utf8.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -32,7 +33,7 @@ static cip_status bad_field(const char *name, cip_err *err)
 static bool is_plain(const char *name)
 {
     return name[0] != '\0' && name[0] != '_' && name[0] != '.' && strchr(name, '/') == NULL &&
-           cip_blz_is_utf8(name);
+           cip_utf8_is(name, strlen(name));
 }
 
 /* As a path has it, ~1 is "/" and ~0 is "~". */

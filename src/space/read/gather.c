@@ -127,8 +127,7 @@ cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_tra
 {
     uint64_t nelem, first, end;
     const cip_nd *from = t->from, *to = t->to;
-    if (from->ndim != to->ndim || !cip_same_lengths(from->ndim, from->shape, to->shape) ||
-        !cip_shape_nelem(from->ndim, from->shape, &nelem))
+    if (!cip_view_same_shape(from, to) || !cip_shape_nelem(from->ndim, from->shape, &nelem))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected two views of one shape");
     if (nelem == 0)
         return CIP_OK;
