@@ -5,7 +5,8 @@
 #
 #     scripts/release.sh [FOLDER]       FOLDER: build/release-files, made new
 #
-# The source archive has the same bytes whenever and wherever it is made of the commit. The wheel is that of this machine (scripts/wheel.sh).
+# The source archive has the same bytes whenever and wherever it is made of the commit. The wheel is that of this machine (scripts/wheel.sh),
+# with newer codec libraries than Debian 12 has.
 set -eu
 cd "$(dirname "$0")/.."
 out=${1:-build/release-files}
@@ -21,7 +22,7 @@ fi
 BUILD='' scripts/check.sh version
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
-scripts/wheel.sh "$out" # empties the folder
+scripts/wheel.sh --newer "$out" # empties the folder
 git archive --format=tar --prefix="cippus-$version-source/" HEAD | gzip -9n >"$out/cippus-$version-source.tar.gz"
 cd "$out"
 sha256sum -- *.tar.gz *.whl >SHA256SUMS

@@ -341,7 +341,7 @@ def repository(tree, monkeypatch):
     parts = "".join(f"#define CIP_VERSION_{part} {n}\n" for part, n in (("MAJOR", 1), ("MINOR", 2), ("PATCH", 3)))
     tree("include/cippus/version.h", parts + '#define CIP_VERSION_STRING "1.2.3"\n')
     tree("CHANGELOG.md", "# Changes\n\n## 1.2.3 (2026-11-26)\n\n## 1.2.2 (2026-11-25)\n")
-    tree("scripts/wheel.sh", "#!/bin/sh\nrm -rf $1; mkdir -p $1; echo wheel >$1/a.whl\n").chmod(0o755)
+    tree("scripts/wheel.sh", "#!/bin/sh\n[ $1 = --newer ] && shift; rm -rf $1; mkdir -p $1; echo wheel >$1/a.whl\n").chmod(0o755)
     for name in ("CMakeLists.txt", "README.md", ".gitignore"):
         tree(name, "/build/\n")
     for who in ("AUTHOR", "COMMITTER"):
