@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -121,6 +122,24 @@ def blosc2_lines(build, o, what, words, rounds):
     if done.returncode != 0:
         sys.exit(f"bench: {what} failed")
     return done.stdout.splitlines()
+
+
+def run_kernels(o, files):
+    """The kernels of filters and casts at each level of vector instructions, by bench_kernels."""
+    library = pathlib.Path(importlib.util.find_spec("blosc2").origin).parent / "lib" / "libblosc2.so"
+    print("\nkernels: filters and casts in cache and in memory, GB/s at each level of vector instructions; ratios of the last level's time")
+    done = subprocess.run([o.build.resolve() / "bench_kernels", "all", library], stdout=subprocess.PIPE, text=True, check=True)
+    out, memcpy = {}, {}
+    for line in done.stdout.splitlines():
+        name, width, size, levels = re.match(r"(.+?) +(\d+) +(\d+)((?:  \S+ [\d.]+)+)", line).groups()
+        rates = {level: float(rate) for level, rate in re.findall(r"(\S+) ([\d.]+)", levels)}
+        peer = rates.pop("c-blosc2", None)
+        ours = list(rates.values())[-1]  # the level that is used
+        memcpy.setdefault(size, ours)
+        ratios = f"  memcpy {memcpy[size]} / it {ours / memcpy[size]:5.2f}" + (f"  c-blosc2 {peer} / it {ours / peer:5.2f}" if peer else "")
+        print(f"  {name:15} {width:>2} {size:>8}" + "".join(f"  {level} {rate:5.1f}" for level, rate in rates.items()) + ratios, flush=True)
+        out[f"{name} {width} {size}"] = rates | ({"c-blosc2": peer} if peer else {})
+    return out
 
 
 def better(a, b):
@@ -335,7 +354,7 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", type=pathlib.Path, required=True)
     ap.add_argument("--before", type=pathlib.Path)
-    ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd", "b2nd-write", "b2nd-update", "bloscpack", *PYTHON]))
+    ap.add_argument("--rows", default=",".join([*ROWS, "blosc", "b2nd", "b2nd-write", "b2nd-update", "bloscpack", "kernels", *PYTHON]))
     ap.add_argument("--rounds", type=int, default=7)
     ap.add_argument("--scale", type=float, default=1.0)
     ap.add_argument("--json", type=pathlib.Path)
@@ -360,7 +379,7 @@ def main():
     print(f"{machine()}, Python {platform.python_version()}; best of {o.rounds} interleaved rounds; scale {o.scale}")
     print(f"files on {disk(o.data)}; read from the page cache; nothing is synced but by set-power")
     print(", ".join(f"{name} {metadata.version(name)}" for name in PEERS))
-    runs = {"blosc": run_blosc, "b2nd": run_b2nd, "b2nd-write": run_b2nd_write, "b2nd-update": run_b2nd_update}
+    runs = {"blosc": run_blosc, "b2nd": run_b2nd, "b2nd-write": run_b2nd_write, "b2nd-update": run_b2nd_update, "kernels": run_kernels}
     runs["bloscpack"] = lambda o, files: run_bloscpack(o, files, c)
     runs |= {row: functools.partial(run_python, row) for row in PYTHON}
     out = {}
