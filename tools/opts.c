@@ -436,8 +436,11 @@ static int unknown_option(const command *c, const char *arg, size_t len)
         if (strcmp(wanted, synonyms[i][0]) == 0 && opts_takes(c, synonyms[i][1]))
             s = (suggestion){ .wanted = synonyms[i][1] }, suggest_offer(&s, synonyms[i][1]);
     begin_wrong("unknown option ", arg);
-    if (strcmp(wanted, "path") == 0 && strstr(c->args, "PATH") != NULL) {
-        fprintf(stderr, "; the path is a word of its own: cippus %s %s\n", c->name, c->args);
+    const bool column = strcmp(wanted, "column") == 0 || strcmp(wanted, "columns") == 0;
+    if ((column || strcmp(wanted, "path") == 0) && strstr(c->args, "PATH") != NULL) {
+        fprintf(stderr, "; %s: cippus %s %s\n",
+                column ? "a column is the end of the path" : "the path is a word of its own",
+                c->name, column ? "FILE TABLE/COLUMN" : c->args);
         return EXIT_USAGE;
     }
     return suggest_print(&s, "--") ? EXIT_USAGE : end_wrong(c);

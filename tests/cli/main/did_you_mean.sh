@@ -25,6 +25,7 @@ try ls --jsn x.asdf
 try ls -json x.asdf
 try convert --over x.asdf y.asdf
 try convert --chunk=3 x.asdf y.asdf
+try cat --column flux x.asdf
 try ls --nothing x.asdf
 try convert --format blsoc2 x.asdf y
 try repair --format foo x.asdf y
