@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Symbols go through two tables of 32-bit entries, indexed by the next bits of the stream: what
- * they are worth, and how many bits that takes. Where 8 bytes of input and the longest match fit,
- * no bound is checked for a symbol (`fast`); near the ends, and for codes longer than the indices,
- * each is taken only when all of its bits are there (`careful`), so input may end anywhere.
+ * they are worth, and how many bits that takes. Codes that are longer than an index share a second
+ * table with all that begin alike. Where 8 bytes of input and the longest match fit, no bound is
+ * checked for a symbol (`fast`); near the ends each is taken only when all of its bits are there
+ * (`careful`), so input may end anywhere.
  *
  * The output lies behind its last 32 KiB in one buffer, from which it is handed out. */
 #include "codec/entropy/inflate.h"
@@ -18,6 +19,9 @@ enum {
     LENGTHS_MAX = LITLEN_MAX + OFFSET_MAX,
     LITLEN_BITS = 10, /* of the tables' indices */
     OFFSET_BITS = 8,
+    /* Second tables: one of 2^k entries has k + 1 codes at least, and k is 5 or 7 at most. */
+    LITLEN_SECOND = LITLEN_MAX / 6 * 32,
+    OFFSET_SECOND = OFFSET_MAX / 8 * 128,
     END_OF_BLOCK = 256,
     MATCH_MAX = 258,
     PIECE = 256 << 10,          /* of output: with the tables it stays in the L2 cache */
@@ -26,17 +30,18 @@ enum {
 };
 
 /* Entries: bits 0 to 5 what it takes in all, 8 to 11 of these the code's, 16 to 31 the value: one
- * or two literals, or the least length or offset. */
+ * or two literals, or the least length or offset. With LONG: the bits of the index of a second
+ * table, and where that begins. */
 enum {
     ALL_BITS = 63,
     CODE_SHIFT = 8,
     LITERAL = 1 << 12,
     PAIR = 1 << 13,  /* two literals */
-    OTHER = 1 << 14, /* END, BAD or LONG */
+    OTHER = 1 << 14, /* END or BAD; or, besides, */
+    LONG = 1 << 15,
     VALUE_SHIFT = 16,
     END = 0,
-    BAD = 1, /* no symbol has this code */
-    LONG = 2 /* the code is longer than the index */
+    BAD = 1 /* no symbol has this code */
 };
 
 typedef uint32_t entry;
@@ -71,7 +76,8 @@ struct cip_inflate {
     unsigned nlitlen, noffset, nfirst, at;
     uint8_t len[LENGTHS_MAX];
     code first, litlen, offset;
-    entry litlen_at[1 << LITLEN_BITS], offset_at[1 << OFFSET_BITS];
+    entry litlen_at[(1 << LITLEN_BITS) + LITLEN_SECOND];
+    entry offset_at[(1 << OFFSET_BITS) + OFFSET_SECOND];
     uint8_t *out;      /* in `buf` behind CIP_INFLATE_FRONT bytes */
     size_t pos, given; /* of `out`: up to here there is output, it was given */
     uint8_t buf[CIP_INFLATE_FRONT + LIMIT + SLACK];
@@ -156,29 +162,58 @@ static unsigned reversed(unsigned v, unsigned bits)
     return ((v & 0xff) << 8 | v >> 8) >> (16 - bits);
 }
 
-static void table_make(const code *c, entry *at, unsigned index_bits, bool complete,
-                       entry (*of)(int, unsigned))
+/* `step` apart from the first on. */
+static void fill_entries(entry *at, unsigned first, unsigned step, unsigned end, entry e)
 {
-    const entry rest = complete ? entry_of(LONG, 0, 0, OTHER) : of(-1, 1);
-    unsigned value = 0, index = 0;
-    for (unsigned i = 0; i < 1u << index_bits; i++)
-        at[i] = rest;
-    for (unsigned b = 1; b <= index_bits; b++, value <<= 1) {
+    for (unsigned i = first; i < end; i += step)
+        at[i] = e;
+}
+
+/* The codes that are longer than the index: `value` is the first of them, of index_bits + 1 bits,
+ * `index` its place in c->symbol. */
+static void second_tables(const code *c, entry *at, unsigned index_bits, unsigned value,
+                          unsigned index, entry (*of)(int, unsigned))
+{
+    unsigned next = 1u << index_bits, begin = 0, size = 0, prefix = UINT32_MAX;
+    for (unsigned b = index_bits + 1; b <= CODE_MAX; b++, value <<= 1) {
         for (unsigned k = 0; k < c->count[b]; k++, value++) {
-            const entry e = of(c->symbol[index++], b);
-            for (unsigned i = reversed(value, b); i < 1u << index_bits; i += 1u << b)
-                at[i] = e;
+            if (value >> (b - index_bits) != prefix) {
+                unsigned bits = b - index_bits;
+                int left = (1 << bits) - (c->count[b] - (int)k);
+                for (; left > 0; left = 2 * left - c->count[bits + index_bits])
+                    bits++;
+                prefix = value >> (b - index_bits);
+                begin = next;
+                size = 1u << bits;
+                next += size;
+                at[reversed(prefix, index_bits)] = begin << VALUE_SHIFT | OTHER | LONG | bits;
+            }
+            fill_entries(at + begin, reversed(value, b) >> index_bits, 1u << (b - index_bits), size,
+                         of(c->symbol[index++], b));
         }
     }
 }
 
+static void table_make(const code *c, entry *at, unsigned index_bits, bool complete,
+                       entry (*of)(int, unsigned))
+{
+    unsigned value = 0, index = 0;
+    if (!complete)
+        fill_entries(at, 0, 1, 1u << index_bits, of(-1, 1));
+    for (unsigned b = 1; b <= index_bits; b++, value <<= 1)
+        for (unsigned k = 0; k < c->count[b]; k++, value++)
+            fill_entries(at, reversed(value, b), 1u << b, 1u << index_bits,
+                         of(c->symbol[index++], b));
+    second_tables(c, at, index_bits, value, index, of);
+}
+
 /* Literals whose codes fit into an index together are one entry. From the high indices down: what
  * follows has a lower index, so it still stands for one. */
-static void pair_literals(const code *c, entry *at)
+static void pair_literals(const uint8_t *len, entry *at)
 {
-    unsigned least = 1;
-    while (least < CODE_MAX && c->count[least] == 0)
-        least++;
+    unsigned least = CODE_MAX;
+    for (unsigned i = 0; i < END_OF_BLOCK; i++)
+        least = len[i] != 0 && len[i] < least ? len[i] : least;
     for (unsigned i = (1u << LITLEN_BITS) - 1; 2 * least <= LITLEN_BITS && i != 0; i--) {
         const unsigned bits = at[i] & ALL_BITS;
         const entry next = at[i >> bits];
@@ -249,7 +284,7 @@ static result begin_symbols(cip_inflate *s)
     if (!is_whole(&s->offset, offset_left))
         return damaged(s, "invalid distances set");
     table_make(&s->litlen, s->litlen_at, LITLEN_BITS, litlen_left == 0, litlen_entry);
-    pair_literals(&s->litlen, s->litlen_at);
+    pair_literals(s->len, s->litlen_at);
     table_make(&s->offset, s->offset_at, OFFSET_BITS, offset_left == 0, offset_entry);
     s->phase = IN_SYMBOLS;
     return GO_ON;
@@ -398,17 +433,14 @@ static unsigned value_of(entry e, uint64_t v)
     return (e >> VALUE_SHIFT) + (unsigned)(all >> (e >> CODE_SHIFT & 15));
 }
 
-/* What has a code that is longer than the index; `e` if it is another. */
-static entry long_entry(entry e, const code *c, uint64_t v, entry (*of)(int, unsigned))
+/* Of an entry with LONG: what has the code. */
+static entry second(const entry *at, entry e, uint64_t v, unsigned index_bits)
 {
-    unsigned bits;
-    const int symbol = e >> VALUE_SHIFT == LONG ? code_next(c, v, &bits) : -1;
-    return symbol < 0 ? e : of(symbol, bits);
+    return at[(e >> VALUE_SHIFT) + (v >> index_bits & ((1u << (e & ALL_BITS)) - 1))];
 }
 
 /* Symbols while nothing has to be checked; what is special is left to `careful`. A refill gives 56
- * bits: an entry of literals takes 10, one with a long code 15; a match, before which is refilled
- * again, 20 and its offset 28. */
+ * bits: an entry of literals takes 10, one with a long code 15, a match 20 and its offset 28. */
 static void fast(cip_inflate *s, size_t limit)
 {
     const entry *const litlen_at = s->litlen_at, *const offset_at = s->offset_at;
@@ -438,9 +470,11 @@ static void fast(cip_inflate *s, size_t limit)
                     continue;
                 }
             }
+            REFILL();
         }
         if (e & OTHER) {
-            e = long_entry(e, &s->litlen, v, litlen_entry);
+            if (e & LONG)
+                e = second(litlen_at, e, v, LITLEN_BITS);
             if (e & LITERAL) {
                 LITERALS(e);
                 REFILL();
@@ -450,18 +484,17 @@ static void fast(cip_inflate *s, size_t limit)
             if (e & OTHER)
                 break;
         }
-        REFILL();
         const uint64_t behind = v >> (e & ALL_BITS);
         entry o = offset_at[behind & ((1 << OFFSET_BITS) - 1)];
-        if (o & OTHER)
-            o = long_entry(o, &s->offset, behind, offset_entry);
+        if (o & LONG)
+            o = second(offset_at, o, behind, OFFSET_BITS);
         if (o & OTHER)
             break;
         const size_t length = value_of(e, v), offset = value_of(o, behind);
         if (offset > (size_t)(out - base))
             break;
-        USE(e);
-        USE(o);
+        v = behind >> (o & ALL_BITS);
+        have -= (e & ALL_BITS) + (o & ALL_BITS);
         REFILL();
         e = litlen_at[v & ((1 << LITLEN_BITS) - 1)];
         copy_match(out, length, offset);
