@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Zip archives (PKWARE's APPNOTE 6.3) as a store of members that is read: where each lies in the
+ * file, and how. What is compressed stays so: whoever opened the archive has the codecs. */
+#ifndef CIP_IO_ZIP_H
+#define CIP_IO_ZIP_H
+
+#include "base/arena.h"
+#include "io/io.h"
+
+/* The methods that are ours; archives may have others. */
+enum { CIP_ZIP_STORED = 0, CIP_ZIP_DEFLATED = 8 };
+
+typedef struct cip_zip_member {
+    const char *name; /* UTF-8: a plain path beneath, "a/b"; of a folder with a slash at the end */
+    cip_bytes raw;    /* the same as the archive has it, perhaps in code page 437 */
+    uint64_t entry;   /* where the central directory describes it */
+    uint64_t header;  /* where its local header is, and then its data */
+    uint64_t end; /* its data end there at the latest: the next one's header, or the directory */
+    uint64_t stored, size; /* bytes as they lie there, and decoded; equal when STORED */
+    uint32_t crc;          /* CRC-32 of the decoded bytes */
+    uint16_t method, flags;
+    uint16_t made[3]; /* the rest of the entry that a copy keeps: time, date, version needed */
+} cip_zip_member;
+
+typedef struct cip_zip {
+    cip_zip_member *at; /* n of them, as the directory has them */
+    size_t n;
+    const cip_zip_member **by_name; /* the same, by bytes of their names */
+    uint64_t directory;             /* where it begins, behind all members */
+    bool wide;                      /* its end is a zip64 record */
+    uint16_t ncomment;              /* bytes of the archive's comment, the last of the file */
+} cip_zip;
+
+/* The central directory of all of the io, into the arena. Names that leave the archive, members
+ * that are there twice or overlap, and numbers that contradict each other are CORRUPT; FORMAT and
+ * TRUNCATED where there is no directory, UNSUPPORTED for parts of split archives, LIMIT over
+ * max_blocks members. Reads no member, nor its local header. */
+cip_status cip_zip_read(cip_io *io, cip_arena *a, cip_zip *out, cip_err *err);
+/* The member of that name, or NULL. */
+const cip_zip_member *cip_zip_find(const cip_zip *z, const char *name);
+bool cip_zip_is_folder(const cip_zip_member *m);
+/* Where the member's data begin: m->stored bytes lie there. Its local header (and what a writer to
+ * a pipe put behind the data) must say what the directory does: CORRUPT. UNSUPPORTED for encrypted
+ * ones. Thread-safe. */
+cip_status cip_zip_data(cip_io *io, const cip_zip_member *m, uint64_t *off, cip_err *err);
+
+#endif
