@@ -13,15 +13,19 @@ typedef struct row {
     const char *(*version)(void); /* NULL: left out */
 } row;
 
+#define ABSENT_CODEC(id)                                                                           \
+    {                                                                                              \
+        .name = (id), .decode = cip_absent_decode, .stream = &cip_absent_stream,                   \
+        .bound = cip_absent_bound, .encode = cip_absent_encode                                     \
+    }
 #define ABSENT(id)                                                                                 \
     {                                                                                              \
-        &(const cip_codec){ .name = (id),                                                          \
-                            .decode = cip_absent_decode,                                           \
-                            .stream = &cip_absent_stream,                                          \
-                            .bound = cip_absent_bound,                                             \
-                            .encode = cip_absent_encode },                                         \
-            NULL                                                                                   \
+        &(const cip_codec)ABSENT_CODEC(id), NULL                                                   \
     }
+
+#if !CIP_WITH_ZLIB
+const cip_codec cip_codec_deflate = ABSENT_CODEC("deflate");
+#endif
 
 static const row rows[] = {
 #if CIP_WITH_ZLIB

@@ -196,4 +196,12 @@ bool cip_codec_available(const cip_codec *c);
  * `--version`. */
 const cip_codec *cip_codec_row(size_t i, const char **library_version);
 
+/* Deflate alone (RFC 1951), as members of zip archives are compressed: no name of its own for
+ * users. With arguments the data are compared with their CRC-32 where they are decoded to the end.
+ * It only decodes. */
+typedef struct cip_deflate_args {
+    uint32_t crc;
+} cip_deflate_args;
+extern const cip_codec cip_codec_deflate;
+
 #endif

@@ -11,6 +11,7 @@
 #define cip_codec_find absent_codec_find
 #define cip_codec_available absent_codec_available
 #define cip_codec_row absent_codec_row
+#define cip_codec_deflate absent_codec_deflate
 #define cip_stored_find absent_stored_find
 #define cip_wants_check absent_wants_check
 #include "codec/codec.c"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * zlib streams (RFC 1950): libdeflate where the decoded size is known, our own decoder of deflate
- * in pieces. libdeflate takes its contexts (about 11 KiB to decode, up to 1 MiB to encode) from the
- * C library: its allocator can only be set for the whole process, so they are not counted. */
+ * zlib streams (RFC 1950), and deflate alone (RFC 1951) whose CRC-32 a container keeps: libdeflate
+ * where the decoded size is known, our own decoder of deflate in pieces. libdeflate takes its
+ * contexts (about 11 KiB to decode, up to 1 MiB to encode) from the C library: its allocator can
+ * only be set for the whole process, so they are not counted. */
 #include "codec/entropy/entropy.h"
 
 #if CIP_WITH_ZLIB
@@ -19,12 +20,14 @@ enum {
     HEAD = 2,
     DICTIONARY = 4, /* its checksum, behind the head of a stream that needs one */
     TAIL = 4,
-    SUM = CIP_INFLATE_FRONT /* in front of a checkpoint's window: the Adler-32 so far */
+    SUM = CIP_INFLATE_FRONT /* in front of a checkpoint's window: the checksum so far */
 };
 
 typedef struct zlib_state {
     cip_mem *mem;
     cip_inflate *data;
+    bool bare;                    /* deflate alone: no head, no tail */
+    const cip_deflate_args *args; /* of it, or NULL */
     uint8_t head[HEAD + DICTIONARY];
     unsigned nhead;  /* bytes of it that were taken */
     bool data_begun; /* the head is done; a resumed stream begins behind it */
@@ -35,9 +38,18 @@ typedef struct zlib_state {
     uint64_t taken, raw;        /* bytes up to here: of the stream, of the data */
 } zlib_state;
 
-static cip_status damaged(const char *why, cip_err *err)
+static cip_status damaged(const zlib_state *s, const char *why, cip_err *err)
 {
-    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a zlib stream, found %s", why);
+    return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a %s stream, found %s",
+                    s->bare ? "deflate" : "zlib", why);
+}
+
+static cip_status check_crc(const cip_deflate_args *args, uint32_t crc, cip_err *err)
+{
+    return args->crc == crc ? CIP_OK
+                            : cip_fail(err, CIP_ERR_CHECKSUM, CIP_NO_OFFSET,
+                                       "crc32 mismatch: expected %08" PRIx32 ", found %08" PRIx32,
+                                       args->crc, crc);
 }
 
 static cip_status zlib_new(const cip_codec_env *env, cip_bytes window, unsigned skip, void **out,
@@ -62,13 +74,23 @@ static cip_status zlib_begin(const void *args, const cip_codec_env *env, void **
     return zlib_new(env, (cip_bytes){ 0 }, 0, state, err);
 }
 
-/* A checkpoint is always behind the header. */
-static cip_status zlib_resume(const void *args, const cip_codec_env *env,
-                              const cip_checkpoint *from, void **state, cip_err *err)
+static cip_status deflate_begin(const void *args, const cip_codec_env *env, void **state,
+                                cip_err *err)
 {
-    (void)args;
+    CIP_TRY(zlib_new(env, (cip_bytes){ 0 }, 0, state, err));
+    zlib_state *s = *state;
+    s->bare = s->data_begun = true;
+    s->args = args;
+    s->sum = 0;
+    return CIP_OK;
+}
+
+/* A checkpoint is always behind the header, if there is one. */
+static cip_status resume_at(const cip_codec_env *env, const cip_checkpoint *from, unsigned head,
+                            void **state, cip_err *err)
+{
     *state = NULL;
-    if (from->in_bits < 8 * HEAD || from->window_len < SUM)
+    if (from->in_bits < 8 * head || from->window_len < SUM)
         return cip_fail(
             err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
             "expected a checkpoint after the header of a zlib stream, found one inside it");
@@ -79,6 +101,22 @@ static cip_status zlib_resume(const void *args, const cip_codec_env *env,
     s->taken = from->in_bits / 8;
     s->raw = from->raw;
     s->sum = cip_load_u32(from->window, true);
+    return CIP_OK;
+}
+
+static cip_status zlib_resume(const void *args, const cip_codec_env *env,
+                              const cip_checkpoint *from, void **state, cip_err *err)
+{
+    (void)args;
+    return resume_at(env, from, HEAD, state, err);
+}
+
+static cip_status deflate_resume(const void *args, const cip_codec_env *env,
+                                 const cip_checkpoint *from, void **state, cip_err *err)
+{
+    CIP_TRY(resume_at(env, from, 0, state, err));
+    ((zlib_state *)*state)->bare = true;
+    ((zlib_state *)*state)->args = args;
     return CIP_OK;
 }
 
@@ -98,11 +136,11 @@ static cip_status take_head(zlib_state *s, cip_flow *f, cip_err *err)
             return CIP_OK;
     const unsigned method = s->head[0], flags = s->head[1];
     if ((method << 8 | flags) % 31 != 0)
-        return damaged("incorrect header check", err);
+        return damaged(s, "incorrect header check", err);
     if ((method & 15) != DEFLATE)
-        return damaged("unknown compression method", err);
+        return damaged(s, "unknown compression method", err);
     if (method >> 4 > WINDOW_MOST)
-        return damaged("invalid window size", err);
+        return damaged(s, "invalid window size", err);
     s->data_begun = (flags & NEEDS_DICTIONARY) == 0;
     for (; !s->data_begun && s->nhead < HEAD + DICTIONARY; s->nhead++)
         if (!take_byte(f, &s->head[s->nhead]))
@@ -132,12 +170,15 @@ static cip_status take_data(zlib_state *s, cip_flow *f, cip_err *err)
     const cip_inflate_stop stop = cip_inflate_step(s->data, &data, s->wanted);
     f->took += data.took;
     f->gave = data.gave;
-    s->sum = libdeflate_adler32(s->sum, f->out, f->gave);
+    s->sum = (s->bare ? libdeflate_crc32 : libdeflate_adler32)(s->sum, f->out, f->gave);
     s->raw += f->gave;
     s->at_checkpoint = stop == CIP_INFLATE_BLOCK;
     s->wanted = s->wanted && !s->at_checkpoint;
     s->tail_begun = stop == CIP_INFLATE_END;
-    return stop == CIP_INFLATE_DAMAGED ? damaged(cip_inflate_why(s->data), err) : CIP_OK;
+    if (stop == CIP_INFLATE_DAMAGED)
+        return damaged(s, cip_inflate_why(s->data), err);
+    s->end = s->tail_begun && s->bare;
+    return s->end && s->args != NULL ? check_crc(s->args, s->sum, err) : CIP_OK;
 }
 
 static cip_status zlib_step(void *state, cip_flow *f, cip_err *err)
@@ -189,22 +230,51 @@ static const cip_stream_codec zlib_stream = {
     .resume = zlib_resume,
 };
 
-static cip_status zlib_decode(const void *args, const cip_codec_env *env, cip_bytes src,
-                              uint8_t *dst, size_t dst_len, cip_err *err)
+static const cip_stream_codec deflate_stream = {
+    .begin = deflate_begin,
+    .step = zlib_step,
+    .finish = zlib_finish,
+    .checkpoint = zlib_checkpoint,
+    .resume = deflate_resume,
+};
+
+/* As libdeflate's functions are. */
+typedef enum libdeflate_result whole_fn(struct libdeflate_decompressor *d, const void *in,
+                                        size_t in_len, void *out, size_t cap, size_t *took,
+                                        size_t *got);
+
+/* All of it at once. libdeflate does not tell truncated from damaged: the stream goes over it again
+ * to find out. */
+static cip_status decode_with(whole_fn *whole, const cip_stream_codec *stream,
+                              const cip_codec_env *env, cip_bytes src, cip_dst dst, cip_err *err)
 {
-    (void)args;
     uint8_t none;
     size_t took, got;
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
     if (d == NULL)
         return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libdeflate");
-    enum libdeflate_result r = libdeflate_zlib_decompress_ex(
-        d, src.ptr, src.len, dst_len != 0 ? dst : &none, dst_len, &took, &got);
+    enum libdeflate_result r =
+        whole(d, src.ptr, src.len, dst.cap != 0 ? dst.ptr : &none, dst.cap, &took, &got);
     libdeflate_free_decompressor(d);
-    if (r == LIBDEFLATE_SUCCESS && got == dst_len)
+    if (r == LIBDEFLATE_SUCCESS && got == dst.cap)
         return CIP_OK;
-    /* libdeflate does not tell truncated from damaged: zlib goes over it again to find out. */
-    return cip_decode_whole(&zlib_stream, env, src, dst, dst_len, err);
+    return cip_decode_whole(stream, env, src, dst.ptr, dst.cap, err);
+}
+
+static cip_status zlib_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                              uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    (void)args;
+    return decode_with(libdeflate_zlib_decompress_ex, &zlib_stream, env, src,
+                       (cip_dst){ .ptr = dst, .cap = dst_len }, err);
+}
+
+static cip_status deflate_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                                 uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    CIP_TRY(decode_with(libdeflate_deflate_decompress_ex, &deflate_stream, env, src,
+                        (cip_dst){ .ptr = dst, .cap = dst_len }, err));
+    return args == NULL ? CIP_OK : check_crc(args, libdeflate_crc32(0, dst, dst_len), err);
 }
 
 static size_t zlib_bound(size_t n)
@@ -246,5 +316,9 @@ const cip_codec cip_codec_zlib = { .name = "zlib",
                                    .bound = zlib_bound,
                                    .level = zlib_level,
                                    .encode = zlib_encode };
+
+const cip_codec cip_codec_deflate = { .name = "deflate",
+                                      .decode = deflate_decode,
+                                      .stream = &deflate_stream };
 
 #endif

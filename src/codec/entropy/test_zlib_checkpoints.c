@@ -71,19 +71,23 @@ static void drop_checkpoints(checkpoints *m)
         free(m->window[--m->n]);
 }
 
+static const cip_deflate_args
+    *bare; /* deflate alone is decoded, with these arguments; NULL: zlib */
+
 /* From `from` (NULL: the beginning) to the end in pieces; every block is marked with `m`. */
 static cip_status run(cip_bytes src, const cip_checkpoint *from, uint32_t seed, checkpoints *m,
                       size_t *got)
 {
     test_env t;
-    const cip_stream_codec *z = cip_codec_find("zlib")->stream;
+    const cip_stream_codec *z =
+        (bare != NULL ? &cip_codec_deflate : cip_codec_find("zlib"))->stream;
     const cip_codec_env *env = test_env_open(&t, 0, 0);
     void *s = NULL;
     cip_flow f = { 0 };
     size_t pos = from != NULL ? (size_t)(from->in_bits / 8) : 0;
     cip_checkpoint checkpoint = { 0 };
     cip_status st =
-        from != NULL ? z->resume(NULL, env, from, &s, &t.err) : z->begin(NULL, env, &s, &t.err);
+        from != NULL ? z->resume(bare, env, from, &s, &t.err) : z->begin(bare, env, &s, &t.err);
     for (*got = 0; st == CIP_OK && !f.end;) {
         size_t nin = 1 + rnd(&seed) % (seed & 1 ? 20 : 9000), nout = 1 + rnd(&seed) % 30000;
         nin = nin < src.len - pos ? nin : src.len - pos;
@@ -151,6 +155,46 @@ static void checkpoints_of_every_kind_of_block_lead_to_the_same_bytes(void **sta
         check_checkpoints(by_libdeflate(1), 1, seed);
         check_checkpoints(by_libdeflate(12), 1, seed);
     }
+}
+
+/* The stream without zlib's head and tail, and a CRC-32 that is kept apart. */
+static void deflate_alone_is_compared_with_its_crc(void **state)
+{
+    (void)state;
+    static checkpoints m;
+    const cip_codec *d = &cip_codec_deflate;
+    size_t got;
+    make_raw(4);
+    const cip_bytes src = { coded + 2, by_zlib(6, Z_DEFAULT_STRATEGY, 1) - 6 };
+    const cip_deflate_args right = { libdeflate_crc32(0, raw, RAW) }, wrong = { right.crc ^ 1 };
+    bare = &right;
+    assert_int_equal(run(src, NULL, 1, &m, &got), CIP_OK);
+    assert_int_equal(got, RAW);
+    assert_memory_equal(out, raw, RAW);
+    assert_true(m.n > 100);
+    for (size_t i = 0; i < m.n; i += 1 + m.n / 20) {
+        bare = &right;
+        assert_int_equal(run(src, &m.at[i], 2, NULL, &got), CIP_OK);
+        assert_memory_equal(out, raw + m.at[i].raw, RAW - m.at[i].raw);
+        bare = &wrong;
+        assert_int_equal(run(src, &m.at[i], 2, NULL, &got), CIP_ERR_CHECKSUM);
+    }
+    bare = NULL;
+    drop_checkpoints(&m);
+
+    test_env t;
+    const cip_codec_env *env = test_env_open(&t, 0, 0);
+    memset(out, 0, sizeof out);
+    assert_int_equal(d->decode(&right, env, src, out, RAW, &t.err), CIP_OK);
+    assert_memory_equal(out, raw, RAW);
+    assert_int_equal(d->decode(NULL, env, src, out, RAW, &t.err), CIP_OK);
+    assert_int_equal(d->decode(&wrong, env, src, out, RAW, &t.err), CIP_ERR_CHECKSUM);
+    assert_non_null(strstr(t.err.text, "crc32 mismatch: expected"));
+    assert_int_equal(d->decode(&right, env, src, out, RAW - 1, &t.err), CIP_ERR_CORRUPT);
+    assert_int_equal(d->decode(&right, env, src, out, RAW + 1, &t.err), CIP_ERR_CORRUPT);
+    const cip_bytes cut = { src.ptr, src.len - 1 };
+    assert_int_equal(d->decode(&right, env, cut, out, RAW, &t.err), CIP_ERR_TRUNCATED);
+    test_env_close(&t);
 }
 
 static void codes_of_every_length_decode(void **state)
@@ -295,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checkpoints_of_every_kind_of_block_lead_to_the_same_bytes),
+        cmocka_unit_test(deflate_alone_is_compared_with_its_crc),
         cmocka_unit_test(codes_of_every_length_decode),
         cmocka_unit_test(damage_is_judged_as_zlib_does),
         cmocka_unit_test(a_checkpoint_that_lies_gives_other_bytes_or_corrupt),
