@@ -19,15 +19,15 @@ static int probe(cip_io *io, cip_bytes head)
 
 /* --- header --------------------------------------------------------------------------------- */
 
-static cip_status read_text(cip_layout *l, const cip_npy_preamble *p, cip_npy_header *h,
-                            cip_err *err)
+static cip_status read_text(cip_layout *l, cip_space *in, const cip_npy_preamble *p,
+                            cip_npy_header *h, cip_err *err)
 {
     cip_status st;
     uint8_t *raw = NULL;
     cip_buf utf8 = { .mem = &l->env->mem };
     CIP_GO(cip_mem_get(&l->env->mem, p->text_len, (void **)&raw, err));
-    CIP_GO(cip_space_read_at(&(cip_read_how){ .layout = l }, l->file, p->text_off, raw, p->text_len,
-                             err));
+    CIP_GO(
+        cip_space_read_at(&(cip_read_how){ .layout = l }, in, p->text_off, raw, p->text_len, err));
     cip_bytes text = { raw, p->text_len };
     if (p->major < 3) {
         /* Versions 1.0 and 2.0 are in Latin-1; each byte of it is the code point of the same
@@ -56,32 +56,28 @@ done:
     return st;
 }
 
-static cip_status read_header(cip_layout *l, cip_npy_header *h, cip_err *err)
+cip_status cip_npy_header_read(cip_layout *l, cip_space *in, cip_npy_header *h, cip_err *err)
 {
     uint8_t head[CIP_NPY_PREAMBLE_MAX];
     cip_npy_preamble p;
     size_t got;
-    char *version;
-    CIP_TRY(cip_space_read_some(l, l->file, 0, head, sizeof head, &got, err));
-    CIP_TRY(cip_npy_preamble_read((cip_bytes){ head, got }, l->io->size,
+    CIP_TRY(cip_space_read_some(l, in, 0, head, sizeof head, &got, err));
+    CIP_TRY(cip_npy_preamble_read((cip_bytes){ head, got }, in->len,
                                   (l->flags & CIP_OPEN_FORCE) != 0, &p, err));
-    CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%d.%d", p.major, p.minor));
-    l->version = version;
     if (p.major > 3 || p.minor != 0)
         cip_warn(l->env, CIP_ERR_UNSUPPORTED, AT_VERSION, "header",
-                 "the unknown version %s is read as 3.0", version);
-    CIP_TRY(read_text(l, &p, h, err));
+                 "the unknown version %d.%d is read as 3.0", p.major, p.minor);
+    CIP_TRY(read_text(l, in, &p, h, err));
     h->pre = p;
     return CIP_OK;
 }
 
 /* --- the array ------------------------------------------------------------------------------ */
 
-static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off, cip_err *err)
+cip_status cip_npy_array_fill(cip_array *a, const cip_npy_header *h, cip_space *in, cip_err *err)
 {
-    cip_array *a;
-    uint64_t n = 0, there = l->io->size - off;
-    CIP_TRY(cip_layout_add_array(l, true, &a, err));
+    const uint64_t off = (uint64_t)h->pre.text_off + h->pre.text_len, there = in->len - off;
+    uint64_t n = 0;
     cip_err why = CIP_ERR_INIT;
     cip_status st = (h->f_order ? cip_view_f_order : cip_view_c_order)(
         h->ndim, h->shape, h->dtype->itemsize, &a->view, &why);
@@ -90,17 +86,15 @@ static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off
     /* It fits, as the view does, or elements have no bytes. */
     cip_shape_nelem(h->ndim, h->shape, &n);
     n = h->why.code != CIP_OK ? there : n * h->dtype->itemsize;
-    a->layout = l;
-    a->path = "";
     a->dtype = h->dtype;
     a->f_order = h->f_order;
     a->storage =
         (cip_storage){ .kind = CIP_STORAGE_CONTIGUOUS, .codec = "none", .nbytes = n, .block = -1 };
     if (n > there)
-        return cip_fail(err, CIP_ERR_TRUNCATED, l->io->size,
+        return cip_fail(err, CIP_ERR_TRUNCATED, in->len,
                         "expected %" PRIu64 " bytes of data at %" PRIu64 ", found %" PRIu64, n, off,
                         there);
-    CIP_TRY(cip_space_new_sub(l, l->file, off, n, &a->space, err));
+    CIP_TRY(cip_space_new_sub(in->layout, in, off, n, &a->space, err));
     a->space->label = "data";
     if (h->why.code != CIP_OK)
         cip_array_refuse(a, (cip_status)h->why.code, &h->why);
@@ -110,12 +104,19 @@ static cip_status add_array(cip_layout *l, const cip_npy_header *h, uint64_t off
 static cip_status open_file(cip_layout *l, cip_err *err)
 {
     cip_npy_header *h;
+    cip_array *a;
+    char *version;
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &h, 1, err));
-    cip_status st = read_header(l, h, err);
+    cip_status st = cip_npy_header_read(l, l->file, h, err);
     if (st != CIP_OK)
         return cip_fail_in(err, st, "header");
     l->own = h;
-    CIP_TRY(add_array(l, h, (uint64_t)h->pre.text_off + h->pre.text_len, err));
+    CIP_TRY(cip_arena_printf(&l->arena, &version, err, "%d.%d", h->pre.major, h->pre.minor));
+    l->version = version;
+    CIP_TRY(cip_layout_add_array(l, true, &a, err));
+    a->layout = l;
+    a->path = "";
+    CIP_TRY(cip_npy_array_fill(a, h, l->file, err));
     uint64_t rest = l->io->size - h->pre.text_off - h->pre.text_len - l->array[0]->storage.nbytes;
     CIP_TRY(cip_layout_add_fact(l, "descr", err, "%s", h->descr));
     CIP_TRY(cip_layout_add_fact(l, "fortran_order", err, "%s", h->f_order ? "True" : "False"));

@@ -38,6 +38,14 @@ cip_status cip_npy_preamble_read(cip_bytes in, uint64_t total, bool force, cip_n
 cip_status cip_npy_text_read(cip_arena *a, cip_bytes text, uint64_t base, cip_npy_header *out,
                              cip_err *err);
 
+/* The header at the beginning of a space, which is not lazy: one of a file or a part of it, or what
+ * a part decodes to. */
+cip_status cip_npy_header_read(cip_layout *l, cip_space *in, cip_npy_header *h, cip_err *err);
+/* Type, order, shape and data of the array (zeroed but for its path and layout), whose header and
+ * data are all of the space `in` or what it begins with: TRUNCATED, CORRUPT. One of h->why is
+ * refused. */
+cip_status cip_npy_array_fill(cip_array *a, const cip_npy_header *h, cip_space *in, cip_err *err);
+
 /* Appends the text of cip_dtype_numpy as Python's repr writes it, in UTF-8. */
 cip_status cip_npy_repr(cip_buf *out, const char *descr, cip_err *err);
 
