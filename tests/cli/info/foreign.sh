@@ -33,7 +33,7 @@ import gzip, bz2, lzma, pickle, zipfile
 gzip.open("b.gz", "wb").write(b"x" * 100)
 bz2.open("b.bz2", "wb").write(b"x" * 100)
 lzma.open("b.xz", "wb").write(b"x" * 100)
-zipfile.ZipFile("b.npz", "w").writestr("a.npy", b"x" * 100)
+zipfile.ZipFile("b.zip", "w").writestr("a.txt", b"x" * 100)
 for protocol in (2, 3, 4, 5):
     pickle.dump(list(range(10)), open(f"b{protocol}.pickle", "wb"), protocol)
 END
