@@ -39,8 +39,15 @@ FRAMES(bzip2);
 
 const cip_framing *cip_framing_find(const char *codec)
 {
-    static const cip_framing *const all[] = { &cip_framing_zlib, &cip_framing_bzip2, &lz4f_frames,
-                                              &cip_framing_zstd };
+    static const cip_framing *const all[] = {
+        &cip_framing_zlib,
+#if CIP_WITH_ZLIB
+        &cip_framing_deflate,
+#endif
+        &cip_framing_bzip2,
+        &lz4f_frames,
+        &cip_framing_zstd,
+    };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (strcmp(all[i]->name, codec) == 0)
             return all[i];

@@ -43,8 +43,9 @@ typedef struct cip_framing {
     void (*finish)(void *state); /* NULL is fine */
 } cip_framing;
 
-/* One RFC 1950 stream, one bzip2 stream, LZ4 frames, one zstd frame: "zlib", "bzip2", "lz4f",
- * "zstd". NULL for other names. Formats have framings of their own besides. */
+/* One RFC 1950 stream, the same as deflate alone, one bzip2 stream, LZ4 frames, one zstd frame:
+ * "zlib", "deflate", "bzip2", "lz4f", "zstd". NULL for other names, and for "deflate" in a build
+ * without zlib. Formats have framings of their own besides. */
 const cip_framing *cip_framing_find(const char *codec);
 
 #endif

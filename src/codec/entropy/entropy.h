@@ -11,7 +11,7 @@
 
 extern const cip_codec cip_codec_zlib, cip_codec_bzip2, cip_codec_lz4, cip_codec_lz4f,
     cip_codec_zstd;
-extern const cip_framing cip_framing_zlib, cip_framing_bzip2, cip_framing_zstd;
+extern const cip_framing cip_framing_zlib, cip_framing_deflate, cip_framing_bzip2, cip_framing_zstd;
 
 /* The version text of the library under a codec; static storage. */
 const char *cip_zlib_version(void);

@@ -2,7 +2,7 @@
  * One zlib stream (RFC 1950) of pieces that libdeflate made each by itself. libdeflate marks the
  * last block of a piece as the last of all: the mark is taken back and an empty stored block leads
  * to the next byte, as zlib's Z_SYNC_FLUSH does. Pieces share no history, which costs little at
- * 1 MiB each (32 KiB of window). */
+ * 1 MiB each (32 KiB of window). The same without head and tail is deflate alone. */
 #include "codec/entropy/entropy.h"
 #include "codec/entropy/inflate.h"
 #include "codec/framing.h"
@@ -40,11 +40,13 @@ static cip_status open_end(cip_mem *mem, uint8_t *dst, size_t cap, size_t *n, ci
     return CIP_OK;
 }
 
-static cip_status framing_zlib_encode(cip_mem *mem, int level, cip_framing_piece *p, cip_err *err)
+/* Behind `head` bytes that the caller fills. */
+static cip_status encode_piece(cip_mem *mem, int level, size_t head, cip_framing_piece *p,
+                               cip_err *err)
 {
     level = level == 0 ? LEVEL_DEFAULT : level;
     CIP_TRY(cip_check_level(level, LEVEL_MIN, LEVEL_MAX, err));
-    size_t head = p->first ? HEADER : 0, cap = p->out.cap;
+    size_t cap = p->out.cap;
     uint8_t *dst = p->out.ptr;
     if (cap < head)
         return cip_fail_room(err, cap);
@@ -57,16 +59,29 @@ static cip_status framing_zlib_encode(cip_mem *mem, int level, cip_framing_piece
         return cip_fail_room(err, cap);
     if (!p->last)
         CIP_TRY(open_end(mem, dst + head, cap - head, &got, err));
+    p->out.len = head + got;
+    return CIP_OK;
+}
+
+static cip_status framing_zlib_encode(cip_mem *mem, int level, cip_framing_piece *p, cip_err *err)
+{
+    CIP_TRY(encode_piece(mem, level, p->first ? HEADER : 0, p, err));
     if (p->first) { /* CMF and FLG: deflate, a window of 32 KiB, and zlib's words for the levels */
+        level = level == 0 ? LEVEL_DEFAULT : level;
         const unsigned flevel = level < 2 ? 0 : level < 6 ? 1 : level == 6 ? 2 : 3;
         unsigned words = 0x7800 | flevel << 6;
         words += 31 - words % 31;
-        dst[0] = (uint8_t)(words >> 8);
-        dst[1] = (uint8_t)words;
+        p->out.ptr[0] = (uint8_t)(words >> 8);
+        p->out.ptr[1] = (uint8_t)words;
     }
-    p->out.len = head + got;
     p->sum = THERE | libdeflate_adler32(1, p->raw.ptr, p->raw.len);
     return CIP_OK;
+}
+
+static cip_status framing_deflate_encode(cip_mem *mem, int level, cip_framing_piece *p,
+                                         cip_err *err)
+{
+    return encode_piece(mem, level, 0, p, err);
 }
 
 static void framing_zlib_join(uint64_t *all, uint64_t sum, uint64_t nraw)
@@ -90,5 +105,11 @@ const cip_framing cip_framing_zlib = { .name = "zlib",
                                        .encode = framing_zlib_encode,
                                        .join = framing_zlib_join,
                                        .tail = framing_zlib_tail };
+
+const cip_framing cip_framing_deflate = { .name = "deflate",
+                                          .piece = 1 << 20,
+                                          .empty_piece = true,
+                                          .bound = framing_zlib_bound,
+                                          .encode = framing_deflate_encode };
 
 #endif
