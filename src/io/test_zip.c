@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/endian.h"
@@ -433,6 +434,112 @@ static void zip64_fields_must_be_whole(void **state)
     refused(CIP_ERR_CORRUPT, "the same size in its local header");
 }
 
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/* An archive of members that are not there but for their headers: zeros in between. */
+typedef struct sparse {
+    uint64_t size;
+    const cip_zip_member *m;
+    size_t n;
+    cip_buf header[4], directory;
+    uint64_t at; /* of the directory */
+} sparse;
+
+static cip_status read_sparse(void *user, const cip_range *r, size_t n, cip_err *err)
+{
+    const sparse *s = user;
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < r[i].nbytes; k++) {
+            const uint64_t at = r[i].offset + k;
+            uint8_t byte = 0;
+            for (size_t j = 0; j < s->n; j++)
+                if (at >= s->m[j].header && at - s->m[j].header < s->header[j].len)
+                    byte = s->header[j].ptr[at - s->m[j].header];
+            if (at >= s->at)
+                byte = s->directory.ptr[at - s->at];
+            ((uint8_t *)r[i].dst)[k] = byte;
+        }
+    return CIP_OK;
+}
+
+static cip_status size_of_sparse(void *user, uint64_t *nbytes, cip_err *err)
+{
+    (void)err;
+    *nbytes = ((const sparse *)user)->size;
+    return CIP_OK;
+}
+
+static void large_members_and_far_ones_are_found_again(void **state)
+{
+    (void)state;
+    const uint64_t gib = UINT64_C(1) << 30;
+    const cip_zip_member m[] = {
+        { .name = "small", .size = 5, .stored = 5, .crc = 1, .header = 0 },
+        { .name = "large", .size = 5 * gib, .stored = 5 * gib, .crc = 2, .header = 200 },
+        { .name = "packed", .size = 7 * gib, .stored = gib, .method = 8, .header = 6 * gib },
+        { .name = "\xc3\xa9", .size = 1, .stored = 1, .crc = 3, .header = 8 * gib },
+    };
+    sparse s = { .m = m, .n = 4, .at = 9 * gib, .directory = { .mem = &env.mem } };
+    const cip_io_methods methods = { CIP_IO_METHODS_INIT, .read_ranges = read_sparse,
+                                     .size = size_of_sparse };
+    cip_io *io;
+    cip_zip z;
+    cip_arena arena = { .mem = &env.mem };
+    for (size_t i = 0; i < 4; i++) {
+        s.header[i].mem = &env.mem;
+        assert_int_equal(cip_zip_header_write(&m[i], &s.header[i], NULL), CIP_OK);
+    }
+    assert_int_equal(cip_zip_directory_write(m, 4, s.at, &s.directory, NULL), CIP_OK);
+    s.size = s.at + s.directory.len;
+    assert_int_equal(cip_io_open_user(&env, &methods, &s, &io, NULL), CIP_OK);
+    assert_int_equal(cip_zip_read(io, &arena, &z, NULL), CIP_OK);
+    assert_true(z.wide);
+    assert_int_equal(z.n, 4);
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t off;
+        assert_string_equal(z.at[i].name, m[i].name);
+        assert_true(z.at[i].size == m[i].size && z.at[i].stored == m[i].stored);
+        assert_true(z.at[i].header == m[i].header && z.at[i].crc == m[i].crc);
+        assert_int_equal(cip_zip_data(io, &z.at[i], &off, NULL), CIP_OK);
+        assert_true(off == m[i].header + s.header[i].len);
+        cip_buf_clear(&s.header[i]);
+    }
+    cip_arena_clear(&arena);
+    cip_io_close(io);
+    cip_buf_clear(&s.directory);
+}
+
+static void more_members_than_16_bits_count_are_found_again(void **state)
+{
+    (void)state;
+    enum { N = 70000 };
+    cip_zip_member *m = calloc(N, sizeof *m);
+    char(*name)[8] = calloc(N, sizeof *name);
+    cip_buf all = { .mem = &env.mem };
+    cip_io *io;
+    cip_zip z;
+    cip_arena arena = { .mem = &env.mem };
+    assert_true(m != NULL && name != NULL);
+    for (size_t i = 0; i < N; i++) {
+        snprintf(name[i], sizeof name[i], "%zu", i);
+        m[i] = (cip_zip_member){ .name = name[i], .header = all.len };
+        assert_int_equal(cip_zip_header_write(&m[i], &all, NULL), CIP_OK);
+    }
+    assert_int_equal(cip_zip_directory_write(m, N, all.len, &all, NULL), CIP_OK);
+    assert_int_equal(cip_io_open_memory(&env, all.ptr, all.len, "z", &io, NULL), CIP_OK);
+    assert_int_equal(cip_zip_read(io, &arena, &z, NULL), CIP_OK);
+    assert_int_equal(z.n, N);
+    assert_ptr_equal(cip_zip_find(&z, "69999"), &z.at[N - 1]);
+    cip_arena_clear(&arena);
+    cip_io_close(io);
+    cip_buf_clear(&all);
+    free(name);
+    free(m);
+}
+
+/* --- the corpus and memory -------------------------------------------------------------------- */
+
 /* What Python's zipfile wrote, and what was made of that. */
 static void archives_of_the_corpus_are_read_or_refused(void **state)
 {
@@ -503,6 +610,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(zip64_numbers_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(zip64_numbers_must_agree, setup, teardown),
         cmocka_unit_test_setup_teardown(zip64_fields_must_be_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(large_members_and_far_ones_are_found_again, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(more_members_than_16_bits_count_are_found_again, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(archives_of_the_corpus_are_read_or_refused, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(want_of_memory_is_reported, setup, teardown),

@@ -34,7 +34,6 @@ enum {
     FLAG_LEVEL = 6,      /* how hard the compressor tried: says nothing */
     FLAG_DESCRIPTOR = 8, /* sizes and CRC follow the data; the header has zeros */
     FLAG_STRONG = 0x40,
-    FLAG_UTF8 = 0x800,
     FLAG_MASKED = 0x2000 /* parts of the header are hidden, the directory is encrypted */
 };
 
@@ -71,7 +70,7 @@ static cip_status name_to_utf8(cip_arena *a, cip_zip_member *m, cip_err *err)
     CIP_TRY(cip_arena_copy(a, m->raw.ptr, m->raw.len, &copy, err));
     m->raw.ptr = (const uint8_t *)copy;
     m->name = copy;
-    if ((m->flags & FLAG_UTF8) != 0)
+    if ((m->flags & CIP_ZIP_UTF8) != 0)
         return CIP_OK;
     CIP_TRY(cip_arena_get(a, 3 * m->raw.len + 1, &room, err));
     char *p = room;
@@ -89,23 +88,29 @@ static cip_status name_to_utf8(cip_arena *a, cip_zip_member *m, cip_err *err)
 }
 
 /* A name that, taken for a path beneath a folder, stays in it on every system. */
+const char *cip_zip_name_fault(const char *name, size_t n)
+{
+    if (n == 0)
+        return "a name";
+    if (memchr(name, 0, n) != NULL)
+        return "a name without NUL";
+    if (name[0] == '/')
+        return "a relative name";
+    if (memchr(name, '\\', n) != NULL)
+        return "a name without backslashes";
+    for (size_t i = 0, len; i < n; i += len + 1) {
+        const char *slash = memchr(name + i, '/', n - i);
+        len = slash != NULL ? (size_t)(slash - name) - i : n - i;
+        if (len == 0 || (len <= 2 && memcmp(name + i, "..", len) == 0))
+            return "a name without empty segments, '.' and '..'";
+    }
+    return NULL;
+}
+
+/* In a name of code page 437 these bytes are themselves. */
 static cip_status check_name(const cip_zip_member *m, cip_err *err)
 {
-    const char *why = NULL;
-    if (m->raw.len == 0)
-        why = "a name";
-    else if (memchr(m->raw.ptr, 0, m->raw.len) != NULL)
-        why = "a name without NUL";
-    else if (m->name[0] == '/')
-        why = "a relative name";
-    else if (strchr(m->name, '\\') != NULL)
-        why = "a name without backslashes";
-    for (const char *s = m->name; why == NULL && *s != '\0';) {
-        const size_t n = strcspn(s, "/");
-        if (n == 0 || (n <= 2 && memcmp(s, "..", n) == 0))
-            why = "a name without empty segments, '.' and '..'";
-        s += n + (s[n] == '/');
-    }
+    const char *why = cip_zip_name_fault((const char *)m->raw.ptr, m->raw.len);
     return why == NULL ? CIP_OK
                        : cip_fail(err, CIP_ERR_CORRUPT, m->entry, "member '%.200s': expected %s",
                                   m->name, why);
@@ -297,12 +302,10 @@ static cip_status read_entry(cip_arena *a, cip_cursor *c, const directory *d, ci
     if (cip_cursor_left(c) < ENTRY || cip_get_u32(c) != ENTRY_MAGIC)
         return cip_fail(err, CIP_ERR_CORRUPT, m->entry,
                         "expected an entry of the archive's directory, found none");
-    cip_get_u16(c); /* who made it */
-    m->made[2] = cip_get_u16(c);
+    cip_get_u32(c); /* versions */
     m->flags = cip_get_u16(c);
     m->method = cip_get_u16(c);
-    m->made[0] = cip_get_u16(c);
-    m->made[1] = cip_get_u16(c);
+    cip_get_u32(c); /* time and date */
     m->crc = cip_get_u32(c);
     m->stored = cip_get_u32(c);
     m->size = cip_get_u32(c);

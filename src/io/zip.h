@@ -5,10 +5,12 @@
 #define CIP_IO_ZIP_H
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "io/io.h"
 
 /* The methods that are ours; archives may have others. */
 enum { CIP_ZIP_STORED = 0, CIP_ZIP_DEFLATED = 8 };
+enum { CIP_ZIP_UTF8 = 0x800 }; /* of the flags: so is the name */
 
 typedef struct cip_zip_member {
     const char *name; /* UTF-8: a plain path beneath, "a/b"; of a folder with a slash at the end */
@@ -19,7 +21,6 @@ typedef struct cip_zip_member {
     uint64_t stored, size; /* bytes as they lie there, and decoded; equal when STORED */
     uint32_t crc;          /* CRC-32 of the decoded bytes */
     uint16_t method, flags;
-    uint16_t made[3]; /* the rest of the entry that a copy keeps: time, date, version needed */
 } cip_zip_member;
 
 typedef struct cip_zip {
@@ -43,5 +44,17 @@ bool cip_zip_is_folder(const cip_zip_member *m);
  * a pipe put behind the data) must say what the directory does: CORRUPT. UNSUPPORTED for encrypted
  * ones. Thread-safe. */
 cip_status cip_zip_data(cip_io *io, const cip_zip_member *m, uint64_t *off, cip_err *err);
+/* What n > 0 bytes of a name have that no member's may, in words ("a name without NUL" is what is
+ * expected), or NULL: absolute paths, backslashes, empty and dot segments. */
+const char *cip_zip_name_fault(const char *name, size_t n);
+
+/* Writing, as Python's zipfile does for members of any length: the same bytes for the same members,
+ * with the date 1980-01-01. `m`: name, sizes, crc, method; what is known only later is written over
+ * (the header has the same length). Names are UTF-8 of at most 65,535 bytes. */
+cip_status cip_zip_header_write(const cip_zip_member *m, cip_buf *out, cip_err *err);
+/* The directory of n members, and all that follows it; m->header: where each was written. `at`:
+ * where it begins. */
+cip_status cip_zip_directory_write(const cip_zip_member *m, size_t n, uint64_t at, cip_buf *out,
+                                   cip_err *err);
 
 #endif
