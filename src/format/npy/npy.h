@@ -54,6 +54,12 @@ cip_status cip_npy_repr(cip_buf *out, const char *descr, cip_err *err);
  * its version and length. UNSUPPORTED for a longer one than can be stored, or read again. */
 cip_status cip_npy_header_write(cip_env *env, const cip_npy_header *h, cip_buf *out, cip_err *err);
 
+/* npy_write.c: appends the header of a new file of the array, whose elements are stored as such;
+ * and what of the arrays gets lost, `who` being the files that have no masks. */
+cip_status cip_npy_head(cip_env *env, const cip_spec_array *a, const cip_dtype *stored,
+                        cip_arena *arena, cip_buf *out, cip_err *err);
+void cip_npy_tell_lost(const cip_spec *spec, const char *who, cip_report *loss);
+
 /* The store's state, of a new file or of one that is there. In the arena of its beginning. */
 typedef struct cip_npy_state {
     cip_env *env;

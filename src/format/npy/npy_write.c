@@ -7,11 +7,17 @@
 #include "format/npy/npy.h"
 #include "format/one_array.h"
 
-static void lost(cip_report *r, cip_severity severity, const char *part, const char *what,
-                 const char *why)
+void cip_npy_tell_lost(const cip_spec *spec, const char *who, cip_report *loss)
 {
-    cip_report_add(r, severity, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s: %.120s", what,
-                   why);
+    for (size_t i = 0; i < spec->narray; i++) {
+        const cip_spec_array *a = &spec->array[i];
+        if (a->masked)
+            cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                           "the mask is lost: %s have none", who);
+        if (cip_numpy_loses_name(a->dtype))
+            cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                           "the name of an opaque type is lost: %.120s", cip_dtype_name(a->dtype));
+    }
 }
 
 static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
@@ -20,22 +26,15 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
     if (spec->narray != 1)
         cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, NULL,
                        "a .npy file holds one array, there are %zu", spec->narray);
-    for (size_t i = 0; i < spec->narray; i++) {
-        const cip_spec_array *a = &spec->array[i];
-        if (a->masked)
-            lost(loss, CIP_WARN, a->path, "the mask is lost", ".npy files have none");
-        if (cip_numpy_loses_name(a->dtype))
-            lost(loss, CIP_WARN, a->path, "the name of an opaque type is lost",
-                 cip_dtype_name(a->dtype));
-    }
+    cip_npy_tell_lost(spec, ".npy files", loss);
     return cip_report_status(loss, err);
 }
 
-static cip_status write_header(const cip_npy_state *w, const cip_spec_array *a,
-                               const cip_dtype *stored, cip_arena *arena, cip_err *err)
+cip_status cip_npy_head(cip_env *env, const cip_spec_array *a, const cip_dtype *stored,
+                        cip_arena *arena, cip_buf *out, cip_err *err)
 {
     cip_npy_header h = { .ndim = a->ndim };
-    cip_buf literal = { .mem = &w->env->mem }, head = { .mem = &w->env->mem };
+    cip_buf literal = { .mem = &env->mem };
     cip_status st;
     char *descr;
     for (int i = 0; i < a->ndim; i++)
@@ -43,10 +42,19 @@ static cip_status write_header(const cip_npy_state *w, const cip_spec_array *a,
     CIP_TRY(cip_dtype_numpy(arena, stored, &descr, err));
     CIP_GO(cip_npy_repr(&literal, descr, err));
     h.literal = (cip_bytes){ literal.ptr, literal.len };
-    CIP_GO(cip_npy_header_write(w->env, &h, &head, err));
-    st = cip_out_write(w->out, head.ptr, head.len, err);
+    st = cip_npy_header_write(env, &h, out, err);
 done:
     cip_buf_clear(&literal);
+    return st;
+}
+
+static cip_status write_header(const cip_npy_state *w, const cip_spec_array *a,
+                               const cip_dtype *stored, cip_arena *arena, cip_err *err)
+{
+    cip_buf head = { .mem = &w->env->mem };
+    cip_status st = cip_npy_head(w->env, a, stored, arena, &head, err);
+    if (st == CIP_OK)
+        st = cip_out_write(w->out, head.ptr, head.len, err);
     cip_buf_clear(&head);
     return st;
 }

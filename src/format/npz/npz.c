@@ -303,4 +303,5 @@ const cip_format cip_format_npz = {
     .probe = probe,
     .open = open_file,
     .verify = verify,
+    .store = &cip_npz_store,
 };

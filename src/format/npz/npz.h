@@ -25,6 +25,7 @@ typedef struct cip_npz {
     size_t n;
 } cip_npz;
 
+extern const cip_array_store cip_npz_store;
 extern const cip_format cip_format_npz;
 
 #endif
