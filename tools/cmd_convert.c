@@ -247,7 +247,7 @@ static int convert_one(const opts *o, talk *t)
     }
     const bool calls = o->fill != NULL || o->npos > 2 || (o->concat != NULL && o->npos == 2);
     if (calls && convert_text_kind(o) != NULL) {
-        fputs("cippus: csv, tsv and json hold one array: one input, no --fill\n", stderr);
+        fputs("cippus: csv, tsv, json and jsonl hold one array: one input, no --fill\n", stderr);
         return EXIT_USAGE;
     }
     if (calls)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * One array or table as csv, tsv or JSON: what `cat` prints, under the rules of `convert`. Metadata
- * beside the array are a named loss, unless --path asks for the array alone. */
+ * One array or table as csv, tsv, JSON or JSON lines: what `cat` prints, under the rules of
+ * `convert`. Metadata beside the array are a named loss, unless --path asks for the array alone. */
 #include "convert_text.h"
 
 #include <string.h>
@@ -14,9 +14,11 @@
 const char *convert_text_kind(const opts *o)
 {
     const char *kind = o->format != NULL ? o->format : output_kind(o->pos[o->npos - 1]);
-    const bool text = kind != NULL && (strcmp(kind, "csv") == 0 || strcmp(kind, "tsv") == 0 ||
-                                       strcmp(kind, "json") == 0);
-    return text ? kind : NULL;
+    static const char *const texts[] = { "csv", "tsv", "json", "jsonl" };
+    for (size_t i = 0; kind != NULL && i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(kind, texts[i]) == 0)
+            return texts[i];
+    return NULL;
 }
 
 /* Options that say how data are stored, of which such a text has none; NULL: none was given. */

@@ -53,7 +53,7 @@ const opt_row opt_rows[] = {
         "or a part of a tag"),
     TEXT("value", "TEXT", value,
          "find scalars whose text matches this extended regular expression"),
-    TEXT("to", "KIND", to, "output as text (default), csv, tsv, json, npy or raw"),
+    TEXT("to", "KIND", to, "output as text (default), csv, tsv, json, jsonl, npy or raw"),
     TEXT("output", "FILE", out, "write to FILE, as its name tells (.csv, .npy, ...) (short: -o)"),
     TEXT("dtype", "T", dtype,
          "convert values to this type; of raw input: the type of its elements"),
@@ -342,7 +342,7 @@ static int check_format(const command *c, const opt_row *row, const char *text)
 {
     suggestion s = { .wanted = text };
     const char *name;
-    if (strcmp(c->name, "convert") == 0 && has_word("csv tsv json", text))
+    if (strcmp(c->name, "convert") == 0 && has_word("csv tsv json jsonl", text))
         return 0;
     for (size_t i = 0; (name = cip_format_at(i, NULL, NULL)) != NULL; i++) {
         if (strcmp(name, text) == 0)

@@ -102,10 +102,11 @@ int output_end(const opts *o, const char *path, int rc)
 
 const char *output_kind(const char *path)
 {
-    static const char *const kinds[][2] = { { ".csv", "csv" }, { ".tsv", "tsv" },
-                                            { ".tab", "tsv" }, { ".json", "json" },
-                                            { ".npy", "npy" }, { ".raw", "raw" },
-                                            { ".bin", "raw" }, { ".dat", "raw" } };
+    static const char *const kinds[][2] = { { ".csv", "csv" },     { ".tsv", "tsv" },
+                                            { ".tab", "tsv" },     { ".json", "json" },
+                                            { ".jsonl", "jsonl" }, { ".ndjson", "jsonl" },
+                                            { ".npy", "npy" },     { ".raw", "raw" },
+                                            { ".bin", "raw" },     { ".dat", "raw" } };
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot != NULL && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(dot, kinds[i][0]) == 0)

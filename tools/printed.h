@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a command prints as a file (`cat -o`, `convert` to csv, tsv and json), and in which form. */
+ * What a command prints as a file (`cat -o`, `convert` to csv, tsv, json and jsonl), and in which
+ * form. */
 #ifndef CIPPUS_TOOLS_PRINTED_H
 #define CIPPUS_TOOLS_PRINTED_H
 
@@ -15,7 +16,7 @@ int output_end(const opts *o, const char *path, int rc);
 /* For a handler of signals that end the process. */
 void output_remove_unfinished(void);
 
-/* "csv", "tsv", "json", "npy", "raw": what a file's name tells; NULL: none of them. */
+/* "csv", "tsv", "json", "jsonl", "npy", "raw": what a file's name tells; NULL: none of them. */
 const char *output_kind(const char *path);
 /* Whether bytes that are no text would go to a terminal, after a complaint. */
 bool refuse_terminal(bool binary);

@@ -83,8 +83,9 @@ CIP_API cip_status cip_implode(const char *in, const char *out, const cip_explod
                                cip_err *err);
 
 /** Writes what `args` selects (dst and strides are ignored) as `to`: "raw" (C order, little-endian,
- * packed), "npy", "text", "csv" or "json". It streams: memory is bounded whatever the size. Nothing
- * is written of a part that contains a value which `args` refuse. */
+ * packed), "npy", "text", "csv", "json" or "jsonl". The last is JSON lines: one for each record, or
+ * item of the first axis. It streams: memory is bounded whatever the size. Nothing is written of a
+ * part that contains a value which `args` refuse. */
 CIP_API cip_status cip_export(const cip_array *array, const cip_read_args *args, const char *to,
                               cip_write_fn *fn, void *user, cip_err *err);
 

@@ -62,7 +62,7 @@ _cippus_codecs() {
     b2* | blosc*) set -- blosclz lz4 lz4hc zlib zstd ;;
     blz* | bcolz) set -- blosclz lz4 lz4hc zlib zstd ;;
     rawarray) set -- lz4 ;;
-    npy | csv | tsv | json) set -- ;;
+    npy | csv | tsv | json | jsonl) set -- ;;
     *) set -- zlib bzp2 lz4 lz4f lz4hc zstd blosclz blsc bls2 ;;
     esac
     for codec; do
@@ -107,12 +107,12 @@ _cippus_nodes() {
 # Values of the option $2; false where they are files, or anything.
 _cippus_values() {
     case $2 in
-    --to) echo text csv tsv json npy raw ;;
+    --to) echo text csv tsv json jsonl npy raw ;;
     --from) echo raw csv ;;
     --format)
         case $1 in
         zarr-refs) echo json parquet ;;
-        convert) echo "$(_cippus_names formats) csv tsv json" ;;
+        convert) echo "$(_cippus_names formats) csv tsv json jsonl" ;;
         *) _cippus_names formats ;;
         esac
         ;;

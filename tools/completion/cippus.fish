@@ -54,7 +54,7 @@ end
 function __cippus_values
     switch (commandline -opc)[-1]
         case --to
-            printf '%s\n' text csv tsv json npy raw
+            printf '%s\n' text csv tsv json jsonl npy raw
         case --from
             printf '%s\n' raw csv
         case --format
@@ -62,7 +62,7 @@ function __cippus_values
                 printf '%s\n' json parquet
             else
                 __cippus_names formats
-                printf '%s\n' csv tsv json
+                printf '%s\n' csv tsv json jsonl
             end
         case --codec
             __cippus_codecs

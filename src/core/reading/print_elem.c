@@ -2,7 +2,7 @@
  * Text: the last axis on a line, an empty line between planes. Csv: the same with commas and RFC
  * 4180 quotes, a header line and a column for each field of records. Json: nested arrays, records
  * as objects, complex numbers as [re, im], NaN and infinities as strings, text that is no Unicode
- * as its bytes. */
+ * as its bytes. Json lines: the items of the first axis without their brackets, each on a line. */
 #include "core/reading/print_elem.h"
 
 #include <stdio.h>
@@ -17,6 +17,7 @@ void cip_printer_start(cip_printer *pr, const cip_read_plan *p, cip_print_style 
 {
     pr->style = style;
     pr->ndim = p->from.ndim;
+    pr->nested = pr->ndim - (style == CIP_PRINT_JSON_LINES && pr->ndim != 0);
     pr->records = p->to->kind == CIP_RECORD;
 }
 
@@ -298,14 +299,25 @@ static cip_status brackets(char c, int32_t n, cip_buf *out, cip_err *err)
     return CIP_OK;
 }
 
+static bool is_json(const cip_printer *pr)
+{
+    return pr->style == CIP_PRINT_JSON || pr->style == CIP_PRINT_JSON_LINES;
+}
+
+/* Of json lines the axis without brackets only begins a line. */
 static cip_status json_separator(const cip_printer *pr, uint64_t i, int32_t begun, cip_buf *out,
                                  cip_err *err)
 {
+    const bool lines = pr->style == CIP_PRINT_JSON_LINES;
     if (i != 0) {
         CIP_TRY(brackets(']', begun, out, err));
-        CIP_TRY(cip_buf_puts(out, begun == 0 ? ", " : ",\n", err));
+        CIP_TRY(cip_buf_puts(out,
+                             !lines                ? begun == 0 ? ", " : ",\n"
+                             : begun == pr->nested ? "\n"
+                                                   : ", ",
+                             err));
     }
-    return brackets('[', i == 0 ? pr->ndim : begun, out, err);
+    return brackets('[', i == 0 ? pr->nested : begun, out, err);
 }
 
 static cip_status row_separator(const cip_printer *pr, uint64_t i, int32_t begun, cip_buf *out,
@@ -334,7 +346,7 @@ cip_status cip_print_elem(const cip_printer *pr, const cip_read_plan *p, uint64_
                           const uint8_t *elem, cip_buf *out, cip_err *err)
 {
     int32_t begun = axes_begun(p, i);
-    if (pr->style == CIP_PRINT_JSON) {
+    if (is_json(pr)) {
         CIP_TRY(json_separator(pr, i, begun, out, err));
         return elem == NULL ? cip_buf_puts(out, "null", err) : json_elem(p->to, elem, out, err);
     }
@@ -363,32 +375,35 @@ cip_status cip_print_head(const cip_printer *pr, const cip_read_plan *p, cip_buf
     return cip_buf_puts(out, "\n", err);
 }
 
-/* An array without elements: its axes down to the first of length 0, each item of which is "[]". */
-static cip_status json_empty(const cip_read_plan *p, cip_buf *out, cip_err *err)
+/* An array without elements: its axes down to the first of length 0, each item of which is "[]"; of
+ * json lines without rows nothing. */
+static cip_status json_empty(const cip_printer *of, const cip_read_plan *p, cip_buf *out,
+                             cip_err *err)
 {
     cip_read_plan outer = { .from = p->from };
+    cip_printer pr;
     uint64_t n;
     outer.from.ndim = 0;
     while (p->from.shape[outer.from.ndim] != 0)
         outer.from.ndim++;
-    cip_printer pr = { CIP_PRINT_JSON, outer.from.ndim, false };
+    pr = (cip_printer){ .style = of->style, .ndim = outer.from.ndim, .nested = outer.from.ndim };
+    if (of->style == CIP_PRINT_JSON_LINES && pr.nested-- == 0)
+        return CIP_OK;
     if (!cip_shape_nelem(outer.from.ndim, outer.from.shape, &n) || n > 1 << 20)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "too many empty rows to print");
     for (uint64_t i = 0; i < n; i++) {
         CIP_TRY(json_separator(&pr, i, axes_begun(&outer, i), out, err));
         CIP_TRY(cip_buf_puts(out, "[]", err));
     }
-    return brackets(']', pr.ndim, out, err);
+    CIP_TRY(brackets(']', pr.nested, out, err));
+    return cip_buf_puts(out, "\n", err);
 }
 
 cip_status cip_print_tail(const cip_printer *pr, const cip_read_plan *p, cip_buf *out, cip_err *err)
 {
-    bool json = pr->style == CIP_PRINT_JSON;
-    if (p->nelem == 0 && !json)
-        return CIP_OK;
     if (p->nelem == 0)
-        CIP_TRY(json_empty(p, out, err));
-    else if (json)
-        CIP_TRY(brackets(']', pr->ndim, out, err));
+        return is_json(pr) ? json_empty(pr, p, out, err) : CIP_OK;
+    if (is_json(pr))
+        CIP_TRY(brackets(']', pr->nested, out, err));
     return cip_buf_puts(out, "\n", err);
 }

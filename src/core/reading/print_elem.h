@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Elements as text: rows of text, csv, nested json. */
+ * Elements as text: rows of text, csv, nested json, a line of json for each row. */
 #ifndef CIP_CORE_PRINT_ELEM_H
 #define CIP_CORE_PRINT_ELEM_H
 
 #include "core/reading/read_plan.h"
 
-typedef enum cip_print_style { CIP_PRINT_TEXT, CIP_PRINT_CSV, CIP_PRINT_JSON } cip_print_style;
+typedef enum cip_print_style {
+    CIP_PRINT_TEXT,
+    CIP_PRINT_CSV,
+    CIP_PRINT_JSON,
+    CIP_PRINT_JSON_LINES
+} cip_print_style;
 
 typedef struct cip_printer {
     cip_print_style style;
     int32_t ndim;
-    bool records; /* each on a line of its own; in csv a column for each field */
+    int32_t nested; /* json: how many axes are in brackets */
+    bool records;   /* each on a line of its own; in csv a column for each field */
 } cip_printer;
 
 void cip_printer_start(cip_printer *pr, const cip_read_plan *p, cip_print_style style);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Arrays going out as raw bytes, in a one-array format, or as text, csv and json: streamed in
- * parts, so that memory is bounded whatever the size. */
+ * Arrays going out as raw bytes, in a one-array format, or as text, csv and json:
+ * streamed in parts, so that memory is bounded whatever the size. */
 #include <errno.h>
 #include <string.h>
 
@@ -179,6 +179,8 @@ static bool text_style(const char *to, cip_print_style *style)
         *style = CIP_PRINT_CSV;
     else if (strcmp(to, "json") == 0)
         *style = CIP_PRINT_JSON;
+    else if (strcmp(to, "jsonl") == 0)
+        *style = CIP_PRINT_JSON_LINES;
     else
         return false;
     return true;
@@ -215,7 +217,7 @@ cip_status cip_export(const cip_array *a, const cip_read_args *args, const char 
         st = export_format(&p, format, &t, err);
     else
         st = cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                      "expected raw, text, csv, json or a format's name, found '%.60s'", to);
+                      "expected raw, text, csv, json, jsonl or a format's name, found '%.60s'", to);
 done:
     cip_read_plan_clear(&p);
     return cip_fail_in(err, st, "%s", a->path);

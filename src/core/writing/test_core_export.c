@@ -62,6 +62,29 @@ static void csv_quotes_what_needs_it(void **state)
     free(mem);
 }
 
+static void json_lines_have_a_row_each(void **state)
+{
+    (void)state;
+    char *mem;
+    cip_file *f = test_open_asdf(tree, &mem);
+    assert_string_equal(export_as(f, "cube", NULL, "jsonl"),
+                        "[[1, 2], [3, 4]]\n[[5, 6], [7, 8]]\n");
+    assert_string_equal(export_as(f, "f", NULL, "jsonl"),
+                        "\"NaN\"\n\"Infinity\"\n\"-Infinity\"\n1.5\n");
+    assert_string_equal(export_as(f, "m", NULL, "jsonl"), "[1, 2]\n[3, null]\n[5, 6]\n");
+    assert_string_equal(export_as(f, "r", NULL, "jsonl"),
+                        "{\"x\": 1, \"y,z\": \"ab\"}\n{\"x\": -2, \"y,z\": \"c\"}\n");
+    assert_string_equal(export_as(f, "one", CIP_READ_ARGS(.selection = "[0]"), "jsonl"), "7\n");
+    assert_string_equal(export_as(f, "none", NULL, "jsonl"), "");
+    assert_string_equal(export_as(f, "cube", CIP_READ_ARGS(.selection = "[:, :, 2:]"), "jsonl"),
+                        "[[], []]\n[[], []]\n");
+    assert_string_equal(export_as(f, "cube", CIP_READ_ARGS(.selection = "[:, 2:]"), "jsonl"),
+                        "[]\n[]\n");
+    assert_string_equal(export_as(f, "cube", CIP_READ_ARGS(.selection = "[2:]"), "jsonl"), "");
+    cip_file_close(f);
+    free(mem);
+}
+
 static void json_is_nested_and_valid(void **state)
 {
     (void)state;
@@ -149,7 +172,7 @@ static void what_cannot_be_exported_is_refused(void **state)
 static void a_callback_can_stop_it(void **state)
 {
     (void)state;
-    static const char *const kinds[] = { "raw", "text", "csv", "json", "npy" };
+    static const char *const kinds[] = { "raw", "text", "csv", "json", "jsonl", "npy" };
     char *mem;
     cip_file *f = test_open_asdf(tree, &mem);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -263,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_rows_and_planes),
         cmocka_unit_test(csv_quotes_what_needs_it),
+        cmocka_unit_test(json_lines_have_a_row_each),
         cmocka_unit_test(json_is_nested_and_valid),
         cmocka_unit_test(the_mask_goes_out_in_every_kind),
         cmocka_unit_test(raw_is_little_endian_and_packed),

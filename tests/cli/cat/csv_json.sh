@@ -5,3 +5,6 @@ cippus cat --to json "$SAMPLES/night.asdf" stars "[:2]"
 cippus cat --to json "$SAMPLES/complex.ra"
 cippus cat --to json "$SAMPLES/night.asdf" masked "[:2, 5:5]"
 cippus cat --to json "$SAMPLES/night.asdf" masked "[3, 3]"
+cippus cat --to jsonl "$SAMPLES/night.asdf" stars "[:2]"
+cippus cat --to jsonl "$SAMPLES/night.asdf" masked "[:2, 3:]"
+cippus cat -o c.ndjson "$SAMPLES/complex.ra" && cat c.ndjson

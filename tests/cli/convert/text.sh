@@ -11,6 +11,8 @@ try convert stars.csv straight.npy
 cmp back.npy straight.npy
 try convert --path stars/flux night.asdf flux.json
 cat flux.json && echo
+try convert --path stars night.asdf stars.jsonl
+cat stars.jsonl
 try convert --path masked night.asdf masked.csv
 head -1 masked.csv
 try convert complex.ra c.any --format csv
