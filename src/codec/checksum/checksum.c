@@ -139,3 +139,30 @@ cip_status cip_sum_of(cip_mem *mem, cip_sum_id id, cip_bytes in, uint8_t out[CIP
     cip_sum_free(s);
     return CIP_OK;
 }
+
+/* a * b modulo the polynomial of CRC-32; bit 31 is 1, bit 0 is x^31. */
+static uint32_t crc32_multiply(uint32_t a, uint32_t b)
+{
+    uint32_t product = 0;
+    for (uint32_t bit = UINT32_C(1) << 31; bit != 0; bit >>= 1) {
+        if ((a & bit) != 0)
+            product ^= b;
+        b = (b & 1) != 0 ? b >> 1 ^ UINT32_C(0xedb88320) : b >> 1;
+    }
+    return product;
+}
+
+/* A CRC is linear: what bytes at the end add to a difference depends on their number alone. */
+uint32_t cip_crc32_changed(uint32_t crc, uint32_t was, uint32_t now, uint64_t after)
+{
+    uint32_t moved = was ^ now;
+    /* x^8 for a byte, squared for each bit of their number: by multiplying modulo the polynomial,
+     * bits reversed. */
+    uint32_t shift = UINT32_C(1) << 23;
+    for (; after != 0; after >>= 1) {
+        if ((after & 1) != 0)
+            moved = crc32_multiply(moved, shift);
+        shift = crc32_multiply(shift, shift);
+    }
+    return crc ^ moved;
+}

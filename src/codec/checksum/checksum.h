@@ -37,4 +37,8 @@ const char *cip_sum_name(cip_sum_id id);
 cip_status cip_sum_of(cip_mem *mem, cip_sum_id id, cip_bytes in, uint8_t out[CIP_SUM_MAX],
                       cip_err *err);
 
+/* The CRC-32 of data in which n bytes became others, `after` bytes before their end: from the one
+ * that they had and those of the n bytes alone. It is right where that was, and else as wrong. */
+uint32_t cip_crc32_changed(uint32_t crc, uint32_t was, uint32_t now, uint64_t after);
+
 #endif

@@ -3,6 +3,8 @@
 
 #include "support/codec/codec_testing.h"
 
+#include <libdeflate.h>
+
 /* RFC 1321's own examples, XXH3-128's of its reference implementation, FIPS 180-4's; the sums of 32
  * bits by Python's zlib. */
 static const struct {
@@ -97,9 +99,29 @@ static void unknown_sums_and_missing_memory_are_reported(void **state)
     test_env_close(&t);
 }
 
+static void a_crc_follows_a_change(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    static uint8_t was[N], now[N];
+    for (size_t i = 0; i < N; i++)
+        was[i] = now[i] = (uint8_t)(i * 37);
+    for (size_t at = 0; at < N; at += 83)
+        for (size_t n = 0; n <= N - at; n += 129) {
+            for (size_t i = 0; i < n; i++)
+                now[at + i] ^= (uint8_t)(i + 1);
+            assert_int_equal(cip_crc32_changed(libdeflate_crc32(0, was, N),
+                                               libdeflate_crc32(0, was + at, n),
+                                               libdeflate_crc32(0, now + at, n), N - at - n),
+                             libdeflate_crc32(0, now, N));
+            memcpy(now, was, N);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_crc_follows_a_change),
         cmocka_unit_test(known_texts_have_their_sums),
         cmocka_unit_test(sizes_and_names_are_told),
         cmocka_unit_test(unknown_sums_and_missing_memory_are_reported),
