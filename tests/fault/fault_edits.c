@@ -364,6 +364,11 @@ void fault_make_full_bloscpack(const char *dir)
     make_chunks(dir, "a.blp", CIP_TEXTS("chunk_size=400", "spare=0"));
 }
 
+void fault_make_npz(const char *dir)
+{
+    make_chunks(dir, "a.npz", NULL);
+}
+
 void fault_make_frame(const char *dir)
 {
     make_chunks(dir, "a.b2nd", CIP_TEXTS("chunks=100", "blocks=30"));

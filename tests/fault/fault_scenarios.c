@@ -236,6 +236,7 @@ const fault_scenario fault_scenarios[] = {
     BOTH("npy: put, rows inserted", "a.npy", fault_make_npy, fault_edit_ra_insert, .nstep = 1),
     BOTH("npy: larger, the header does not fit", "a.npy", fault_make_tight_npy, fault_edit_ra_many,
          .nstep = 1),
+    BOTH("npz: put", "a.npz", fault_make_npz, fault_edit_ra_put, .nstep = 1),
     BOTH("bloscpack: put", "a.blp", fault_make_bloscpack, fault_edit_ra_put, .nstep = 1),
     BOTH("bloscpack: append", "a.blp", fault_make_bloscpack, fault_edit_ra_append, .nstep = 1),
     BOTH("bloscpack: append, no offset is free", "a.blp", fault_make_full_bloscpack,

@@ -5,6 +5,7 @@
 
 #include "format/npy/npy.h"
 #include "io/zip.h"
+#include "space/make/encode.h"
 
 /* A member that is no folder. */
 typedef struct cip_npz_member {
@@ -24,6 +25,41 @@ typedef struct cip_npz {
     cip_npz_member *at; /* n of them, for each array of the layout one */
     size_t n;
 } cip_npz;
+
+/* A member that is to be written. */
+typedef struct cip_npz_coming {
+    cip_zip_member zip;
+    cip_bytes head; /* of the .npy file */
+    uint64_t data;  /* where its bytes begin in the output */
+    uint64_t left;  /* bytes of data still to come */
+} cip_npz_coming;
+
+/* The store's state, of a new file or of one that is there. In the arena of its beginning. */
+typedef struct cip_npz_state {
+    cip_env *env;
+    /* A new file: members go to its output one by one. */
+    cip_out *out;
+    cip_npz_coming *at; /* n of them */
+    size_t n;
+    size_t next; /* the first that did not end */
+    bool open;   /* it has begun */
+    const cip_framing *framing;
+    int level;
+    cip_encoder *enc; /* of what is open */
+    cip_sum *sum;
+    /* A file that is there. */
+    const cip_npz *old; /* NULL: a new one */
+    cip_arena *arena;
+    const cip_chunk_changes **changes; /* nchange of them */
+    size_t nchange, change_cap;
+} cip_npz_state;
+
+/* npz_update.c: the store's functions for a file that is there. */
+cip_status cip_npz_update_begin(const cip_store_begin *b, void **state, cip_err *err);
+cip_status cip_npz_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                               const int64_t *shape, cip_change_form *out, cip_err *err);
+cip_status cip_npz_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
+cip_status cip_npz_update_finish(cip_npz_state *u, cip_revision *r, cip_err *err);
 
 extern const cip_array_store cip_npz_store;
 extern const cip_format cip_format_npz;

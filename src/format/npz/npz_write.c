@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Writing .npz files: byte for byte as numpy.savez (2.x) does for arrays in C order, or with each
  * member as one deflate stream, as numpy.savez_compressed does. A local header is written before
- * its data; CRC and length get into it afterwards. */
+ * its data; CRC and length get into it afterwards. What is there is changed by npz_update.c. */
 #include <string.h>
 
 #include "base/endian.h"
@@ -13,27 +13,6 @@
 
 /* An array without a name gets the one that numpy.savez gives to the first. */
 static const char unnamed[] = "arr_0", suffix[] = ".npy";
-
-/* A member that is to be written. */
-typedef struct coming {
-    cip_zip_member zip;
-    cip_bytes head; /* of the .npy file */
-    uint64_t data;  /* where its bytes begin in the output */
-    uint64_t left;  /* bytes of data still to come */
-} coming;
-
-typedef struct cip_npz_writer {
-    cip_env *env;
-    cip_out *out;
-    coming *at; /* n of them */
-    size_t n;
-    size_t next; /* the first that did not end */
-    bool open;   /* it has begun */
-    const cip_framing *framing;
-    int level;
-    cip_encoder *enc; /* of what is open */
-    cip_sum *sum;
-} cip_npz_writer;
 
 /* The member's name from the array's path, whose steps lose their escapes. */
 static cip_status name_of(cip_arena *a, const char *path, char **out, cip_err *err)
@@ -109,7 +88,7 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 
 /* --- the beginning ---------------------------------------------------------------------------- */
 
-static cip_status take_codec(cip_npz_writer *w, const cip_spec *spec, cip_err *err)
+static cip_status take_codec(cip_npz_state *w, const cip_spec *spec, cip_err *err)
 {
     const char *codec = spec->codec != NULL ? spec->codec : "none";
     if (strcmp(codec, "none") == 0)
@@ -125,10 +104,10 @@ static cip_status take_codec(cip_npz_writer *w, const cip_spec *spec, cip_err *e
     return zlib->level(w->level, err);
 }
 
-static cip_status take_array(cip_npz_writer *w, const cip_store_begin *b, size_t i, cip_err *err)
+static cip_status take_array(cip_npz_state *w, const cip_store_begin *b, size_t i, cip_err *err)
 {
     const cip_spec_array *s = &b->spec->array[i];
-    coming *m = &w->at[i];
+    cip_npz_coming *m = &w->at[i];
     char *name, *copy;
     cip_buf head = { .mem = &b->env->mem };
     CIP_TRY(cip_numpy_stored(b->arena, b->spec, s->dtype, &b->form[i].dtype, err));
@@ -149,9 +128,11 @@ static cip_status take_array(cip_npz_writer *w, const cip_store_begin *b, size_t
 
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
-    cip_npz_writer *w;
+    cip_npz_state *w;
+    if (b->old != NULL)
+        return cip_npz_update_begin(b, state, err);
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
-    *w = (cip_npz_writer){ .env = b->env, .out = b->out, .n = b->spec->narray };
+    *w = (cip_npz_state){ .env = b->env, .out = b->out, .n = b->spec->narray };
     CIP_TRY(take_codec(w, b->spec, err));
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w->at, w->n, err));
     for (size_t i = 0; i < w->n; i++)
@@ -162,7 +143,8 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 
 /* --- members ---------------------------------------------------------------------------------- */
 
-static cip_status put_header(const cip_npz_writer *w, const coming *m, bool again, cip_err *err)
+static cip_status put_header(const cip_npz_state *w, const cip_npz_coming *m, bool again,
+                             cip_err *err)
 {
     cip_buf head = { .mem = &w->env->mem };
     cip_status st = cip_zip_header_write(&m->zip, &head, err);
@@ -173,16 +155,16 @@ static cip_status put_header(const cip_npz_writer *w, const coming *m, bool agai
     return st;
 }
 
-static cip_status put_bytes(cip_npz_writer *w, const void *p, size_t n, cip_err *err)
+static cip_status put_bytes(cip_npz_state *w, const void *p, size_t n, cip_err *err)
 {
     cip_sum_add(w->sum, p, n);
     w->at[w->next].zip.size += n;
     return cip_encoder_write(w->enc, p, n, err);
 }
 
-static cip_status open_member(cip_npz_writer *w, size_t array, cip_err *err)
+static cip_status open_member(cip_npz_state *w, size_t array, cip_err *err)
 {
-    coming *m = &w->at[array];
+    cip_npz_coming *m = &w->at[array];
     if (w->open && array == w->next)
         return CIP_OK;
     if (w->open || array != w->next)
@@ -201,12 +183,12 @@ static cip_status open_member(cip_npz_writer *w, size_t array, cip_err *err)
 static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
                         cip_err *err)
 {
-    cip_npz_writer *w = state;
+    cip_npz_state *w = state;
     (void)i;
     CIP_TRY(open_member(w, array, err));
     for (size_t k = 0; k < n; k++) {
         const cip_bytes b = chunk[k].bytes;
-        coming *m = &w->at[array];
+        cip_npz_coming *m = &w->at[array];
         if (chunk[k].state != CIP_CHUNK_DATA || b.len != chunk[k].raw_len || b.len > m->left)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "expected at most %" PRIu64 " bytes of data, found %zu", m->left,
@@ -219,12 +201,12 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
 
 static cip_status end(void *state, size_t array, bool *again, cip_err *err)
 {
-    cip_npz_writer *w = state;
+    cip_npz_state *w = state;
     uint8_t crc[CIP_SUM_MAX];
     if (again != NULL)
         *again = false;
     CIP_TRY(open_member(w, array, err)); /* of no elements */
-    coming *m = &w->at[array];
+    cip_npz_coming *m = &w->at[array];
     if (m->left != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected %" PRIu64 " more bytes of data, found the end", m->left);
@@ -241,10 +223,11 @@ static cip_status end(void *state, size_t array, bool *again, cip_err *err)
 
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
-    cip_npz_writer *w = state;
+    cip_npz_state *w = state;
     cip_buf directory = { .mem = &w->env->mem };
     cip_zip_member *members;
-    (void)r;
+    if (w->old != NULL)
+        return cip_npz_update_finish(w, r, err);
     if (w->next != w->n)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %zu arrays, found %zu", w->n,
                         w->next);
@@ -261,17 +244,19 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
 
 static void clear(void *state)
 {
-    cip_npz_writer *w = state;
+    cip_npz_state *w = state;
     cip_encoder_free(w->enc);
     cip_sum_free(w->sum);
 }
 
 const cip_array_store cip_npz_store = {
-    .caps = CIP_STORE_NAMES | CIP_STORE_PATCHES,
+    .caps = CIP_STORE_NAMES | CIP_STORE_PATCHES | CIP_STORE_UPDATES,
     .check = check,
     .begin = begin,
     .store = store,
     .end = end,
+    .form = cip_npz_update_form,
+    .chunks = cip_npz_update_chunks,
     .finish = finish,
     .clear = clear,
 };

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes fuzz_npz/ beside this script with numpy (2.x, little-endian machine). same-*: written by numpy.savez; ours must be the
-same bytes. good-*: open, all arrays but objects read. hurt-*: open, one array is refused or its data are. bad-*: refused when opened."""
+same bytes. good-*: open, all arrays but objects read. hurt-*: open, one array is refused or its data are. bad-*: refused when opened.
+And fuzz_npz_update/: some of them, behind two bytes that say how they change."""
 import io
 import pathlib
 import sys
@@ -14,7 +15,9 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent.parent.parent / "io" / "corpus"))
 import make_zip  # noqa: E402
 
-OUT = HERE / "fuzz_npz"
+OUT, UPDATE = (HERE / f"fuzz_npz{x}" for x in ("", "_update"))
+CHANGES = [(30, 60), (99, 240), (1, 59)]  # as fuzz_npz_update.c reads them
+CHANGED = ["same-two", "same-types", "good-fortran", "good-deflated", "good-piped", "hurt-crc"]
 
 
 def savez(how=np.savez, **arrays):
@@ -76,5 +79,9 @@ FILES = {
 
 if __name__ == "__main__":
     OUT.mkdir(exist_ok=True)
+    UPDATE.mkdir(exist_ok=True)
     for name, data in FILES.items():
         (OUT / f"{name}.npz").write_bytes(data)
+    for name in CHANGED:
+        for change in CHANGES:
+            (UPDATE / "-".join([name, *map(str, change)])).write_bytes(bytes(change) + FILES[name])
