@@ -45,6 +45,7 @@ _cippus_format() {
         *.blz | *.bcolz) echo blz ;;
         *.ra) echo rawarray ;;
         *.npy) echo npy ;;
+        *.npz) echo npz ;;
         *) continue ;;
         esac
         return
@@ -62,6 +63,7 @@ _cippus_codecs() {
     b2* | blosc*) set -- blosclz lz4 lz4hc zlib zstd ;;
     blz* | bcolz) set -- blosclz lz4 lz4hc zlib zstd ;;
     rawarray) set -- lz4 ;;
+    npz) set -- zlib ;;
     npy | csv | tsv | json | jsonl) set -- ;;
     *) set -- zlib bzp2 lz4 lz4f lz4hc zstd blosclz blsc bls2 ;;
     esac

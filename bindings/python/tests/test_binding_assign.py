@@ -16,13 +16,13 @@ from cippus import _assign
 FULL = bool(os.environ.get("CIP_FULL"))
 quick = settings(max_examples=3000 if FULL else 150, deadline=None, database=None, derandomize=not FULL, suppress_health_check=list(HealthCheck))
 SHAPES = [(), (1,), (17,), (0, 3), (5, 7), (4, 1, 6), (3, 4, 5, 2), (40, 9)]
-KINDS = ["asdf", "asdf-zlib", "asdf-inline", "b2nd", "rawarray", "npy", "field", "bcolz"]
+KINDS = ["asdf", "asdf-zlib", "asdf-inline", "b2nd", "rawarray", "npy", "npz", "field", "bcolz"]
 
 
 def created(folder, shape, kind):
     """A file of numbers that an update can be made of, and what numpy has."""
     values = np.arange(int(np.prod(shape)), dtype=">i4" if kind == "asdf" else "<f8").reshape(shape)
-    name = {"asdf": "x.asdf", "b2nd": "x.b2nd", "rawarray": "x.ra", "npy": "x.npy", "bcolz": "x.bcolz"}.get(kind, "x.asdf")
+    name = {"asdf": "x.asdf", "b2nd": "x.b2nd", "rawarray": "x.ra", "npy": "x.npy", "npz": "x.npz", "bcolz": "x.bcolz"}.get(kind, "x.asdf")
     options = {"storage": "inline"} if kind == "asdf-inline" else {"codec": "zlib"} if kind == "asdf-zlib" else {}
     if kind == "b2nd":
         options["chunks"] = tuple(max(1, n // 2) for n in shape)
@@ -32,7 +32,7 @@ def created(folder, shape, kind):
         data = np.zeros(shape, [("a", "<u2"), ("v", "<f8"), ("b", "<u2")])
         data["v"], data["a"], data["b"] = values, 7, 9
     with cippus.create(path, format={"b2nd": "blosc2", "bcolz": "bcolz"}.get(kind), sync=False, overwrite=True) as w:
-        w.put("x" if name in ("x.asdf", "x.bcolz") else "", data, **options)
+        w.put("x" if name in ("x.asdf", "x.npz", "x.bcolz") else "", data, **options)
     return values, path
 
 
@@ -134,7 +134,7 @@ def test_oindex_assignment_is_ix(p, data):
         pair.check()
 
 
-@pytest.mark.parametrize("kind", ["asdf", "asdf-zlib", "b2nd", "rawarray", "npy", "field", "bcolz"])
+@pytest.mark.parametrize("kind", ["asdf", "asdf-zlib", "b2nd", "rawarray", "npy", "npz", "field", "bcolz"])
 def test_large_arrays_are_assigned_in_tiles(kind, monkeypatch):
     monkeypatch.setattr(_assign, "_TILE", 1 << 12)
     monkeypatch.setattr(_assign, "_BATCH", 1 << 10)

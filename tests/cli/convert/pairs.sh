@@ -2,7 +2,7 @@
 exec 2>&1
 python3 -c "import sys; sys.stdout.buffer.write(bytes(i // 5 % 251 for i in range(30000)))" >a.raw
 cippus convert a.raw a.npy --dtype u1
-files="asdf npy rawarray blosc2 b2frame b2chunk blosc bloscpack"
+files="asdf npy npz rawarray blosc2 b2frame b2chunk blosc bloscpack"
 folders="blz bcolz"
 quiet() { "$@" 2>&1 | grep -v 'is left out' || true; }
 for from in $files $folders; do
