@@ -44,6 +44,14 @@ bool cip_zip_is_folder(const cip_zip_member *m);
  * a pipe put behind the data) must say what the directory does: CORRUPT. UNSUPPORTED for encrypted
  * ones. Thread-safe. */
 cip_status cip_zip_data(cip_io *io, const cip_zip_member *m, uint64_t *off, cip_err *err);
+/* The archive as a folder (cip_io_open_beneath, cip_io_list, cip_io_open_numbered): for formats
+ * whose files are folders. `of` is borrowed, and members that are open borrow it too. `decode`
+ * makes m->size bytes of the m->stored ones of a deflated member, compared with m->crc; these are
+ * kept in memory while it is open. */
+typedef cip_status cip_zip_decode(cip_mem *mem, const cip_zip_member *m, const uint8_t *stored,
+                                  uint8_t *data, cip_err *err);
+cip_status cip_io_open_zip(cip_io *of, cip_zip_decode *decode, cip_io **out, cip_err *err);
+
 /* What n > 0 bytes of a name have that no member's may, in words ("a name without NUL" is what is
  * expected), or NULL: absolute paths, backslashes, empty and dot segments. */
 const char *cip_zip_name_fault(const char *name, size_t n);
