@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Any bytes as a zip archive: what is found lies in it, apart from everything else, and is found
- * again by its name. */
+ * again by its name, as a member of the archive as a folder too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +29,34 @@ static void check(cip_io *io, const cip_zip *z)
     }
 }
 
+static cip_status decode(cip_mem *mem, const cip_zip_member *m, const uint8_t *stored,
+                         uint8_t *data, cip_err *err)
+{
+    (void)mem, (void)err;
+    for (uint64_t i = 0; i < m->size; i++)
+        data[i] = m->stored == 0 ? 0 : stored[i % m->stored];
+    return CIP_OK;
+}
+
+static int look(void *user, const char *name, bool is_folder)
+{
+    cip_io *member;
+    require(name[0] != '\0' && strchr(name, '/') == NULL);
+    if (!is_folder && cip_io_open_beneath(user, name, 0, &member, NULL) == CIP_OK)
+        cip_io_close(member);
+    return 0;
+}
+
+static void check_folder(cip_io *of)
+{
+    cip_io *io;
+    if (cip_io_open_zip(of, decode, &io, NULL) != CIP_OK)
+        return;
+    (void)cip_io_list(io, "", 0, look, io, NULL);
+    (void)cip_io_list(io, "d", 0, look, io, NULL);
+    cip_io_close(io);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cip_env env;
@@ -38,8 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     cip_arena arena = { .mem = &env.mem };
     if (cip_io_open_memory(&env, data, size, "zip", &io, NULL) == CIP_OK &&
-        cip_zip_read(io, &arena, &z, NULL) == CIP_OK)
+        cip_zip_read(io, &arena, &z, NULL) == CIP_OK) {
         check(io, &z);
+        check_folder(io);
+    }
     cip_arena_clear(&arena);
     cip_io_close(io);
     require(env.mem.used == 0);

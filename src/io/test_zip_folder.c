@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "io/zip.h"
+#include "support/fail_alloc.h"
 #include "support/own_env.h"
 
 /* An archive of these members, each of its own name as data; "!" in front of one: it is deflated,
@@ -144,6 +145,43 @@ static void numbered_members_are_one_io(void **state)
     cip_buf_clear(&b);
 }
 
+static cip_status use(cip_env *with, const cip_buf *b)
+{
+    cip_io *of = NULL, *io = NULL, *member = NULL;
+    char names[64] = "";
+    cip_status st = cip_io_open_memory(with, b->ptr, b->len, "z.zip", &of, NULL);
+    if (st == CIP_OK)
+        st = cip_io_open_zip(of, decode, &io, NULL);
+    if (st == CIP_OK)
+        st = cip_io_list(io, "a", 0, add_name, names, NULL);
+    if (st == CIP_OK)
+        st = cip_io_open_beneath(io, "!deflated", 0, &member, NULL);
+    cip_io_close(member);
+    cip_io_close(io);
+    cip_io_close(of);
+    return st;
+}
+
+static void want_of_memory_is_reported(void **state)
+{
+    (void)state;
+    static const char *const name[] = { "a/b", "!deflated" };
+    cip_buf b = make(name, 2);
+    for (size_t n = 1;; n++) {
+        fail_alloc f = { .fail_at = n };
+        const cip_allocator from = { fail_alloc_resize, &f };
+        cip_env with;
+        assert_int_equal(cip_env_init(&with, NULL, &from, NULL, NULL), CIP_OK);
+        const cip_status st = use(&with, &b);
+        cip_env_clear(&with);
+        assert_int_equal(f.held, 0);
+        assert_int_equal(st, f.requests < n ? CIP_OK : CIP_ERR_NOMEM);
+        if (st == CIP_OK)
+            break;
+    }
+    cip_buf_clear(&b);
+}
+
 static void what_is_no_archive_is_refused(void **state)
 {
     (void)state;
@@ -160,6 +198,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_are_listed_as_of_a_folder, setup, teardown),
         cmocka_unit_test_setup_teardown(members_are_opened_by_name, setup, teardown),
         cmocka_unit_test_setup_teardown(numbered_members_are_one_io, setup, teardown),
+        cmocka_unit_test_setup_teardown(want_of_memory_is_reported, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_no_archive_is_refused, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
