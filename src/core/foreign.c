@@ -19,7 +19,6 @@ static const struct foreign {
     { 1024, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file", "" },
     { 2048, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file", "" },
     { 0, "\x0e\x03\x13\x01", 4, "an HDF4 file", "" },
-    { 0, "SIMPLE  =", 9, "a FITS file", "" },
     { 0, "XTENSION=", 9, "an extension of a FITS file", "" },
     { 0, "CDF\x01", 4, "a netCDF classic file", "" },
     { 0, "CDF\x02", 4, "a netCDF classic file", "" },
