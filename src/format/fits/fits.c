@@ -4,9 +4,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/num.h"
 #include "base/strmap.h"
+#include "format/asdf/asdf.h"
 #include "space/read/window.h"
 
 static const char first_card[] = "SIMPLE  =";
@@ -159,6 +161,8 @@ cip_status cip_fits_array(fits_file *f, const fits_hdu *h, const char *part, con
     char *path;
     CIP_TRY(cip_layout_add_array(f->layout, true, out, err));
     CIP_TRY(cip_arena_printf(&f->layout->arena, &path, err, "%s/%s", h->path, part));
+    if (node != NULL)
+        f->hdu[h->number].array = *out;
     (*out)->layout = f->layout;
     (*out)->path = path;
     (*out)->node = node;
@@ -207,29 +211,46 @@ static cip_status refuse_whole(fits_file *f, const fits_hdu *h, const cip_node *
     return cip_fits_refuse(a, &why, err);
 }
 
+static cip_status add_data(fits_file *f, const fits_hdu *h, const cip_node *node, cip_err *err)
+{
+    switch (h->kind) {
+    case FITS_IMAGE:
+        return cip_fits_image(f, h, node, err);
+    case FITS_ASCII:
+    case FITS_BINARY:
+        return cip_fits_table(f, h, node, err);
+    case FITS_TILES:
+        return cip_fits_tiles(f, h, node, err);
+    default:
+        return refuse_whole(f, h, node, err);
+    }
+}
+
 static cip_status add_hdu(fits_file *f, const fits_hdu *h, cip_node *root, cip_err *err)
 {
     cip_arena *a = &f->layout->arena;
     cip_node *map, *data = NULL, *key;
-    const bool has = h->nbytes != 0 || h->naxis != 0;
+    const cip_node *tree = NULL;
+    uint64_t asdf;
     size_t n = 0;
-    CIP_TRY(cip_node_new_map(a, 1u + (h->header.comments != NULL) + has, &map, err));
+    CIP_TRY(cip_fits_has_asdf(f, h, &asdf, err));
+    if (asdf != 0)
+        CIP_TRY(cip_fits_asdf(f, h, asdf, &tree, err));
+    const bool has = tree == NULL && (h->nbytes != 0 || h->naxis != 0);
+    CIP_TRY(
+        cip_node_new_map(a, 1u + (h->header.comments != NULL) + has + (tree != NULL), &map, err));
     CIP_TRY(cip_node_set_key(a, map, n++, "header", h->header.map, err));
     if (h->header.comments != NULL)
         CIP_TRY(cip_node_set_key(a, map, n++, "comments", h->header.comments, err));
+    if (tree != NULL)
+        CIP_TRY(cip_node_set_key(a, map, n++, "tree", tree, err));
     if (has) {
         CIP_TRY(cip_node_new_null(a, &data, err));
         CIP_TRY(cip_node_set_key(a, map, n++, "data", data, err));
     }
     CIP_TRY(cip_node_new_string(a, h->key, strlen(h->key), &key, err));
     cip_node_set_pair(root, h->number, key, map);
-    if (!has)
-        return CIP_OK;
-    if (h->kind == FITS_TILES)
-        return cip_fits_tiles(f, h, data, err);
-    return (h->kind == FITS_IMAGE                             ? cip_fits_image
-            : h->kind == FITS_ASCII || h->kind == FITS_BINARY ? cip_fits_table
-                                                              : refuse_whole)(f, h, data, err);
+    return has ? add_data(f, h, data, err) : CIP_OK;
 }
 
 /* SIMPLE = F: a file that follows the standard only in part; its author alone knows how far. */
@@ -263,8 +284,13 @@ static cip_status open_file(cip_layout *l, cip_err *err)
     CIP_TRY(name_hdus(f, err));
     CIP_TRY(cip_node_new_map(&l->arena, f->nhdu, &root, err));
     l->tree = root;
-    for (size_t i = 0; i < f->nhdu; i++)
-        CIP_TRY(add_hdu(f, &f->hdu[i], root, err));
+    /* An HDU named ASDF comes last: its arrays may be those of others. */
+    for (size_t i = 0; i < 2 * f->nhdu; i++) {
+        const fits_hdu *h = &f->hdu[i % f->nhdu];
+        const bool asdf = h->extname != NULL && strcasecmp(h->extname, "ASDF") == 0;
+        if (asdf == (i >= f->nhdu))
+            CIP_TRY(add_hdu(f, h, root, err));
+    }
     warn_of_other_files(f);
     if (f->cut_short.code != CIP_OK)
         cip_warn_lack(l->env, CIP_LACKS_BYTES, NULL, (cip_status)f->cut_short.code,
@@ -280,4 +306,5 @@ const cip_format cip_format_fits = {
     .probe = probe,
     .open = open_file,
     .verify = cip_fits_verify,
+    .tag_prefix = ASDF_TAGS,
 };

@@ -76,6 +76,7 @@ typedef struct fits_hdu {
     int64_t extver;
     const char *key;  /* of the tree's root, one step */
     const char *path; /* the same escaped */
+    cip_array *array; /* its data, or NULL */
 } fits_hdu;
 
 typedef struct fits_file {
@@ -197,6 +198,14 @@ cip_status cip_fits_array(fits_file *f, const fits_hdu *h, const char *part, con
 cip_status cip_fits_refuse(cip_array *a, const cip_err *why, cip_err *err);
 /* TRUNCATED where the file ends before the HDU's data. */
 cip_status cip_fits_all_there(const fits_file *f, const fits_hdu *h, cip_err *err);
+
+/* --- ASDF in FITS ----------------------------------------------------------------------------- */
+
+/* *len: bytes of the ASDF file that the HDU's data begin with; 0: none. */
+cip_status cip_fits_has_asdf(fits_file *f, const fits_hdu *h, uint64_t *len, cip_err *err);
+/* Adds its arrays; *tree is NULL where it cannot be read, which is warned about. */
+cip_status cip_fits_asdf(fits_file *f, const fits_hdu *h, uint64_t len, const cip_node **tree,
+                         cip_err *err);
 
 cip_status cip_fits_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 

@@ -345,6 +345,55 @@ static void quantized_floats_are_dithered_back(void **state)
     check_numbers(&(want){ "good-dithered", "1/data", "float32", 2, { 2, 3 } }, n, 6);
 }
 
+/* --- ASDF in FITS ----------------------------------------------------------------------------- */
+
+static void an_asdf_file_inside_is_part_of_the_tree(void **state)
+{
+    (void)state;
+    static const char *const name[] = { "good-asdf", "good-asdf-image" };
+    static const struct {
+        const char *path;
+        cip_status st;
+    } row[] = { { "SCI,1/data", CIP_OK },
+                { "SCI,2/data", CIP_OK },
+                { "ASDF/tree/inner", CIP_OK },
+                { "ASDF/tree/sky", CIP_OK },
+                { "ASDF/tree/first", CIP_OK },
+                { "ASDF/tree/none", CIP_ERR_CORRUPT },
+                { "ASDF/tree/other", CIP_ERR_CORRUPT } };
+    static const uint8_t inner[] = { 1, 2, 3, 4 }, first[] = { 5 };
+    for (size_t k = 0; k < 2; k++) {
+        one_file f;
+        uint8_t sky[12];
+        assert_int_equal(open_name(&f, name[k]), CIP_OK);
+        assert_int_equal(f.layout->narray, sizeof row / sizeof *row);
+        for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+            const cip_array *a = f.layout->array[i];
+            assert_string_equal(a->path, row[i].path);
+            assert_int_equal(a->st, row[i].st);
+            assert_ptr_equal(cip_tree_get(f.layout->tree, row[i].path, NULL), a->node);
+        }
+        for (size_t i = 0; i < 6; i++)
+            cip_store_u16(sky + 2 * i, (uint16_t)six[i], false);
+        assert_elements(&f, 2, inner, sizeof inner);
+        assert_elements(&f, 3, sky, sizeof sky);
+        assert_elements(&f, 4, first, sizeof first);
+        assert_string_equal(cip_tree_get(f.layout->tree, "ASDF/tree/name", NULL)->text, "M 13");
+        one_close(&f);
+    }
+}
+
+static void a_damaged_asdf_file_inside_leaves_the_rest(void **state)
+{
+    (void)state;
+    one_file f;
+    assert_int_equal(open_name(&f, "bad-asdf"), CIP_OK);
+    assert_int_equal(f.layout->narray, 3);
+    assert_string_equal(f.layout->array[2]->path, "ASDF/data"); /* its bytes */
+    assert_int_equal(f.env.warnings.nlack, 1);
+    one_close(&f);
+}
+
 /* --- damage ----------------------------------------------------------------------------------- */
 
 static void damage_is_named(void **state)
@@ -420,8 +469,8 @@ static void every_truncation_is_an_error_or_less(void **state)
 static void failing_allocations_leave_nothing(void **state)
 {
     (void)state;
-    static const char *const name[] = { "good-cards", "good-table", "good-names", "good-dithered",
-                                        "good-heap" };
+    static const char *const name[] = { "good-cards",    "good-table", "good-names",
+                                        "good-dithered", "good-heap",  "good-asdf" };
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         fits_bytes b = load(name[i]);
         for (size_t n = 1;; n++) {
@@ -492,6 +541,8 @@ int main(void)
         cmocka_unit_test(tables_of_text_become_numbers),
         cmocka_unit_test(compressed_tiles_are_decoded),
         cmocka_unit_test(quantized_floats_are_dithered_back),
+        cmocka_unit_test(an_asdf_file_inside_is_part_of_the_tree),
+        cmocka_unit_test(a_damaged_asdf_file_inside_leaves_the_rest),
         cmocka_unit_test(damage_is_named),
         cmocka_unit_test(what_comes_before_a_bad_header_is_read),
         cmocka_unit_test(every_truncation_is_an_error_or_less),

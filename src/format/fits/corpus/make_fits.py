@@ -150,6 +150,12 @@ def datasum(data):
     return total
 
 
+def asdf(text, block):
+    """An ASDF file with one block."""
+    head = b"\xd3BLK" + be("H", 48) + bytes(8) + be("Q", len(block), len(block), len(block)) + bytes(16)
+    return b"#ASDF 1.0.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n" + text + b"...\n" + head + block
+
+
 SIX = be("h", 0, 1, -2, 300, -400, 32767)
 
 
@@ -268,6 +274,21 @@ def files():
     yield "good-dithered", tiles("GZIP_1", -32, (3, 2), (3, 1), two, *settings, extra=quantized, rows=values)
     good = image(16, (3, 2), ("CHECKSUM", "0" * 16), ("DATASUM", str(datasum(padded(SIX))))) + padded(SIX)
     yield "good-sums", summed(good, 0)
+    tree = b"""inner: !core/ndarray-1.0.0 {source: 0, datatype: uint8, byteorder: big, shape: [4]}
+sky: !core/ndarray-1.0.0 {source: 'fits:sci,2', datatype: int16, byteorder: big, shape: [2, 3]}
+first: !core/ndarray-1.0.0 {source: 'fits:1', datatype: uint8, byteorder: big, shape: [1]}
+none: !core/ndarray-1.0.0 {source: 'fits:DQ', datatype: uint8, byteorder: big, shape: [1]}
+other: !core/ndarray-1.0.0 {source: 'fits:SCI,2', datatype: int16, byteorder: big, shape: [3, 2]}
+name: M 13
+"""
+    inner = asdf(tree, b"\1\2\3\4")
+    hdus = empty() + image(8, (1,), ("EXTNAME", "SCI"), first=False) + padded(b"\5")
+    hdus += image(16, (3, 2), ("EXTNAME", "SCI"), ("EXTVER", 2), first=False) + padded(SIX)
+    column = [{"TTYPE": "ASDF_METADATA", "TFORM": f"{len(inner)}B"}]
+    yield "good-asdf", hdus + table("BINTABLE", len(inner), 1, column, ("EXTNAME", "ASDF")) + padded(inner)
+    yield "good-asdf-image", hdus + image(8, (len(inner),), ("EXTNAME", "ASDF"), first=False) + padded(inner)
+    broken = inner.replace(b"name: M", b"name: [")
+    yield "bad-asdf", hdus + image(8, (len(broken),), ("EXTNAME", "ASDF"), first=False) + padded(broken)
     yield "bad-sums", summed(good, 0).replace(SIX, SIX[:-1] + b"\xfe")
     yield "bad-truncated", image(16, (3, 2)) + SIX[:-1]
     yield "bad-no-end", image(16, (3, 2))[:400]
