@@ -380,6 +380,16 @@ def npys():
                                        ["convert", at(f"{dtype}-6x5"), "b.asdf"]]
 
 
+def fitses():
+    for dtype, shape in itertools.product(DTYPES, ["7", "3x4", "0x4", "2x3x2"]):
+        yield f"fits/{dtype}/{shape}", single("fits", "fits", dtype, shape)
+    for dtype in RECORDS:
+        yield f"fits/table/{dtype}", [["convert", at(f"{dtype}-7"), "b.fits"], ["convert", "b.fits", "c.fits"], ["convert", "b.fits", "d.asdf"]]
+    tree = [["string", "SCI/header/TEXT", "it's"], ["string", "SCI/header/LONG", "many words " * 20], ["string", "empty/header/A", "b"]]
+    arrays = [put("SCI/data", "u2le-3x4"), put("events", "f8le-5")]
+    yield "fits/headers", created([], *tree, *arrays) + [["convert", "a.asdf", "a.fits"], ["convert", "a.fits", "b.fits"]]
+
+
 def bloscpacks():
     """With codecs that are ours, whose bytes no library's version changes."""
     for dtype, order, shape in itertools.product(DTYPES, [None, "little", "big"], ["scalar", "7", "3x4", "0x4", "2x3x2"]):
@@ -474,7 +484,7 @@ def big():
 
 def cases():
     """(name, lines, whether it has to be the same with 4 threads)"""
-    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, leftovers, converts, rawarray, npys, bloscpacks, blosc2s, blzs):
+    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, leftovers, converts, rawarray, npys, fitses, bloscpacks, blosc2s, blzs):
         for i, (name, lines) in enumerate(part()):
             yield name, lines, i % 16 == 5
     for name, lines in big():

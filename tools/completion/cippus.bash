@@ -46,6 +46,7 @@ _cippus_format() {
         *.ra) echo rawarray ;;
         *.npy) echo npy ;;
         *.npz) echo npz ;;
+        *.fits) echo fits ;;
         *) continue ;;
         esac
         return
@@ -64,7 +65,7 @@ _cippus_codecs() {
     blz* | bcolz) set -- blosclz lz4 lz4hc zlib zstd ;;
     rawarray) set -- lz4 ;;
     npz) set -- zlib ;;
-    npy | csv | tsv | json | jsonl) set -- ;;
+    npy | fits | csv | tsv | json | jsonl) set -- ;;
     *) set -- zlib bzp2 lz4 lz4f lz4hc zstd blosclz blsc bls2 ;;
     esac
     for codec; do

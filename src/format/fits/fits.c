@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * FITS files: the walk over their headers, and the tree: a mapping for each HDU, by its name. */
-#include "format/fits/fits.h"
+#include "format/fits/fits_write.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -306,5 +306,6 @@ const cip_format cip_format_fits = {
     .probe = probe,
     .open = open_file,
     .verify = cip_fits_verify,
+    .store = &cip_fits_store,
     .tag_prefix = ASDF_TAGS,
 };

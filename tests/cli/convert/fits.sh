@@ -12,3 +12,16 @@ cippus cat blank.asdf
 cippus convert "$IN/good-heap.fits" h.asdf 2>/dev/null || echo "exit $?"
 cippus convert "$IN/good-heap.fits" h.asdf --accept-loss 2>&1 | sed "s,$IN/,,"
 cippus ls h.asdf
+echo "# to FITS"
+cippus convert "$SAMPLES/night.asdf" night.fits --accept-loss 2>&1 | sed "s,$SAMPLES/,,"
+cippus ls night.fits
+cippus convert "$IN/good-cards.fits" cards.fits --accept-loss 2>&1 | sed "s,$IN/,,"
+cippus diff "$IN/good-cards.fits" cards.fits || echo "exit $?"
+cippus convert "$IN/good-table.fits" table.fits
+cippus cat table.fits
+cippus tree table.fits T/header
+cippus convert t.b2nd image.fits --accept-loss
+cippus ls image.fits
+cippus verify cards.fits table.fits image.fits
+cippus convert "$SAMPLES/night.asdf" a.fits --codec zlib 2>&1 | sed "s,$SAMPLES/,," || echo "exit $?"
+cippus append image.fits image.fits 2>&1 || echo "exit $?"
