@@ -10,6 +10,7 @@
 #include "base/strmap.h"
 #include "format/asdf/asdf.h"
 #include "space/read/window.h"
+#include "tree/node.h"
 
 static const char first_card[] = "SIMPLE  =";
 
@@ -226,7 +227,7 @@ static cip_status add_data(fits_file *f, const fits_hdu *h, const cip_node *node
     }
 }
 
-static cip_status add_hdu(fits_file *f, const fits_hdu *h, cip_node *root, cip_err *err)
+static cip_status add_hdu(fits_file *f, const fits_hdu *h, cip_pair *pair, cip_err *err)
 {
     cip_arena *a = &f->layout->arena;
     cip_node *map, *data = NULL, *key;
@@ -249,7 +250,7 @@ static cip_status add_hdu(fits_file *f, const fits_hdu *h, cip_node *root, cip_e
         CIP_TRY(cip_node_set_key(a, map, n++, "data", data, err));
     }
     CIP_TRY(cip_node_new_string(a, h->key, strlen(h->key), &key, err));
-    cip_node_set_pair(root, h->number, key, map);
+    pair[h->number] = (cip_pair){ key, map };
     return has ? add_data(f, h, data, err) : CIP_OK;
 }
 
@@ -272,25 +273,34 @@ static cip_status add_facts(fits_file *f, cip_err *err)
     return CIP_OK;
 }
 
+/* An HDU named ASDF comes last: its arrays may be those of others. */
+static cip_status add_hdus(fits_file *f, cip_err *err)
+{
+    cip_arena *a = &f->layout->arena;
+    cip_node *root;
+    cip_pair *pair;
+    CIP_TRY(CIP_ARENA_NEW(a, &pair, f->nhdu, err));
+    for (size_t i = 0; i < 2 * f->nhdu; i++) {
+        const fits_hdu *h = &f->hdu[i % f->nhdu];
+        const bool asdf = h->extname != NULL && strcasecmp(h->extname, "ASDF") == 0;
+        if (asdf == (i >= f->nhdu))
+            CIP_TRY(add_hdu(f, h, pair, err));
+    }
+    CIP_TRY(cip_node_new_map(a, 0, &root, err));
+    f->layout->tree = root;
+    return cip_map_fill(a, root, (cip_pairs){ pair, f->nhdu }, NULL, NULL, err);
+}
+
 static cip_status open_file(cip_layout *l, cip_err *err)
 {
     fits_file *f;
-    cip_node *root;
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &f, 1, err));
     f->layout = l;
     l->own = f;
     l->version = "4.0";
     CIP_TRY(walk(f, err));
     CIP_TRY(name_hdus(f, err));
-    CIP_TRY(cip_node_new_map(&l->arena, f->nhdu, &root, err));
-    l->tree = root;
-    /* An HDU named ASDF comes last: its arrays may be those of others. */
-    for (size_t i = 0; i < 2 * f->nhdu; i++) {
-        const fits_hdu *h = &f->hdu[i % f->nhdu];
-        const bool asdf = h->extname != NULL && strcasecmp(h->extname, "ASDF") == 0;
-        if (asdf == (i >= f->nhdu))
-            CIP_TRY(add_hdu(f, h, root, err));
-    }
+    CIP_TRY(add_hdus(f, err));
     warn_of_other_files(f);
     if (f->cut_short.code != CIP_OK)
         cip_warn_lack(l->env, CIP_LACKS_BYTES, NULL, (cip_status)f->cut_short.code,
