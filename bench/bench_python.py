@@ -37,6 +37,7 @@ def cases(chunk=CHUNK):
         "asdf zlib": ("asdf", Stored("zlib"), ["asdf"]),
         "asdf lz4": ("asdf", Stored("lz4"), ["asdf"]),
         "ra none": ("ra", Stored("none"), ["mmap", "numpy"]),
+        "fits none": ("fits", Stored("none"), ["mmap", "astropy"]),
         **{f"b2nd {codec}": ("b2nd", Stored(codec, chunks), ["blosc2", "h5py", "zarr"]) for codec in ("zlib", "lz4")},
         **{f"b2nd {codec}": ("b2nd", Stored(codec, chunks), ["blosc2", "h5py", *ZARRS]) for codec in ("none", "zstd", "blosc")},
     }

@@ -25,10 +25,11 @@ import tensorstore
 import zarr
 import zarr.codecs
 import zarr.codecs.numcodecs as numcodecs
+from astropy.io import fits
 
 ENDINGS = {
     "asdf": "asdf", "blosc2": "b2nd", "h5py": "h5", "zarr": "zarr", "zarrs": "zarr", "tensorstore": "zarr", "numpy": "ra",
-    "rapidgzip": "zz", "indexed_bzip2": "bz2",
+    "rapidgzip": "zz", "indexed_bzip2": "bz2", "astropy": "fits",
 }  # fmt: skip
 H5 = {  # as Blosc2's levels 9 of lz4 and 1 of zstd are
     "none": {},
@@ -184,6 +185,13 @@ class Contenders:
             if whole:
                 return use(np.fromfile(f, "f4").reshape(shape))
         return use(np.memmap(path, "f4", "r", 48 + 8 * axes, shape))
+
+    def put_astropy(self, path, stored):
+        fits.PrimaryHDU(self.data).writeto(path, overwrite=True)
+
+    def with_astropy(self, path, use, whole):
+        with fits.open(path, memmap=not whole) as f:
+            return use(f[0].data)
 
     def put_rapidgzip(self, path, stored):
         pathlib.Path(path).write_bytes(zlib.compress(self.data, 6))

@@ -22,7 +22,7 @@ cip_status cip_fits_has_asdf(fits_file *f, const fits_hdu *h, uint64_t *len, cip
     const bool rows = h->kind == FITS_BINARY && h->naxis == 2;
     *len = 0;
     if (h->extname == NULL || strcasecmp(h->extname, "ASDF") != 0 || h->bitpix != 8 ||
-        h->kind == FITS_TILES || h->kind == FITS_ASCII ||
+        h->gcount != 1 || h->kind == FITS_TILES || h->kind == FITS_ASCII ||
         cip_bytes_left(f->layout->io->size, h->data) < h->nbytes)
         return CIP_OK;
     CIP_TRY(cip_space_read_some(f->layout, f->layout->file, h->data, head, sizeof head, &got, err));
