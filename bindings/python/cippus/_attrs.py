@@ -18,7 +18,7 @@ class Attrs(MutableMapping[str, Any]):
 
     ASDF: what stands beside the value of a quantity (`unit`), or the keys that were added to the description of the array.
     Blosc2: `vlmeta`. bcolz and BLZ: the attributes of the array, table or column. bloscpack: the metadata. RawArray:
-    `metadata`, the text after the data."""
+    `metadata`, the text after the data. FITS: the header of the HDU."""
 
     def __init__(self, array: Any):
         self._array = array
@@ -35,6 +35,8 @@ class Attrs(MutableMapping[str, Any]):
         path = {"blosc2": "vlmeta", "blz": "attributes", "bloscpack": "", "rawarray": ""}.get(file.format)
         if file.format == "blz" and array.path:
             path = f"column_attributes/{array.path}"
+        if file.format == "fits" and array.path.endswith("/data"):
+            path = f"{array.path[:-5]}/header"
         found = None if path is None else file._find(path) if path else file.tree
         return path or "", found if isinstance(found, Map) else {}, _HEADER if file.format == "rawarray" else ()
 

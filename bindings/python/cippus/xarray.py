@@ -33,8 +33,8 @@ __all__ = ["Backend", "to_file"]
 
 _DIMS = ("_ARRAY_DIMENSIONS", "dims", "dimensions")  # names of axes, in whatever holds the array
 _OURS = ("dims", "attrs", "coords", "groups", "history", "asdf_library")  # what stands beside the variables of a group
-_ENDINGS = (".asdf", ".b2nd", ".b2frame", ".blp", ".blz", ".bcolz", ".ra", ".npy")
-_MAGIC = (b"#ASDF", b"blpk", b"\x9e\xa8b2frame", b"\x93NUMPY", b"rawarray", b"yarrawar")
+_ENDINGS = (".asdf", ".b2nd", ".b2frame", ".blp", ".blz", ".bcolz", ".ra", ".npy", ".fits")
+_MAGIC = (b"#ASDF", b"blpk", b"\x9e\xa8b2frame", b"\x93NUMPY", b"rawarray", b"yarrawar", b"SIMPLE  =")
 
 # --- one array --------------------------------------------------------------------------------------------------
 

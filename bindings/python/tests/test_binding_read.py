@@ -24,6 +24,16 @@ def test_a_file_is_the_mapping_of_its_tree(sample):
     assert (f.format, f.version, f.nbytes) == ("asdf", "1.0.0", os.path.getsize(f.path))
 
 
+def test_a_fits_header_is_the_attributes_of_its_array(tmp_path):
+    data = np.arange(6, dtype="u2").reshape(2, 3)
+    with cippus.create(tmp_path / "a.fits") as w:
+        w["SCI/header/OBJECT"] = "M 13"
+        w["SCI/data"] = data
+    with cippus.open(tmp_path / "a.fits") as f:
+        assert f.format == "fits" and np.array_equal(f["SCI/data"][...], data)
+        assert f["SCI/data"].attrs["OBJECT"] == "M 13" and f["SCI/data"].attrs["BITPIX"] == 16
+
+
 def test_tagged_nodes_keep_their_tags(made):
     with cippus.open(made({"x": cippus.TaggedStr("12", "!other/thing-1.0.0")})) as f:
         assert f["asdf_library"].tag == "tag:stsci.edu:asdf/core/software-1.0.0"
