@@ -4,39 +4,18 @@
  * the data, so nothing is ever patched. */
 #include "format/fits/fits_write.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "format/one_array.h"
 
-enum { CHUNK = 1 << 20, MAX_COLUMNS = 999, TDIM_MOST = 60 };
-
-/* Items of a record, or of an image, that are stored as other bytes: first bits flipped, T and F.
- */
-typedef struct changed {
-    uint64_t off;
-    uint64_t count;
-    uint32_t width;
-    bool logical; /* else flipped */
-} changed;
-
-/* An HDU that is written: an array's, or one that is nothing but a header. */
-typedef struct hdu {
-    const char *key;             /* one step of the tree's root; NULL: it has no name */
-    const cip_node *map;         /* the mapping of the tree that has its header, or NULL */
-    const cip_spec_array *array; /* or NULL */
-    const cip_dtype *stored;
-    changed *change;
-    size_t nchange;
-} hdu;
+enum { CHUNK = 1 << 20, MAX_COLUMNS = 999 };
 
 typedef struct writer {
     cip_env *env;
     cip_arena *arena;
     cip_out *out;
-    hdu *hdu;
+    fits_new *hdu;
     size_t nhdu;
     size_t *of;    /* the HDU of each array */
     size_t next;   /* whose header goes out next */
@@ -46,46 +25,12 @@ typedef struct writer {
 
 /* --- types ------------------------------------------------------------------------------------ */
 
-/* The letter of a column, and the BITPIX of an image (0: it can be none). `to`: as it is stored. */
-static const struct type {
-    cip_kind kind;
-    char letter;
-    int bitpix;
-    cip_kind to;
-    double zero; /* of unsigned integers and int8 */
-} types[] = {
-    { CIP_BOOL, 'L', 0, CIP_BOOL, 0 },
-    { CIP_I8, 'B', 8, CIP_I8, -128 },
-    { CIP_I16, 'I', 16, CIP_I16, 0 },
-    { CIP_I32, 'J', 32, CIP_I32, 0 },
-    { CIP_I64, 'K', 64, CIP_I64, 0 },
-    { CIP_U8, 'B', 8, CIP_U8, 0 },
-    { CIP_U16, 'I', 16, CIP_U16, 32768 },
-    { CIP_U32, 'J', 32, CIP_U32, 2147483648.0 },
-    { CIP_U64, 'K', 64, CIP_U64, 9223372036854775808.0 },
-    { CIP_F16, 'E', -32, CIP_F32, 0 },
-    { CIP_F32, 'E', -32, CIP_F32, 0 },
-    { CIP_F64, 'D', -64, CIP_F64, 0 },
-    { CIP_C64, 'C', 0, CIP_C64, 0 },
-    { CIP_C128, 'M', 0, CIP_C128, 0 },
-    { CIP_ASCII, 'A', 0, CIP_ASCII, 0 },
-    { CIP_UCS4, 'A', 0, CIP_ASCII, 0 },
-};
-
-static const struct type *type_of(const cip_dtype *d)
-{
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].kind == d->kind)
-            return &types[i];
-    return NULL;
-}
-
 /* Why the array cannot be written; NULL: it can. */
 static const char *refusal(const cip_spec_array *a)
 {
     const cip_dtype *d = a->dtype;
     if (d->kind != CIP_RECORD) {
-        const struct type *t = type_of(d);
+        const fits_type *t = cip_fits_type_of(d);
         return t == NULL || t->bitpix == 0 ? "FITS images have no elements of this type"
                : a->ndim == 0              ? "FITS has no array without axes"
                                            : NULL;
@@ -95,7 +40,7 @@ static const char *refusal(const cip_spec_array *a)
     if (d->nfield == 0 || d->nfield > MAX_COLUMNS)
         return "a FITS table has 1 to 999 columns";
     for (size_t i = 0; i < d->nfield; i++)
-        if (type_of(d->field[i].dtype) == NULL)
+        if (cip_fits_type_of(d->field[i].dtype) == NULL)
             return "FITS tables have no columns of the type of a field";
     return NULL;
 }
@@ -105,7 +50,7 @@ static cip_status item_stored(cip_arena *a, const cip_dtype *d, const cip_dtype 
 {
     if (d->kind == CIP_UCS4)
         return cip_dtype_ascii(a, d->itemsize / 4, out, err);
-    *out = d->kind == CIP_ASCII ? d : cip_dtype_fixed(type_of(d)->to, true);
+    *out = d->kind == CIP_ASCII ? d : cip_dtype_fixed(cip_fits_type_of(d)->to, true);
     return CIP_OK;
 }
 
@@ -123,22 +68,15 @@ static cip_status stored_type(cip_arena *a, const cip_dtype *d, const cip_dtype 
     return cip_dtype_record(a, d->nfield, field, true, 0, out, err);
 }
 
-static uint64_t items_of(const cip_field *f)
+static void add_change(fits_new *h, const cip_dtype *d, uint64_t off, uint64_t count)
 {
-    uint64_t n = 1;
-    cip_shape_nelem(f->ndim, f->shape, &n);
-    return n;
-}
-
-static void add_change(hdu *h, const cip_dtype *d, uint64_t off, uint64_t count)
-{
-    const struct type *t = type_of(d);
+    const fits_type *t = cip_fits_type_of(d);
     if (d->kind == CIP_BOOL || (t->zero != 0 && count != 0))
         h->change[h->nchange++] =
-            (changed){ off, count, (uint32_t)d->itemsize, d->kind == CIP_BOOL };
+            (fits_changed){ off, count, (uint32_t)d->itemsize, d->kind == CIP_BOOL };
 }
 
-static cip_status find_changes(cip_arena *a, hdu *h, cip_err *err)
+static cip_status find_changes(cip_arena *a, fits_new *h, cip_err *err)
 {
     const cip_dtype *d = h->stored;
     const bool record = d->kind == CIP_RECORD;
@@ -146,7 +84,7 @@ static cip_status find_changes(cip_arena *a, hdu *h, cip_err *err)
     if (!record)
         add_change(h, d, 0, 1);
     for (size_t i = 0; i < d->nfield; i++)
-        add_change(h, d->field[i].dtype, d->field[i].offset, items_of(&d->field[i]));
+        add_change(h, d->field[i].dtype, d->field[i].offset, cip_fits_items(&d->field[i]));
     return CIP_OK;
 }
 
@@ -192,8 +130,8 @@ static cip_status key_of(cip_arena *a, const cip_spec *spec, const char *path, c
 static cip_status add_array(writer *w, const cip_spec *spec, size_t i, cip_err *err)
 {
     const cip_spec_array *a = &spec->array[i];
-    hdu *h = &w->hdu[w->nhdu];
-    *h = (hdu){ .array = a };
+    fits_new *h = &w->hdu[w->nhdu];
+    *h = (fits_new){ .array = a };
     CIP_TRY(key_of(w->arena, spec, a->path, &h->key, err));
     h->map = map_of(spec, h->key);
     w->of[i] = w->nhdu++;
@@ -213,7 +151,7 @@ static cip_status order(writer *w, const cip_spec *spec, cip_err *err)
 {
     const cip_node *root = spec->tree;
     const uint32_t n = cip_node_kind(root) == CIP_NODE_MAP ? root->len : 0;
-    hdu *all;
+    fits_new *all;
     size_t nall = 0, done = 0;
     CIP_TRY(CIP_ARENA_NEW(w->arena, &all, spec->narray + n + 1, err));
     for (uint32_t k = 0; k < n; k++) {
@@ -221,11 +159,11 @@ static cip_status order(writer *w, const cip_spec *spec, cip_err *err)
         if (cip_node_kind(key) != CIP_NODE_STRING || map_of(spec, key->text) == NULL)
             continue;
         if (!has_array(w, key->text)) {
-            all[nall++] = (hdu){ .key = key->text, .map = root->pair[k].value };
+            all[nall++] = (fits_new){ .key = key->text, .map = root->pair[k].value };
             continue;
         }
         while (done < spec->narray) {
-            const hdu *h = &w->hdu[done];
+            const fits_new *h = &w->hdu[done];
             all[nall] = *h;
             w->of[done++] = nall++;
             if (h->key != NULL && strcmp(h->key, key->text) == 0)
@@ -240,7 +178,7 @@ static cip_status order(writer *w, const cip_spec *spec, cip_err *err)
     const bool table = nall != 0 && all[0].array != NULL && all[0].array->dtype->kind == CIP_RECORD;
     if (nall == 0 || table) {
         memmove(all + 1, all, nall * sizeof *all);
-        all[0] = (hdu){ .key = NULL };
+        all[0] = (fits_new){ .key = NULL };
         nall++;
         for (size_t i = 0; i < spec->narray; i++)
             w->of[i]++;
@@ -258,175 +196,13 @@ static cip_status plan(writer *w, const cip_spec *spec, cip_err *err)
         CIP_TRY(add_array(w, spec, i, err));
     CIP_TRY(order(w, spec, err));
     for (size_t i = 0; i < w->nhdu; i++) {
-        hdu *h = &w->hdu[i];
+        fits_new *h = &w->hdu[i];
         if (h->array == NULL || refusal(h->array) != NULL)
             continue;
         CIP_TRY(stored_type(w->arena, h->array->dtype, &h->stored, err));
         CIP_TRY(find_changes(w->arena, h, err));
     }
     return CIP_OK;
-}
-
-/* --- headers ---------------------------------------------------------------------------------- */
-
-/* Whether the keyword is of the structure, which is written anew: "NAXIS1" by the stem NAXIS. */
-static bool is_structure(const char *key)
-{
-    static const char *const whole[] = {
-        "SIMPLE",  "XTENSION", "BITPIX",   "NAXIS",   "EXTEND",  "PCOUNT",   "GCOUNT",
-        "GROUPS",  "BSCALE",   "BZERO",    "BLANK",   "TFIELDS", "THEAP",    "CHECKSUM",
-        "DATASUM", "EXTNAME",  "EXTVER",   "END",     "ZIMAGE",  "ZCMPTYPE", "ZBITPIX",
-        "ZNAXIS",  "ZQUANTIZ", "ZDITHER0", "ZBLANK",  "ZSCALE",  "ZZERO",    "ZMASKCMP",
-        "ZSIMPLE", "ZEXTEND",  "ZTENSION", "ZPCOUNT", "ZGCOUNT", "ZHECKSUM", "ZDATASUM"
-    };
-    static const char *const stem[] = { "NAXIS", "TFORM", "TTYPE",  "TDIM",  "TSCAL", "TZERO",
-                                        "TNULL", "TBCOL", "ZNAXIS", "ZTILE", "ZNAME", "ZVAL" };
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (strcmp(key, whole[i]) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof stem / sizeof *stem; i++) {
-        const size_t n = strlen(stem[i]);
-        if (strncmp(key, stem[i], n) == 0 && key[n] != '\0' &&
-            key[n + strspn(key + n, "0123456789")] == '\0')
-            return true;
-    }
-    return false;
-}
-
-/* Whether reading makes the key of the header's EXTNAME and EXTVER, or of the HDU's number. */
-static bool is_key_of(const char *key, const char *name, int64_t ver)
-{
-    char versioned[FITS_CARD * 2];
-    snprintf(versioned, sizeof versioned, "%.80s,%" PRId64, name, ver);
-    return strcmp(key, name) == 0 || strcmp(key, versioned) == 0 ||
-           key[strspn(key, "0123456789")] == '\0';
-}
-
-/* EXTNAME as the header has it, unless the tree has another name for the HDU; a number is none. */
-static cip_status put_name(fits_cards *c, const hdu *h, bool first, cip_err *err)
-{
-    const cip_node *header = h->map != NULL ? cip_map_get(h->map, "header") : NULL;
-    const cip_node *name = header != NULL ? cip_map_get(header, "EXTNAME") : NULL;
-    const cip_node *ver = header != NULL ? cip_map_get(header, "EXTVER") : NULL;
-    int64_t v = 1;
-    const bool has_ver = ver != NULL && cip_node_as_int(ver, &v);
-    if (cip_node_kind(name) == CIP_NODE_STRING && is_key_of(h->key, name->text, v)) {
-        CIP_TRY(cip_fits_put_text(c, "EXTNAME", name->text, err));
-        return has_ver ? cip_fits_put_int(c, "EXTVER", v, err) : CIP_OK;
-    }
-    if (h->key == NULL || h->key[strspn(h->key, "0123456789")] == '\0' ||
-        (first && strcmp(h->key, "PRIMARY") == 0))
-        return CIP_OK;
-    return cip_fits_put_text(c, "EXTNAME", h->key, err);
-}
-
-static cip_status put_zero(fits_cards *c, const char *key, const struct type *t, cip_err *err)
-{
-    /* 2^63 fits no int64_t, so the number is a node of its text. */
-    const cip_node name = { .type = CIP_NODE_STRING, .text = key, .len = (uint32_t)strlen(key) };
-    const bool minus = t->zero < 0;
-    const cip_node v = { .type = CIP_NODE_INT,
-                         .negative = minus,
-                         .u = minus ? (uint64_t)(int64_t)t->zero : (uint64_t)t->zero };
-    return cip_fits_put_node(c, &name, &v, err);
-}
-
-static cip_status put_image(fits_cards *c, const hdu *h, bool first, bool more, cip_err *err)
-{
-    const cip_spec_array *a = h->array;
-    const struct type *t = a != NULL ? type_of(a->dtype) : NULL;
-    char key[16];
-    if (first)
-        CIP_TRY(cip_fits_put_yes(c, "SIMPLE", true, err));
-    else
-        CIP_TRY(cip_fits_put_text(c, "XTENSION", "IMAGE", err));
-    CIP_TRY(cip_fits_put_int(c, "BITPIX", t != NULL ? t->bitpix : 8, err));
-    CIP_TRY(cip_fits_put_int(c, "NAXIS", a != NULL ? a->ndim : 0, err));
-    for (int32_t i = 0; a != NULL && i < a->ndim; i++)
-        CIP_TRY(cip_fits_put_int(c, cip_fits_nth(key, "NAXIS", (unsigned)i + 1),
-                                 a->shape[a->ndim - 1 - i], err));
-    if (first && more)
-        CIP_TRY(cip_fits_put_yes(c, "EXTEND", true, err));
-    if (!first) {
-        CIP_TRY(cip_fits_put_int(c, "PCOUNT", 0, err));
-        CIP_TRY(cip_fits_put_int(c, "GCOUNT", 1, err));
-    }
-    return t != NULL && t->zero != 0 ? put_zero(c, "BZERO", t, err) : CIP_OK;
-}
-
-static cip_status put_column(fits_cards *c, const cip_field *f, unsigned i, cip_err *err)
-{
-    const struct type *t = type_of(f->dtype);
-    const bool text = t->letter == 'A';
-    const uint64_t n = items_of(f) * (text ? f->dtype->itemsize : 1);
-    char key[16], form[32], dim[FITS_CARD] = "(";
-    size_t len = 1;
-    if (f->ndim == 0 && !text)
-        snprintf(form, sizeof form, "%c", t->letter);
-    else
-        snprintf(form, sizeof form, "%" PRIu64 "%c", n, t->letter);
-    CIP_TRY(cip_fits_put_text(c, cip_fits_nth(key, "TTYPE", i), f->name, err));
-    CIP_TRY(cip_fits_put_text(c, cip_fits_nth(key, "TFORM", i), form, err));
-    if (t->zero != 0)
-        CIP_TRY(put_zero(c, cip_fits_nth(key, "TZERO", i), t, err));
-    /* One axis is the count; strings and one axis of length 1 need more. */
-    if (f->ndim == 0 || (f->ndim == 1 && !text && f->shape[0] != 1))
-        return CIP_OK;
-    if (text)
-        len += (size_t)snprintf(dim + len, sizeof dim - len, "%" PRIu64 ",", f->dtype->itemsize);
-    for (int32_t k = f->ndim; k-- > 0 && len < sizeof dim;)
-        len += (size_t)snprintf(dim + len, sizeof dim - len, "%" PRId64 "%s", f->shape[k],
-                                k == 0 ? ")" : ",");
-    if (len >= TDIM_MOST)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "column '%.60s' has too many axes for a card", f->name);
-    return cip_fits_put_text(c, cip_fits_nth(key, "TDIM", i), dim, err);
-}
-
-static cip_status put_table(fits_cards *c, const hdu *h, cip_err *err)
-{
-    const cip_dtype *d = h->stored;
-    CIP_TRY(cip_fits_put_text(c, "XTENSION", "BINTABLE", err));
-    CIP_TRY(cip_fits_put_int(c, "BITPIX", 8, err));
-    CIP_TRY(cip_fits_put_int(c, "NAXIS", 2, err));
-    CIP_TRY(cip_fits_put_int(c, "NAXIS1", (int64_t)d->itemsize, err));
-    CIP_TRY(cip_fits_put_int(c, "NAXIS2", h->array->shape[0], err));
-    CIP_TRY(cip_fits_put_int(c, "PCOUNT", 0, err));
-    CIP_TRY(cip_fits_put_int(c, "GCOUNT", 1, err));
-    CIP_TRY(cip_fits_put_int(c, "TFIELDS", (int64_t)d->nfield, err));
-    for (size_t i = 0; i < d->nfield; i++)
-        CIP_TRY(put_column(c, &d->field[i], (unsigned)i + 1, err));
-    return CIP_OK;
-}
-
-/* TNULLn of a column of integers, which are stored as they were. */
-static bool keeps_null(const hdu *h, const char *key)
-{
-    const bool table = h->array != NULL && h->stored->kind == CIP_RECORD;
-    const unsigned long n = strncmp(key, "TNULL", 5) == 0 ? strtoul(key + 5, NULL, 10) : 0;
-    return table && n >= 1 && n <= h->stored->nfield &&
-           strchr("BIJK", type_of(h->stored->field[n - 1].dtype)->letter) != NULL;
-}
-
-static cip_status put_header(fits_cards *c, const writer *w, size_t i, cip_err *err)
-{
-    const hdu *h = &w->hdu[i];
-    const cip_node *header = h->map != NULL ? cip_map_get(h->map, "header") : NULL;
-    c->part = h->key;
-    c->comments = h->map != NULL ? cip_map_get(h->map, "comments") : NULL;
-    if (h->array != NULL && h->array->dtype->kind == CIP_RECORD)
-        CIP_TRY(put_table(c, h, err));
-    else
-        CIP_TRY(put_image(c, h, i == 0, w->nhdu > 1, err));
-    CIP_TRY(put_name(c, h, i == 0, err));
-    for (uint32_t k = 0; header != NULL && k < header->len; k++) {
-        const cip_pair *p = &header->pair[k];
-        if (cip_node_kind(p->key) == CIP_NODE_STRING && is_structure(p->key->text) &&
-            !keeps_null(h, p->key->text))
-            continue;
-        CIP_TRY(cip_fits_put_node(c, p->key, p->value, err));
-    }
-    return cip_fits_put_end(c, err);
 }
 
 /* --- what is lost ----------------------------------------------------------------------------- */
@@ -437,7 +213,7 @@ static cip_status check_tree(const writer *w, const cip_spec *spec, cip_report *
     cip_buf words = { .mem = &spec->env->mem };
     cip_status st = CIP_OK;
     for (size_t i = 0; i < w->nhdu; i++) {
-        const hdu *h = &w->hdu[i];
+        const fits_new *h = &w->hdu[i];
         const cip_node *m = h->map;
         bool whole = m != NULL && strchr(h->key, ' ') == NULL;
         for (uint32_t k = 0; whole && k < m->len; k++) {
@@ -499,7 +275,7 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
     for (size_t i = 0; i < w.nhdu && st == CIP_OK; i++) {
         fits_cards c = { .loss = loss };
         if (w.hdu[i].array == NULL || w.hdu[i].stored != NULL)
-            st = put_header(&c, &w, i, err);
+            st = cip_fits_put_header(&c, &w.hdu[i], i == 0, w.nhdu > 1, err);
     }
     cip_arena_clear(&a);
     return st == CIP_OK ? cip_report_status(loss, err) : st;
@@ -520,7 +296,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     *w = (writer){ .env = b->env, .arena = b->arena, .out = b->out };
     CIP_TRY(plan(w, spec, err));
     for (size_t i = 0; i < spec->narray; i++) {
-        const hdu *h = &w->hdu[w->of[i]];
+        const fits_new *h = &w->hdu[w->of[i]];
         const char *why = refusal(&spec->array[i]);
         uint64_t n;
         if (why != NULL)
@@ -540,12 +316,12 @@ static cip_status go_to(writer *w, size_t to, cip_err *err)
     for (; w->next <= to && w->next < w->nhdu; w->next++) {
         cip_buf head = { .mem = &w->env->mem };
         fits_cards c = { .out = &head };
-        const hdu *h = &w->hdu[w->next];
+        const fits_new *h = &w->hdu[w->next];
         if (w->left != 0)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "expected %" PRIu64 " more bytes of data, found the end", w->left);
         CIP_TRY(cip_out_fill(w->out, 0, w->pad, err));
-        cip_status st = put_header(&c, w, w->next, err);
+        cip_status st = cip_fits_put_header(&c, h, w->next == 0, w->nhdu > 1, err);
         if (st == CIP_OK)
             st = cip_out_write(w->out, head.ptr, head.len, err);
         cip_buf_clear(&head);
@@ -559,11 +335,11 @@ static cip_status go_to(writer *w, size_t to, cip_err *err)
 }
 
 /* Whole elements to the bytes that FITS has for them, in place. */
-static void change(const hdu *h, uint8_t *p, size_t n)
+static void change(const fits_new *h, uint8_t *p, size_t n)
 {
     const uint64_t item = h->stored->itemsize;
     for (size_t i = 0; i < h->nchange; i++) {
-        const changed *c = &h->change[i];
+        const fits_changed *c = &h->change[i];
         for (uint8_t *q = p + c->off; q < p + n; q += item)
             for (uint64_t k = 0; k < c->count; k++) {
                 uint8_t *first = q + k * c->width;
@@ -572,7 +348,7 @@ static void change(const hdu *h, uint8_t *p, size_t n)
     }
 }
 
-static cip_status store_chunk(writer *w, const hdu *h, cip_bytes b, cip_err *err)
+static cip_status store_chunk(writer *w, const fits_new *h, cip_bytes b, cip_err *err)
 {
     uint8_t *copy;
     if (h->nchange == 0)
@@ -589,7 +365,7 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
                         cip_err *err)
 {
     writer *w = state;
-    const hdu *h = &w->hdu[w->of[array]];
+    const fits_new *h = &w->hdu[w->of[array]];
     (void)i;
     CIP_TRY(go_to(w, w->of[array], err));
     for (size_t k = 0; k < n; k++) {

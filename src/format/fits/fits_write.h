@@ -23,6 +23,42 @@ cip_status cip_fits_put_node(fits_cards *c, const cip_node *key, const cip_node 
 /* END, and blanks to the end of the block. */
 cip_status cip_fits_put_end(fits_cards *c, cip_err *err);
 
+/* Items of a record, or of an image, that are stored as other bytes: first bits flipped, T and F.
+ */
+typedef struct fits_changed {
+    uint64_t off;
+    uint64_t count;
+    uint32_t width;
+    bool logical; /* else flipped */
+} fits_changed;
+
+/* An HDU that is written: an array's, or one that is nothing but a header. */
+typedef struct fits_new {
+    const char *key;             /* one step of the tree's root; NULL: it has no name */
+    const cip_node *map;         /* the mapping of the tree that has its header, or NULL */
+    const cip_spec_array *array; /* or NULL */
+    const cip_dtype *stored;
+    fits_changed *change;
+    size_t nchange;
+} fits_new;
+
+/* The letter of a column, and the BITPIX of an image (0: it can be none). */
+typedef struct fits_type {
+    cip_kind kind;
+    char letter;
+    int bitpix;
+    cip_kind to; /* as it is stored */
+    double zero; /* BZERO or TZERO of unsigned integers and int8 */
+} fits_type;
+/* NULL: FITS has none for the kind. */
+const fits_type *cip_fits_type_of(const cip_dtype *d);
+/* Elements of a field. */
+uint64_t cip_fits_items(const cip_field *f);
+
+/* The whole header of an HDU, `first` of the file or not, others behind it or not. */
+cip_status cip_fits_put_header(fits_cards *c, const fits_new *h, bool first, bool more,
+                               cip_err *err);
+
 extern const cip_array_store cip_fits_store;
 
 #endif
