@@ -184,6 +184,7 @@ class _Contents:
 
     def __init__(self, file: _file.File):
         self.tree = file.tree
+        self.fits = file.format == "fits"  # a header beside each array
         self.paths = {p: f for path, array in self._arrays(file) for p, f in _fields(array, path)}
         self.roots = {p: path for path, array in self._arrays(file) for p, _ in _fields(array, path)}
 
@@ -248,6 +249,8 @@ class _Contents:
 
     def array_attrs(self, path: str) -> dict[str, Any]:
         holder, _, name = path.rpartition("/")
+        if self.fits and name == "data":
+            return _attrs(_at(self.tree, f"{holder}/header"))
         return _all_attrs(self._attrs_in(holder, _name(name))) if path else {}
 
     def default_dims(self, path: str, ndim: int) -> tuple[str, ...]:

@@ -46,6 +46,16 @@ def test_samples(sample):
             assert len(ds) and all(v.values.size for v in ds.values())
 
 
+def test_fits_headers_are_attributes(tmp_path):
+    with cippus.create(tmp_path / "a.fits") as w:
+        w["SCI/header/OBJECT"] = "M 13"
+        w["SCI/data"] = np.arange(6, dtype="u2").reshape(2, 3)
+        w["events"] = np.zeros(3, [("x", "i4"), ("y", "f8")])
+    with xr.open_dataset(tmp_path / "a.fits") as ds:
+        assert set(ds) == {"SCI/data", "events/data/x", "events/data/y"}
+        assert ds["SCI/data"].attrs["OBJECT"] == "M 13" and ds["SCI/data"].values.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
 def test_engines_are_guessed(tmp_path):
     with xr.open_dataset(SAMPLES / "night.asdf") as ds:
         assert "image" in ds
