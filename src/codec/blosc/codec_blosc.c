@@ -132,11 +132,29 @@ static cip_status add_need(cip_needs *s, uint64_t off, uint64_t len, cip_err *er
     return CIP_OK;
 }
 
-/* The first wanted byte at `from` or behind it; false: none. */
-static bool next_wanted(const cip_wants *w, uint64_t from, uint64_t *off)
+/* Wanted pieces, gone through block by block. Where they rise, those that are done fall away, so
+ * that many of them are not looked at for each block. */
+typedef struct pieces {
+    cip_wants left;
+    bool rise;
+} pieces;
+
+static pieces pieces_of(const cip_wants *w)
 {
+    pieces p = { *w, true };
+    for (size_t i = 1; i < w->n; i++)
+        p.rise = p.rise && w->at[i].off >= w->at[i - 1].off + w->at[i - 1].len;
+    return p;
+}
+
+/* The first wanted byte at `from` or behind it; false: none. */
+static bool next_wanted(pieces *p, uint64_t from, uint64_t *off)
+{
+    cip_wants *w = &p->left;
     bool any = false;
-    for (size_t i = 0; i < w->n; i++) {
+    for (; p->rise && w->n != 0 && w->at->off + w->at->len <= from; w->n--)
+        w->at++;
+    for (size_t i = 0; i < w->n && !(any && p->rise); i++) {
         uint64_t at = cip_max_u64(w->at[i].off, from);
         if (w->at[i].off + w->at[i].len > at && (!any || at < *off)) {
             any = true;
@@ -146,10 +164,21 @@ static bool next_wanted(const cip_wants *w, uint64_t from, uint64_t *off)
     return any;
 }
 
+/* All that some of a block may be wanted for, which ends at `end`. */
+static cip_wants pieces_before(const pieces *p, uint64_t end)
+{
+    cip_wants w = p->left;
+    if (p->rise)
+        for (w.n = 0; w.n < p->left.n && w.at[w.n].off < end;)
+            w.n++;
+    return w;
+}
+
 static cip_status plan_blocks(const cip_codec_env *env, const cip_blosc_head *h, cip_bytes head,
                               const cip_wants *w, cip_needs *out, cip_err *err)
 {
     cip_blosc_table t;
+    pieces p = pieces_of(w);
     uint64_t at = 0;
     bool first = cip_blosc_has_delta(h);
     cip_status st;
@@ -159,7 +188,7 @@ static cip_status plan_blocks(const cip_codec_env *env, const cip_blosc_head *h,
         cip_need b = cip_blosc_table_block(&t, 0);
         CIP_GO(add_need(out, b.off, b.len, err));
     }
-    while (next_wanted(w, at, &at)) {
+    while (next_wanted(&p, at, &at)) {
         uint32_t j = (uint32_t)(at / h->blocksize);
         cip_need b = cip_blosc_table_block(&t, j);
         if (j != 0 || !first)
@@ -174,6 +203,25 @@ done:
     return st;
 }
 
+/* Of a chunk that is stored as it is: the pieces, but what lies between those of a block too. */
+static cip_status plan_stored(const cip_blosc_head *h, const cip_wants *w, cip_needs *out,
+                              cip_err *err)
+{
+    const size_t front = out->n;
+    CIP_TRY(add_need(out, 0, h->header, err));
+    for (size_t i = 0; i < w->n; i++) {
+        const cip_want want = w->at[i];
+        cip_need *last = &out->at[out->n - 1];
+        const uint64_t end = h->header + want.off + want.len;
+        if (out->n != front + 1 && want.off >= w->at[i - 1].off + w->at[i - 1].len &&
+            want.off / h->blocksize == w->at[i - 1].off / h->blocksize)
+            last->len = end - last->off;
+        else
+            CIP_TRY(add_need(out, h->header + want.off, want.len, err));
+    }
+    return CIP_OK;
+}
+
 static cip_status blosc_needs(const void *args, const cip_codec_env *env, cip_bytes head,
                               const cip_wants *w, cip_needs *out, cip_err *err)
 {
@@ -182,10 +230,7 @@ static cip_status blosc_needs(const void *args, const cip_codec_env *env, cip_by
     CIP_TRY(parse(head, UINT64_MAX, w->raw_len, &h, err));
     CIP_TRY(cip_wants_check(w, err));
     if (h.nblock == 0 && h.special == CIP_BLOSC_NOT_SPECIAL) { /* stored as it is */
-        CIP_TRY(add_need(out, 0, h.header, err));
-        for (size_t i = 0; i < w->n; i++)
-            CIP_TRY(add_need(out, h.header + w->at[i].off, w->at[i].len, err));
-        return CIP_OK;
+        return plan_stored(&h, w, out, err);
     }
     if (h.nblock == 0 || h.vl) /* where blocks of variable length begin is only told in each */
         return add_need(out, 0, h.cbytes, err);
@@ -210,9 +255,10 @@ static uint8_t *whole_place(const cip_wants *w, const place *at)
 }
 
 /* Decodes a block; *raw: to where, or NULL where no more of it was put in order than is wanted. */
-static cip_status decode_block(chunk *c, const place *at, const cip_wants *w, uint8_t **raw,
+static cip_status decode_block(chunk *c, const place *at, const pieces *p, uint8_t **raw,
                                cip_err *err)
 {
+    const cip_wants some = pieces_before(p, at->off + at->len), *w = &some;
     cip_blosc_block block = {
         .number = at->number, .off = at->off, .len = at->len, .first = c->first
     };
@@ -244,13 +290,14 @@ static cip_status decode_block(chunk *c, const place *at, const cip_wants *w, ui
 
 static cip_status spans_of_blocks(chunk *c, const cip_wants *w, cip_err *err)
 {
+    pieces p = pieces_of(w);
     uint64_t wanted = 0;
     uint8_t *raw;
     cip_status st;
     CIP_GO(open_chunk(c, err));
     if (cip_blosc_has_delta(&c->h)) { /* block 0, which the others need, whole; it stays there */
         const place at = { 0, 0, c->h.blocksize };
-        CIP_GO(decode_block(c, &at, w, &raw, err));
+        CIP_GO(decode_block(c, &at, &p, &raw, err));
         c->first = raw;
         if (raw == c->part) {
             c->own_first = c->part;
@@ -259,10 +306,10 @@ static cip_status spans_of_blocks(chunk *c, const cip_wants *w, cip_err *err)
         }
         wanted = c->h.blocksize;
     }
-    while (next_wanted(w, wanted, &wanted)) {
+    while (next_wanted(&p, wanted, &wanted)) {
         place at = { 0, wanted / c->h.blocksize * c->h.blocksize, 0 };
         CIP_GO(next_place(c, &at, err));
-        CIP_GO(decode_block(c, &at, w, &raw, err));
+        CIP_GO(decode_block(c, &at, &p, &raw, err));
         wanted = at.off + at.len;
     }
     st = CIP_OK;
@@ -275,17 +322,18 @@ done:
 static cip_status spans_of_vl(chunk *c, const cip_wants *w, cip_err *err)
 {
     place at = { .number = UINT32_MAX };
+    pieces p = pieces_of(w);
     uint64_t wanted = 0;
     uint8_t *raw;
-    bool any = next_wanted(w, 0, &wanted);
+    bool any = next_wanted(&p, 0, &wanted);
     cip_status st;
     CIP_GO(open_chunk(c, err));
     for (uint32_t j = 0; j < c->h.nblock; j++) {
         CIP_GO(next_place(c, &at, err));
         if (!any || wanted >= at.off + at.len)
             continue;
-        CIP_GO(decode_block(c, &at, w, &raw, err));
-        any = next_wanted(w, at.off + at.len, &wanted);
+        CIP_GO(decode_block(c, &at, &p, &raw, err));
+        any = next_wanted(&p, at.off + at.len, &wanted);
     }
     st = CIP_OK;
     if (at.off + at.len != c->h.nbytes)

@@ -68,19 +68,36 @@ static int close_world(void **state)
     return held;
 }
 
-/* A piece of the chunk, as a reader that has it all. */
-static void piece(world *w, const cip_blosc_spec *s, cip_bytes chunk, const uint8_t *raw, size_t n)
+/* Pieces of the chunk, few long ones or many short ones, mostly rising, as a reader that has it
+ * all. */
+static void pieces(world *w, const cip_blosc_spec *s, cip_bytes chunk, const uint8_t *raw, size_t n)
 {
-    size_t off = dice((uint32_t)n), len = 1 + dice((uint32_t)(n - off));
-    uint8_t *dst = malloc(len);
+    enum { MOST = 60 };
+    cip_want want[MOST];
+    size_t count = 1 + dice(MOST), each = n / count + 1, to = 0, m = 0;
+    uint8_t *dst = malloc(2 * n + 1);
     cip_codec_env env = { .mem = &w->mem, .typesize = s->typesize };
     cip_need all = { 0, chunk.len };
     cip_stored stored = { .total = chunk.len, .n = 1, .at = &all, .ptr = &chunk.ptr };
-    cip_want want = { off, len, dst };
+    for (size_t at = dice((uint32_t)n); at < n && m < count; m++) {
+        size_t len = count == 1 ? 1 + dice((uint32_t)(n - at)) : dice((uint32_t)each);
+        len = len < n - at ? len : n - at;
+        want[m] = (cip_want){ at, len, dst + to };
+        to += len;
+        at += len + (dice(3) == 0 ? 0 : dice((uint32_t)each));
+    }
+    if (m > 1 && dice(4) == 0) {
+        cip_want first = want[0];
+        want[0] = want[m - 1];
+        want[m - 1] = first;
+    }
+    memset(dst, 0xA5, 2 * n + 1);
     assert_int_equal(
-        cip_codec_blosc.decode_spans(NULL, &env, &stored, &(cip_wants){ &want, 1, n }, NULL),
+        cip_codec_blosc.decode_spans(NULL, &env, &stored, &(cip_wants){ want, m, n }, NULL),
         CIP_OK);
-    assert_memory_equal(dst, raw + off, len);
+    for (size_t i = 0; i < m; i++)
+        assert_memory_equal(want[i].dst, raw + want[i].off, want[i].len);
+    assert_int_equal(dst[to], 0xA5);
     free(dst);
 }
 
@@ -102,7 +119,7 @@ static void there_and_back(world *w, const cip_blosc_spec *s, const uint8_t *raw
         fail_msg("codec %d, typesize %u, %zu bytes: %s", s->compcode, s->typesize, n, err.text);
     assert_memory_equal(back, raw, n);
     if (n != 0)
-        piece(w, s, chunk, raw, n);
+        pieces(w, s, chunk, raw, n);
     free(src);
     free(dst);
     free(back);
@@ -302,7 +319,7 @@ static void blocks_of_their_own_lengths_decode(void **state)
                 cip_codec_blosc.decode(NULL, &env, (cip_bytes){ dst, n }, back, VL_BYTES, NULL),
                 CIP_OK);
             assert_memory_equal(back, raw, VL_BYTES);
-            piece(w, &s, (cip_bytes){ dst, n }, raw, VL_BYTES);
+            pieces(w, &s, (cip_bytes){ dst, n }, raw, VL_BYTES);
         }
 }
 

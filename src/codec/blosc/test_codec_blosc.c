@@ -487,6 +487,20 @@ static void stored_and_special_chunks_cost_what_is_wanted(void **state)
     assert_int_equal(need[1].len, 4);
     assert_int_equal(need[2].off, 32);
     assert_gives(in, c.b + 32, 60);
+    c.b[8] = 20; /* blocks: what lies between pieces of one comes along */
+    const cip_want rising[] = { { 0, 3, NULL },  { 5, 2, NULL },  { 9, 1, NULL },
+                                { 19, 9, NULL }, { 30, 4, NULL }, { 50, 2, NULL } };
+    needs.n = 0;
+    assert_int_equal(
+        C->needs(NULL, &(cip_codec_env){ 0 }, in, &(cip_wants){ rising, 6, 60 }, &needs, NULL),
+        CIP_OK);
+    assert_int_equal(needs.n, 4);
+    assert_int_equal(need[0].len, 35);
+    assert_int_equal(need[1].off, 37);
+    assert_int_equal(need[1].len, 23);
+    assert_int_equal(need[2].off, 62);
+    assert_int_equal(need[2].len, 4);
+    assert_int_equal(need[3].off, 82);
     chunk s = start(5, 0x05, 1, 60, 60);
     s.b[31] = 0x30;
     put(&s, "123", 3);
