@@ -24,7 +24,7 @@ typedef struct shard {
     pthread_mutex_t lock; /* guards all of the shard; a leaf */
     cip_cache_entry *bucket[NBUCKET];
     cip_cache_entry *hand; /* NULL: empty */
-    uint32_t look[NLOOK];  /* parts of hashes of keys that were looked for */
+    uint32_t look[NLOOK];  /* parts of hashes of keys that were looked for, and how often */
 } shard;
 
 struct cip_cache {
@@ -176,18 +176,17 @@ const uint8_t *cip_cache_get(cip_cache *c, cip_cache_key key, size_t *len, cip_c
 }
 
 const uint8_t *cip_cache_look(cip_cache *c, cip_cache_key key, size_t *len, cip_cache_entry **pin,
-                              bool *again)
+                              unsigned *times)
 {
     shard *s = shard_of(c, key);
     uint64_t h = hash(key);
-    uint32_t *at = &s->look[h / NSHARD % NLOOK], mark = (uint32_t)(h >> 32) | 1; /* not 0 */
+    const uint32_t mark = (uint32_t)(h >> 32) & ~(uint32_t)CIP_CACHE_TIMES; /* its bits count */
     pthread_mutex_lock(&s->lock);
-    *again = *at == mark;
-    *at = mark;
+    uint32_t *at = &s->look[h / NSHARD % NLOOK], seen = *at & CIP_CACHE_TIMES;
+    *times = *at - seen != mark ? 1 : seen < CIP_CACHE_TIMES ? seen + 1 : seen;
+    *at = mark | *times;
     pthread_mutex_unlock(&s->lock);
-    const uint8_t *bytes = cip_cache_get(c, key, len, pin);
-    *again = *again || bytes != NULL;
-    return bytes;
+    return cip_cache_get(c, key, len, pin);
 }
 
 void cip_cache_unpin(cip_cache *c, cip_cache_entry *pin)

@@ -23,9 +23,12 @@ typedef struct cip_cache_key {
 /* The bytes kept under the key, pinned, or NULL. Every result is given back with cip_cache_unpin.
  */
 const uint8_t *cip_cache_get(cip_cache *c, cip_cache_key key, size_t *len, cip_cache_entry **pin);
-/* The same; *again: the key was asked for this way not long ago, or the bytes are kept. */
+/* The same; *times: how often the key was asked for this way not long ago, this time included, as
+ * far as CIP_CACHE_TIMES. What is to be kept takes fresh memory, whose pages cost up to twice what
+ * decoding into memory that is used again does: see who asks. */
+enum { CIP_CACHE_TIMES = 3 };
 const uint8_t *cip_cache_look(cip_cache *c, cip_cache_key key, size_t *len, cip_cache_entry **pin,
-                              bool *again);
+                              unsigned *times);
 void cip_cache_unpin(cip_cache *c, cip_cache_entry *pin);
 /* Bytes for the cache, from env->mem. `alone`: what is larger than all of the cache is kept too,
  * until the next entry takes its place. */

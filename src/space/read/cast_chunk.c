@@ -83,8 +83,7 @@ static bool is_direct(const cip_gather *g, const cip_chunk_part *p)
 
 /* --- only what is touched -------------------------------------------------------------------- */
 
-/* The part's runs of bytes into piece[]; 0 when there are more than max. */
-static size_t list_pieces(const cip_chunk_part *p, uint8_t *dst, cip_want *piece, size_t max)
+size_t cip_chunk_list_pieces(const cip_chunk_part *p, uint8_t *dst, cip_want *piece, size_t max)
 {
     const cip_walk *w = p->w;
     bool runs = w->nouter != 0 && w->axis[w->nouter - 1].from == (int64_t)w->itemsize;
@@ -109,11 +108,11 @@ static cip_status cast_pieces(cip_gather *g, const cip_chunk_part *p, bool *done
     size_t most = g->rd.tune->pieces;
     cip_status st;
     CIP_GO(cip_buffer_pool_take(g->rd.buffers, (size_t)wanted(p), &room, err));
-    size_t n = list_pieces(p, room.ptr, few, FEW_PIECES);
+    size_t n = cip_chunk_list_pieces(p, room.ptr, few, FEW_PIECES);
     if (n == 0) {
         CIP_GO(cip_buffer_pool_take(g->rd.buffers, most * sizeof *piece, &list, err));
         piece = (cip_want *)(void *)list.ptr;
-        n = list_pieces(p, room.ptr, piece, most);
+        n = cip_chunk_list_pieces(p, room.ptr, piece, most);
     }
     if (n != 0) {
         const cip_chunk_wish wish = cip_chunk_wish_of(p->i, p->chunk->raw_len, piece, n);

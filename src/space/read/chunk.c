@@ -269,12 +269,12 @@ static cip_status decode_planned(needing *p, const cip_want *piece, size_t n, ci
 static bool is_small_part(const cip_needs *needs, const cip_chunk_wish *w)
 {
     uint64_t together = needs->unit_end - needs->unit;
-    return w->n == 1 && together != 0 && w->piece->len <= together / 2 &&
+    return w->n == 1 && !w->ask.batches && together != 0 && w->piece->len <= together / 2 &&
            w->piece->len <= needs->unit_end - w->piece->off;
 }
 
-/* All of what is decoded together goes into the cache when it is asked for again, since reads of
- * neighbours will want it; those that are scattered would only fill fresh memory. */
+/* All of what is decoded together goes into the cache when it is asked for a third time, since
+ * reads of neighbours will want it; those that are scattered would only fill fresh memory. */
 static cip_status read_from_unit(needing *p, const cip_space *s, const cip_chunk_wish *w,
                                  cip_err *err)
 {
@@ -285,11 +285,11 @@ static cip_status read_from_unit(needing *p, const cip_space *s, const cip_chunk
     cip_want unit = { .off = p->needs.unit, .len = (size_t)(p->needs.unit_end - p->needs.unit) };
     cip_status st = CIP_OK;
     size_t len;
-    bool again;
-    h.ptr = cip_cache_look(rd->cache, key, &len, &h.pin, &again);
+    unsigned times;
+    h.ptr = cip_cache_look(rd->cache, key, &len, &h.pin, &times);
     if (h.ptr == NULL || len != unit.len) { /* or it is of the file as it was before a change */
         cip_pinned_drop(rd, &h);
-        if (!again)
+        if (times < CIP_CACHE_TIMES)
             return decode_planned(p, piece, 1, err);
         CIP_TRY(cip_buffer_pool_get(rd->buffers, unit.len, &unit.dst, err));
         h.ptr = unit.dst;
@@ -418,10 +418,10 @@ cip_status cip_chunk_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
     if (way == CIP_WAY_PIECES && c->sum_id != CIP_SUM_NONE) {
         cip_cache_entry *pin;
         size_t len;
-        bool again; /* pieces of it were read not long ago */
-        cip_cache_look(rd->cache, cip_chunk_key(s, w->i), &len, &pin, &again);
+        unsigned times;
+        cip_cache_look(rd->cache, cip_chunk_key(s, w->i), &len, &pin, &times);
         cip_cache_unpin(rd->cache, pin);
-        way = again ? CIP_WAY_WHOLE : way;
+        way = times > 1 ? CIP_WAY_WHOLE : way; /* comparing all of it again would cost more */
     }
     if (way == CIP_WAY_STORED || !cip_chunk_hold_cached(rd, s, w->i, c, &h))
         return cip_chunk_pieces_by(rd, s, c, w, way, err);

@@ -41,7 +41,7 @@ static void walk_of(const box *b, const int64_t *first, const int64_t *stride,
 
 /* --- a chunk of blocks ----------------------------------------------------------------------- */
 
-enum { BATCH = 64 };
+enum { BATCH = 64, PIECES = 512 };
 
 /* What of a chunk is touched. */
 typedef struct blocks {
@@ -101,13 +101,12 @@ static void place_at(const blocks *s, uint64_t t, place *p)
     }
 }
 
-/* Casts its elements from `raw`, its bytes. */
-static void cast_block(const blocks *s, const place *p, const uint8_t *raw)
+/* Casts its elements from `raw`: all of its bytes, or just the elements. */
+static void cast_block(const blocks *s, const place *p, cip_walk_src how, const uint8_t *raw)
 {
     cip_walk w;
     walk_of(s->b, p->first, s->at->stride, &p->in, &w);
-    cip_gather_cast(s->b->g, &w,
-                    (cip_walk_cast_args){ .e1 = w.nsource, .how = CIP_SRC_PLACED, .src = raw });
+    cip_gather_cast(s->b->g, &w, (cip_walk_cast_args){ .e1 = w.nsource, .how = how, .src = raw });
 }
 
 /* Whether all of its elements are wanted, each once. */
@@ -120,79 +119,95 @@ static bool is_all(const blocks *s, const place *p)
     return nbytes == s->at->block_len;
 }
 
-/* Blocks that are read together, in order. Those of which a part is wanted not for the first time
- * go to the cache, in fresh memory, whose pages cost as much as decoding does; the others' memory
- * is used again. */
+/* Blocks that are read together, in order. Those of which a part is wanted for the third time go to
+ * the cache; the others' memory is used again, and of those of which little is wanted no more is
+ * put in order. */
+typedef struct block {
+    uint64_t t;
+    uint8_t *dst;
+    cip_walk_src how; /* its elements lie there */
+    cip_pooled room;  /* of a block that is not kept */
+} block;
+
 typedef struct batch {
-    size_t n;
-    uint64_t t[BATCH];
-    cip_want want[BATCH];
-    cip_pooled room[BATCH]; /* of a block that is not kept */
+    size_t n, npiece;
+    block block[BATCH];
+    cip_want piece[PIECES]; /* of all of them */
 } batch;
 
 static void drop_batch(const blocks *s, batch *m)
 {
     const cip_rd *rd = &s->b->g->rd;
     for (size_t k = 0; k < m->n; k++) {
-        if (m->room[k].ptr == NULL)
-            cip_mem_put(&rd->env->mem, m->want[k].dst);
-        cip_buffer_pool_give(rd->buffers, &m->room[k]);
+        if (m->block[k].room.ptr == NULL)
+            cip_mem_put(&rd->env->mem, m->block[k].dst);
+        cip_buffer_pool_give(rd->buffers, &m->block[k].room);
     }
-    m->n = 0;
+    m->n = m->npiece = 0;
 }
 
 static cip_status read_batch(const blocks *s, batch *m, cip_chunk_way way, cip_err *err)
 {
     cip_gather *g = s->b->g;
     cip_cache *cache = g->rd.cache;
+    const size_t len = (size_t)s->at->block_len;
     place p;
-    const cip_chunk_wish wish = { s->at->i, s->at->raw_len, m->want, m->n, s->ask };
+    const cip_chunk_wish wish = { s->at->i, s->at->raw_len, m->piece, m->npiece, s->ask };
     cip_status st = cip_chunk_pieces_by(&g->rd, g->s, s->c, &wish, way, err);
     for (size_t k = 0; k < m->n && st == CIP_OK; k++) {
-        cip_want *want = &m->want[k];
-        uint8_t *bytes = want->dst;
+        uint8_t *bytes = m->block[k].dst;
         cip_cache_entry *pin = NULL;
-        place_at(s, m->t[k], &p);
-        cast_block(s, &p, bytes);
-        if (m->room[k].ptr != NULL || want->len > cip_cache_max(cache) / 2)
+        place_at(s, m->block[k].t, &p);
+        cast_block(s, &p, m->block[k].how, bytes);
+        if (m->block[k].room.ptr != NULL || len > cip_cache_max(cache) / 2)
             continue;
-        want->dst = NULL; /* the cache's now */
+        m->block[k].dst = NULL; /* the cache's now */
         st = cip_cache_put(cache, cip_block_key(g->s, s->at->i, p.off),
-                           (cip_cache_data){ bytes, want->len, false }, &pin, err);
+                           (cip_cache_data){ bytes, len, false }, &pin, err);
         cip_cache_unpin(cache, pin);
     }
     drop_batch(s, m);
     return st;
 }
 
-/* From the cache, or into the batch. */
+/* From the cache, or into the batch: just the runs that are wanted, where putting them in order is
+ * less work than all of the block. */
 static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
 {
-    const cip_rd *rd = &s->b->g->rd;
+    cip_gather *g = s->b->g;
     cip_pinned h = { 0 };
     place p;
+    cip_walk w;
     size_t len = (size_t)s->at->block_len, kept;
-    bool again;
+    unsigned times;
     place_at(s, t, &p);
-    h.ptr = cip_cache_look(rd->cache, cip_block_key(s->b->g->s, s->at->i, p.off), &kept, &h.pin,
-                           &again);
+    h.ptr =
+        cip_cache_look(g->rd.cache, cip_block_key(g->s, s->at->i, p.off), &kept, &h.pin, &times);
     bool found = h.ptr != NULL && kept == len; /* the chunk itself may speak of other blocks */
     if (found)
-        cast_block(s, &p, h.ptr);
-    cip_pinned_drop(rd, &h);
+        cast_block(s, &p, CIP_SRC_PLACED, h.ptr);
+    cip_pinned_drop(&g->rd, &h);
     if (found)
         return CIP_OK;
-    cip_want *want = &m->want[m->n];
-    *want = (cip_want){ .off = p.off, .len = len };
-    m->t[m->n] = t;
-    m->room[m->n] = (cip_pooled){ NULL, 0 };
-    if (is_all(s, &p) || !(again || cip_space_is_far(s->b->g->s))) {
-        CIP_TRY(cip_buffer_pool_take(rd->buffers, len, &m->room[m->n], err));
-        want->dst = m->room[m->n].ptr;
-    } else {
-        CIP_TRY(cip_buffer_pool_get(rd->buffers, len, &want->dst, err));
-    }
+    const bool keep = !is_all(s, &p) && (times == CIP_CACHE_TIMES || cip_space_is_far(g->s));
+    block *b = &m->block[m->n];
+    *b = (block){ .t = t };
+    if (keep)
+        CIP_TRY(cip_buffer_pool_get(g->rd.buffers, len, &b->dst, err));
+    else
+        CIP_TRY(cip_buffer_pool_take(g->rd.buffers, len, &b->room, err));
+    b->dst = keep ? b->dst : b->room.ptr;
     m->n++;
+    walk_of(s->b, p.first, s->at->stride, &p.in, &w);
+    const cip_chunk_part part = { .w = &w, .e1 = w.nsource, .base = 0 - p.off };
+    cip_want *piece = m->piece + m->npiece;
+    size_t n = 0, most = (size_t)cip_min_u64(len / g->rd.tune->run_work, PIECES / s->batch);
+    if (!keep && w.nested && w.nsource * w.itemsize <= len / 2)
+        n = cip_chunk_list_pieces(&part, b->dst, piece, most);
+    b->how = n != 0 ? CIP_SRC_PACKED : CIP_SRC_PLACED;
+    if (n == 0)
+        piece[n++] = (cip_want){ .off = p.off, .len = len, .dst = b->dst };
+    m->npiece += n;
     return CIP_OK;
 }
 
@@ -217,7 +232,7 @@ static cip_status gather_blocks(const blocks *s, cip_err *err)
     cip_gather *g = s->b->g;
     cip_pinned h;
     place p;
-    batch m = { .n = 0 };
+    batch m;
     cip_status st = CIP_OK;
     if (s->c->state != CIP_CHUNK_DATA)
         return gather_pattern(s, err);
@@ -226,6 +241,7 @@ static cip_status gather_blocks(const blocks *s, cip_err *err)
         bool part = s->ask.nbytes < s->c->raw_len;
         CIP_TRY(cip_chunk_pin(&g->rd, g->s, s->at->i, s->c, part, &h, err));
     } else if (!cip_chunk_hold_cached(&g->rd, g->s, s->at->i, s->c, &h)) {
+        m.n = m.npiece = 0;
         for (uint64_t t = 0; t < s->n && st == CIP_OK; t++) {
             st = add_block(s, &m, t, err);
             if (st == CIP_OK && m.n != 0 && (m.n == s->batch || t + 1 == s->n))
@@ -236,7 +252,7 @@ static cip_status gather_blocks(const blocks *s, cip_err *err)
     }
     for (uint64_t t = 0; t < s->n; t++) {
         place_at(s, t, &p);
-        cast_block(s, &p, h.ptr + p.off);
+        cast_block(s, &p, CIP_SRC_PLACED, h.ptr + p.off);
     }
     cip_pinned_drop(&g->rd, &h);
     return CIP_OK;

@@ -121,7 +121,7 @@ typedef enum cip_chunk_way {
     CIP_WAY_DIRECT,  /* decoded to where all of it goes */
     CIP_WAY_WHOLE,   /* decoded into the cache; into a buffer where it is too large to be kept */
     CIP_WAY_PIECES,  /* what the codec says that it needs; a small part of what is decoded together:
-                        all of that, into the cache when it is asked for again */
+                        all of that, into the cache when it is asked for often */
     CIP_WAY_IN_ORDER /* decoded from its beginning to the last piece, with little memory */
 } cip_chunk_way;
 
@@ -285,5 +285,8 @@ typedef struct cip_chunk_part {
     uint64_t e0, e1;
     uint64_t base; /* where the chunk's first byte lies, as the walk counts */
 } cip_chunk_part;
+/* Its runs of bytes into piece[], to lie one behind the other at dst; 0 when there are more than
+ * max. The walk is nested. */
+size_t cip_chunk_list_pieces(const cip_chunk_part *p, uint8_t *dst, cip_want *piece, size_t max);
 cip_status cip_chunk_cast(cip_gather *g, const cip_chunk_part *p, cip_err *err);
 #endif

@@ -337,6 +337,7 @@ enum { BLOCK = 6, NBLOCK = 8 }; /* a chunk of 8 x 6 bytes in blocks of 2 x 3 */
 
 static unsigned decoded; /* bit i: block i */
 static int ndecoded;
+static size_t wanted; /* bytes */
 
 /* Stored byte i stands for raw byte i: what is planned is what is read. */
 static cip_status block_needs(const void *args, const cip_codec_env *env, cip_bytes head,
@@ -345,8 +346,11 @@ static cip_status block_needs(const void *args, const cip_codec_env *env, cip_by
     (void)args, (void)env, (void)head, (void)err;
     for (size_t i = 0; i < w->n; i++) {
         assert_true(i < needs->max);
-        assert_int_equal(w->at[i].off % BLOCK, 0); /* blocks are wanted whole */
-        assert_int_equal(w->at[i].len, BLOCK);
+        if (f.tuning.run_work > BLOCK) { /* blocks are wanted whole */
+            assert_int_equal(w->at[i].off % BLOCK, 0);
+            assert_int_equal(w->at[i].len, BLOCK);
+        }
+        wanted += w->at[i].len;
         decoded |= 1U << w->at[i].off / BLOCK;
         ndecoded++;
         needs->at[needs->n++] = (cip_need){ w->at[i].off, w->at[i].len };
@@ -429,6 +433,7 @@ static void check_blocks(cip_space *s, int64_t i, int64_t j, int64_t ni, int64_t
     from.stride[1] = 1;
     decoded = 0;
     ndecoded = 0;
+    wanted = 0;
     assert_int_equal(gather(s, &from, NULL), CIP_OK);
     for (int64_t a = 0; a < ni; a++)
         for (int64_t b = 0; b < nj; b++)
@@ -452,6 +457,7 @@ static void blocks_of_which_a_part_was_used_again_are_kept(void **state)
     (void)state;
     cip_space *s = blocked_space();
     check_blocks(s, 1, 2, 2, 1, 1 | 1 << 2);
+    check_blocks(s, 1, 2, 2, 1, 1 | 1 << 2);
     check_blocks(s, 0, 0, 3, 2, 1 | 1 << 2);
     check_blocks(s, 0, 0, 4, 3, 0);
     check_blocks(s, 0, 1, 1, 3, 1 << 1);
@@ -459,6 +465,35 @@ static void blocks_of_which_a_part_was_used_again_are_kept(void **state)
     check_blocks(s, 2, 3, 2, 3, 1 << 3);
     check_blocks(s, 2, 3, 1, 1, 1 << 3);
     check_blocks(s, 3, 3, 1, 1, 0);
+}
+
+static void check_wanted(int64_t i, int64_t j, int64_t ni, int64_t nj, unsigned want, size_t nbytes)
+{
+    check_blocks(blocked_space(), i, j, ni, nj, want);
+    assert_int_equal(wanted, nbytes);
+}
+
+static void a_few_short_runs_of_a_block_are_wanted_alone(void **state)
+{
+    (void)state;
+    f.tuning.run_work = 3; /* up to two */
+    check_wanted(0, 1, 1, 2, 1, 2);
+    check_wanted(0, 1, 2, 1, 1, 2);
+    check_wanted(2, 0, 1, 6, 3 << 2, 6);
+    check_wanted(1, 1, 3, 1, 1 | 1 << 2, 3);
+    check_wanted(0, 0, 2, 2, 1, BLOCK);     /* more than half */
+    check_wanted(0, 0, 3, 2, 5, BLOCK + 2); /* of one block */
+    check_wanted(0, 0, 3, 3, 5, BLOCK + 3); /* all of one */
+    f.tuning.run_work = 6;                  /* only one */
+    check_wanted(0, 1, 2, 1, 1, BLOCK);
+    check_wanted(0, 1, 1, 2, 1, 2);
+    cip_space *s = blocked_space(); /* kept are whole blocks */
+    check_blocks(s, 0, 1, 1, 2, 1);
+    check_blocks(s, 0, 1, 1, 2, 1);
+    assert_int_equal(wanted, 2);
+    check_blocks(s, 0, 1, 1, 2, 1);
+    assert_int_equal(wanted, BLOCK);
+    check_blocks(s, 0, 0, 2, 3, 0);
 }
 
 static void what_is_kept_of_a_chunk_with_other_blocks_is_not_taken_for_one(void **state)
@@ -508,6 +543,7 @@ int main(void)
         TEST(an_array_of_no_elements_has_no_bytes),
         TEST(a_window_costs_the_blocks_it_touches),
         TEST(blocks_of_which_a_part_was_used_again_are_kept),
+        TEST(a_few_short_runs_of_a_block_are_wanted_alone),
         TEST(what_is_kept_of_a_chunk_with_other_blocks_is_not_taken_for_one),
         TEST(grids_of_blocks_that_cannot_be_are_refused),
     };

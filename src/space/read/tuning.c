@@ -29,6 +29,7 @@ const cip_tuning cip_tuning_default = {
     .long_copy = 64 << 10,
     .pieces = 1024,
     .pieces_nbytes = 1 << 20,
+    .run_work = 2048,
     .grid_pieces = 1 << 16,
     .points = 1 << 14,
     .seq_in = 256 << 10,

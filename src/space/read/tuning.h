@@ -40,6 +40,7 @@ typedef struct cip_tuning {
     size_t long_copy;                /* a run of a chunked space that is copied by spans */
     size_t pieces;                   /* of a chunk read for themselves (a number) */
     uint64_t pieces_nbytes;          /* in all */
+    uint64_t run_work;               /* put in order in the time that a run more takes */
     size_t grid_pieces;              /* of a grid sorted by chunk at once (a number) */
     size_t points;                   /* scattered elements read at once (a number) */
     size_t seq_in, seq_skip;         /* input and passed-over output of a sequential decoder */

@@ -131,6 +131,7 @@ void fake_tiny_tuning(fake *f)
         .long_copy = (size_t)fake_pick(f, 1, 200),
         .pieces = (size_t)fake_pick(f, 1, 64),
         .pieces_nbytes = fake_pick(f, 1, 500),
+        .run_work = fake_pick(f, 1, 64),
         .grid_pieces = (size_t)fake_pick(f, 1, 200),
         .points = (size_t)fake_pick(f, 1, 20),
         .seq_in = (size_t)fake_pick(f, 1, 100),
