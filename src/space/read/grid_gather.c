@@ -12,6 +12,7 @@ typedef struct box {
     uint64_t to_size; /* bytes of an element at the destination */
     bool ordered;
     uint64_t first; /* chunk of job 0 */
+    uint64_t parts; /* jobs that share the blocks of a chunk */
 } box;
 
 /* The steps as a walk over raw bytes in which element first[] of the array is the first one. */
@@ -226,31 +227,37 @@ static cip_status gather_pattern(const blocks *s, cip_err *err)
     return CIP_OK;
 }
 
-/* All of the chunk at once, or a few blocks at a time. */
-static cip_status gather_blocks(const blocks *s, cip_err *err)
+/* All of the chunk at once, or a few blocks at a time: those of the part. What is not done by
+ * blocks is left to part 0. */
+static cip_status gather_blocks(const blocks *s, uint64_t part, cip_err *err)
 {
     cip_gather *g = s->b->g;
     cip_pinned h;
     place p;
     batch m;
     cip_status st = CIP_OK;
+    uint64_t t0 = s->n * part / s->b->parts, end = s->n * (part + 1) / s->b->parts;
+    cip_chunk_way way = cip_chunk_way_of(&g->rd, g->s, s->c, &s->ask);
+    if (part != 0 && (s->c->state != CIP_CHUNK_DATA || way == CIP_WAY_WHOLE))
+        return CIP_OK;
     if (s->c->state != CIP_CHUNK_DATA)
         return gather_pattern(s, err);
-    cip_chunk_way way = cip_chunk_way_of(&g->rd, g->s, s->c, &s->ask);
     if (way == CIP_WAY_WHOLE) {
-        bool part = s->ask.nbytes < s->c->raw_len;
-        CIP_TRY(cip_chunk_pin(&g->rd, g->s, s->at->i, s->c, part, &h, err));
+        const bool keep = s->ask.nbytes < s->c->raw_len;
+        CIP_TRY(cip_chunk_pin(&g->rd, g->s, s->at->i, s->c, keep, &h, err));
+        t0 = 0;
+        end = s->n;
     } else if (!cip_chunk_hold_cached(&g->rd, g->s, s->at->i, s->c, &h)) {
         m.n = m.npiece = 0;
-        for (uint64_t t = 0; t < s->n && st == CIP_OK; t++) {
+        for (uint64_t t = t0; t < end && st == CIP_OK; t++) {
             st = add_block(s, &m, t, err);
-            if (st == CIP_OK && m.n != 0 && (m.n == s->batch || t + 1 == s->n))
+            if (st == CIP_OK && m.n != 0 && (m.n == s->batch || t + 1 == end))
                 st = read_batch(s, &m, way, err);
         }
         drop_batch(s, &m);
         return st;
     }
-    for (uint64_t t = 0; t < s->n; t++) {
+    for (uint64_t t = t0; t < end; t++) {
         place_at(s, t, &p);
         cast_block(s, &p, CIP_SRC_PLACED, h.ptr + p.off);
     }
@@ -267,17 +274,31 @@ static cip_status run_job(void *arg, size_t i, cip_err *err)
     cip_walk w;
     cip_view_steps in;
     uint8_t head[CIP_HEAD_ROOM];
-    cip_grid_view_place(&b->v, b->first + i, coord, &in);
+    cip_grid_view_place(&b->v, b->first + i / b->parts, coord, &in);
     cip_grid_chunk_at(b->v.grid, coord, &at);
     CIP_TRY(cip_chunk_entry(b->g->s, at.i, at.raw_len, head, &c, err));
     if (b->v.grid->blocked) {
         blocks s;
         cut_blocks(b, &at, &c, &in, &s);
-        return cip_chunk_fail_in(err, gather_blocks(&s, err), b->g->s, at.i);
+        return cip_chunk_fail_in(err, gather_blocks(&s, i % b->parts, err), b->g->s, at.i);
     }
     walk_of(b, at.first, at.stride, &in, &w);
     cip_chunk_part part = { .i = at.i, .chunk = &c, .w = &w, .e1 = w.nsource };
     return cip_chunk_fail_in(err, cip_chunk_cast(b->g, &part, err), b->g->s, at.i);
+}
+
+/* Jobs for a chunk of blocks: several where there are few chunks for the threads, and much of each
+ * is wanted. */
+static uint64_t parts_of(const cip_gather *g, const cip_nd *from, uint64_t njob)
+{
+    enum { CHUNKS_EACH = 4 }; /* so many for a thread, and none waits long for the others */
+    const uint64_t threads = cip_pool_threads(g->rd.pool);
+    uint64_t nelem, nbytes;
+    if (threads == 1 || !g->s->grid->blocked || njob >= CHUNKS_EACH * threads ||
+        !cip_shape_nelem(from->ndim, from->shape, &nelem) ||
+        cip_mul_overflow(nelem, from->itemsize, &nbytes))
+        return 1;
+    return nbytes / njob / threads >= g->rd.tune->job ? threads : 1;
 }
 
 /* --- far files ------------------------------------------------------------------------------- */
@@ -318,7 +339,7 @@ enum { FAR_JOBS = 16 }; /* chunks whose requests are joined */
 cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, bool *done,
                            cip_err *err)
 {
-    box b = { .g = g, .to_size = to->itemsize, .ordered = !cip_cast_in_place(g->cast) };
+    box b = { .g = g, .to_size = to->itemsize, .ordered = !cip_cast_in_place(g->cast), .parts = 1 };
     uint64_t njob = 1, count;
     *done = cip_grid_view_make(g->s->grid, from, to, &b.v);
     if (!*done)
@@ -339,5 +360,6 @@ cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, 
         }
         return CIP_OK;
     }
-    return cip_pool_run(g->rd.pool, (size_t)njob, run_job, &b, err);
+    b.parts = parts_of(g, from, njob);
+    return cip_pool_run(g->rd.pool, (size_t)(njob * b.parts), run_job, &b, err);
 }

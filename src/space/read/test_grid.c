@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/pool.h"
 #include "space/read/grid.h"
 #include "space/read/reader.h"
 #include "support/own_fake.h"
@@ -335,15 +336,16 @@ static void an_array_of_no_elements_has_no_bytes(void **state)
 
 enum { BLOCK = 6, NBLOCK = 8 }; /* a chunk of 8 x 6 bytes in blocks of 2 x 3 */
 
-static unsigned decoded; /* bit i: block i */
-static int ndecoded;
-static size_t wanted; /* bytes */
+static _Atomic unsigned decoded; /* bit i: block i */
+static _Atomic int ndecoded, ncall;
+static _Atomic size_t wanted; /* bytes */
 
 /* Stored byte i stands for raw byte i: what is planned is what is read. */
 static cip_status block_needs(const void *args, const cip_codec_env *env, cip_bytes head,
                               const cip_wants *w, cip_needs *needs, cip_err *err)
 {
     (void)args, (void)env, (void)head, (void)err;
+    ncall++;
     for (size_t i = 0; i < w->n; i++) {
         assert_true(i < needs->max);
         if (f.tuning.run_work > BLOCK) { /* blocks are wanted whole */
@@ -432,7 +434,7 @@ static void check_blocks(cip_space *s, int64_t i, int64_t j, int64_t ni, int64_t
     from.stride[0] = 6;
     from.stride[1] = 1;
     decoded = 0;
-    ndecoded = 0;
+    ndecoded = ncall = 0;
     wanted = 0;
     assert_int_equal(gather(s, &from, NULL), CIP_OK);
     for (int64_t a = 0; a < ni; a++)
@@ -496,6 +498,32 @@ static void a_few_short_runs_of_a_block_are_wanted_alone(void **state)
     check_blocks(s, 0, 0, 2, 3, 0);
 }
 
+static void threads_share_the_blocks_of_a_chunk_if_much_of_it_is_wanted(void **state)
+{
+    (void)state;
+    cip_pool *pool;
+    assert_int_equal(cip_pool_new(2, &pool, NULL), CIP_OK);
+    f.how.pool = pool;
+    for (size_t job = 12; job <= 13; job++) {
+        f.tuning.job = job;
+        check_blocks(blocked_space(), 0, 0, 4, 6, 0xF);
+        assert_int_equal(ndecoded, 4);
+        assert_int_equal(ncall, job == 12 ? 2 : 1);
+        check_blocks(blocked_space(), 0, 0, 2, 6, 3);
+        assert_int_equal(ncall, 1);
+        check_blocks(blocked_space(), 0, 0, 7, 6, 0xFF); /* all of it, by one */
+        assert_int_equal(ncall, 0);
+    }
+    f.tuning.job = 1; /* a block each, one for none, and what is kept */
+    cip_space *s = blocked_space();
+    for (unsigned i = 0; i < 3; i++)
+        check_blocks(s, 1, 0, 1, 6, 3);
+    check_blocks(s, 1, 0, 1, 6, 0);
+    check_blocks(s, 1, 2, 1, 1, 0);
+    f.how.pool = NULL;
+    cip_pool_free(pool);
+}
+
 static void what_is_kept_of_a_chunk_with_other_blocks_is_not_taken_for_one(void **state)
 {
     (void)state;
@@ -544,6 +572,7 @@ int main(void)
         TEST(a_window_costs_the_blocks_it_touches),
         TEST(blocks_of_which_a_part_was_used_again_are_kept),
         TEST(a_few_short_runs_of_a_block_are_wanted_alone),
+        TEST(threads_share_the_blocks_of_a_chunk_if_much_of_it_is_wanted),
         TEST(what_is_kept_of_a_chunk_with_other_blocks_is_not_taken_for_one),
         TEST(grids_of_blocks_that_cannot_be_are_refused),
     };
