@@ -10,6 +10,7 @@
 
 #include "base/num.h"
 #include "space/read/grid_view.h"
+#include "space/read/reader.h"
 
 enum { PIECE = 1 << 20 };
 
@@ -193,6 +194,52 @@ static cip_status tell_chunk(changing *g, const place *p, bool written, const ci
     return g->fn(g->user, &part, err);
 }
 
+/* Whether all that another shape brings into view of a chunk which the array's old edge cuts is
+ * zeros: then the chunk stays as it is stored. Its padding may also hold what was cut off before.
+ */
+static cip_status shows_zeros(changing *g, const place *p, bool *zeros, cip_err *err)
+{
+    cip_space whole = *g->c->old; /* its chunks as an array without an edge in them */
+    cip_grid grid = *g->old;
+    int64_t shape[CIP_MAX_NDIM];
+    cip_nd all;
+    cip_chunk c;
+    *zeros = false;
+    for (int32_t k = 0; k < grid.ndim; k++)
+        if (cip_mul_overflow(g->nold[k], grid.chunk[k], &shape[k]))
+            return CIP_OK;
+    grid.shape = shape;
+    whole.grid = &grid;
+    if (cip_view_c_order(grid.ndim, shape, grid.itemsize, &all, NULL) != CIP_OK ||
+        !cip_shape_nelem(grid.ndim, shape, &whole.len) ||
+        cip_mul_overflow(whole.len, grid.itemsize, &whole.len))
+        return CIP_OK;
+    CIP_TRY(cip_chunk_entry(&whole, p->from, cip_grid_raw_len(&grid), NULL, &c, err));
+    if (c.state != CIP_CHUNK_DATA) /* cheap to make anew */
+        return CIP_OK;
+    for (int32_t edge = 0; edge < grid.ndim; edge++) { /* beyond it, within those before */
+        cip_nd from = all, to;
+        uint64_t nbytes = grid.itemsize;
+        for (int32_t k = 0; k < grid.ndim; k++) {
+            const int64_t was = valid_on(g->old, k, g->old->shape[k], p->coord[k]),
+                          is = valid_on(g->now, k, g->now->shape[k], p->coord[k]),
+                          lo = k == edge ? was : 0, hi = k < edge ? cip_min_i64(was, is) : is;
+            from.shape[k] = hi > lo ? hi - lo : 0;
+            from.off += (uint64_t)((p->coord[k] * grid.chunk[k] + lo) * all.stride[k]);
+            nbytes *= (uint64_t)from.shape[k];
+        }
+        if (nbytes == 0)
+            continue;
+        CIP_TRY(cip_view_c_order(grid.ndim, from.shape, grid.itemsize, &to, err));
+        CIP_TRY(cip_space_gather(&g->c->how, &whole,
+                                 &(cip_transfer){ &from, &g->whole, &to, g->buf }, NULL, err));
+        if (g->buf[0] != 0 || memcmp(g->buf, g->buf + 1, (size_t)nbytes - 1) != 0)
+            return CIP_OK;
+    }
+    *zeros = true;
+    return CIP_OK;
+}
+
 /* --- all chunks ------------------------------------------------------------------------------- */
 
 /* The number along axis k of the chunk that this one was; -1: it is mixed, or new in the midst. */
@@ -256,7 +303,11 @@ static cip_status walk(changing *g, int32_t k, const place *above, cip_err *err)
     if (k == g->now->ndim) {
         cip_view_steps in;
         const bool written = above->viewed && steps_in(g, above->coord, &in) != 0;
-        if (written || ((above->cut || above->mixed) && !above->fresh))
+        bool cut = above->cut, zeros = false;
+        if (!written && cut && !above->mixed && !above->fresh && g->c->splice == NULL)
+            CIP_TRY(shows_zeros(g, above, &zeros, err));
+        cut = cut && !zeros;
+        if (written || ((cut || above->mixed) && !above->fresh))
             return tell_chunk(g, above, written, &in, err);
         return tell_run(g, above->fresh ? CIP_GRID_ZEROS : CIP_GRID_KEPT, above->i, from_of(above),
                         1, err);

@@ -41,7 +41,7 @@ typedef struct cip_grid_change {
 /* Tells fn the array's chunks in rising order: where the shape stays, those that are written to;
  * where it changes, all of them, as their numbers may change, in as few runs as there are. A chunk
  * that the array's old edge cuts through, and that gets more elements, is told with its elements,
- * as nobody knows what its padding holds.
+ * where its padding does not hold zeros for them.
  *
  * Memory: a chunk, and what reading one takes; the feed's elements wait in a temporary file, as
  * they come in C order and not chunk by chunk. ARG for elements over each other by a stride of 0;
