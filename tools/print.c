@@ -223,7 +223,7 @@ static bool complain_name(const cip_err *err)
     snprintf(name, sizeof name, "%.*s", (int)(end - err->text), err->text);
     fputs("cippus: cannot tell the output format from ", stderr);
     print_escaped(stderr, name);
-    fputs("'; use --format NAME (asdf, b2nd, blp, blz, bcolz, ra, npy, npz, fits)\n", stderr);
+    fputs("'; use --format NAME (asdf, b2nd, blp, blz, bcolz, ra, npy, npz, fits, zarr)\n", stderr);
     return true;
 }
 

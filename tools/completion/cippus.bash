@@ -21,7 +21,7 @@ _cippus_keys() {
     for ((i = 2; i < COMP_CWORD; i++)); do
         [ "${COMP_WORDS[i]}" != --format ] || format=${COMP_WORDS[i + 1]}
     done
-    cippus "$1" --help --all 2>/dev/null | sed -n "s/^ *$format: \([a-z_]*=\)\.\.\..*/\1/p"
+    cippus "$1" --help --all 2>/dev/null | sed -n "s/^ *$format: \([a-z_]*=\)\.\.\..*/\1/p" | sort -u
 }
 
 # Names of formats or codecs, as --version lists them.
@@ -47,6 +47,7 @@ _cippus_format() {
         *.npy) echo npy ;;
         *.npz) echo npz ;;
         *.fits) echo fits ;;
+        *.zarr) echo zarr ;;
         *) continue ;;
         esac
         return
@@ -64,6 +65,7 @@ _cippus_codecs() {
     b2* | blosc*) set -- blosclz lz4 lz4hc zlib zstd ;;
     blz* | bcolz) set -- blosclz lz4 lz4hc zlib zstd ;;
     rawarray) set -- lz4 ;;
+    zarr) set -- zstd gzip blosc blosclz lz4 lz4hc zlib ;;
     npz) set -- zlib ;;
     npy | fits | csv | tsv | json | jsonl) set -- ;;
     *) set -- zlib bzp2 lz4 lz4f lz4hc zstd blosclz blsc bls2 ;;
@@ -73,6 +75,7 @@ _cippus_codecs() {
         bzp2) _cippus_has bzip2 ;;
         lz4hc) _cippus_has lz4 ;;
         blosclz | blsc | bls2) _cippus_has blosc ;;
+        gzip) _cippus_has zlib ;;
         *) _cippus_has "$codec" ;;
         esac && echo "$codec"
     done

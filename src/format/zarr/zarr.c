@@ -692,4 +692,6 @@ const cip_format cip_format_zarr = {
     .probe = probe,
     .open = open_store,
     .verify = cip_zarr_verify,
+    .store = &cip_zarr_store,
+    .options = cip_zarr_options,
 };

@@ -163,6 +163,10 @@ static inline uint32_t cip_zarr_flags(const cip_layout *l)
 cip_status cip_zarr_json(cip_layout *l, const char *path, const cip_node **out, cip_err *err);
 cip_status cip_zarr_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 
+/* zarr_write.c */
+extern const cip_array_store cip_zarr_store;
+extern const cip_format_option cip_zarr_options[];
+
 extern const cip_format cip_format_zarr;
 
 #endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * New stores of version 3: a file for each chunk, or each shard, as they come; then the metadata.
+ * A shard is a chunk whose codec cuts it into the smaller ones and encodes these, so that shards
+ * are made in parallel like all chunks. */
+#include "format/zarr/zarr_write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/num.h"
+#include "codec/entropy/entropy.h"
+#include "format/blosc_codec.h"
+#include "format/one_array.h"
+#include "space/make/chunk_move.h"
+
+enum {
+    USUAL_CHUNK = 1 << 20, /* bytes */
+    LEAST_INNER = 256,     /* bytes of a chunk in a shard: smaller ones are not worth their entry */
+    EXTRA = 96 /* more than an entry and what a codec may add to a chunk of LEAST_INNER */
+};
+
+enum { OPTION_CHUNKS, OPTION_SHARDS, OPTION_SHUFFLE, OPTION_CONSOLIDATED };
+
+const cip_format_option cip_zarr_options[] = {
+    { "chunks", "A,B,...: shape of the chunks (default: about 1 MiB)" },
+    { "shards", "A,B,...: shape of the shards, each a file of many chunks (default: none)" },
+    { "shuffle", "byte (default), bit or none: the filter of blosclz, lz4, lz4hc and blosc" },
+    { "consolidated", "no: do not repeat all metadata in that of the root group" },
+    { NULL, NULL },
+};
+
+/* --- shards ----------------------------------------------------------------------------------- */
+
+static size_t shard_bound(size_t n)
+{
+    size_t more;
+    return cip_mul_overflow(n / LEAST_INNER + 2, EXTRA, &more) || cip_add_overflow(more, n, &n) ? 0
+                                                                                                : n;
+}
+
+/* Chunk o of the shard's bytes, in C order, to dst. */
+static void cut(const cip_zarr_shard *s, const uint8_t *raw, uint64_t o, uint8_t *dst)
+{
+    int64_t at[CIP_MAX_NDIM], i[CIP_MAX_NDIM] = { 0 };
+    for (int32_t k = s->ndim - 1; k >= 0; k--) {
+        const uint64_t n = (uint64_t)(s->shard[k] / s->chunk[k]);
+        at[k] = (int64_t)(o % n) * s->chunk[k];
+        o /= n;
+    }
+    const int32_t last = s->ndim - 1;
+    const size_t run = (size_t)((uint64_t)s->chunk[last] * s->itemsize);
+    for (uint64_t done = 0; done < s->nbytes; done += run) {
+        uint64_t off = 0;
+        for (int32_t k = 0; k < s->ndim; k++)
+            off = off * (uint64_t)s->shard[k] + (uint64_t)(at[k] + i[k]);
+        memcpy(dst + done, raw + off * s->itemsize, run);
+        for (int32_t k = last - 1; k >= 0 && ++i[k] == s->chunk[k]; k--)
+            i[k] = 0;
+    }
+}
+
+static bool is_zero(const uint8_t *p, size_t n)
+{
+    return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
+}
+
+/* One chunk behind the others; *entry: its place. */
+static cip_status add_chunk(const cip_zarr_shard *s, const cip_codec_env *env, cip_bytes raw,
+                            cip_dst *out, size_t *len, cip_err *err)
+{
+    const size_t room = out->cap - out->len;
+    if (s->inner.codec == NULL) {
+        if (raw.len > room)
+            return cip_fail_room(err, out->cap);
+        memcpy(out->ptr + out->len, raw.ptr, raw.len);
+        *len = raw.len;
+    } else {
+        cip_dst part = { out->ptr + out->len, room, 0 };
+        CIP_TRY(s->inner.codec->encode(s->inner.args, env, s->inner.level, raw, &part, err));
+        *len = part.len;
+    }
+    out->len += *len;
+    return CIP_OK;
+}
+
+static cip_status encode_shard(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                               cip_dst *out, cip_err *err)
+{
+    const cip_zarr_shard *s = args;
+    const size_t index = (size_t)s->count * CIP_ZARR_ENTRY;
+    cip_codec_env own = *env;
+    uint8_t *raw = NULL, *entry = NULL;
+    cip_dst to = { out->ptr, out->cap, 0 };
+    cip_status st;
+    (void)level;
+    own.ndim = 0;
+    own.chunk = own.block = NULL;
+    own.typesize = s->itemsize;
+    if (src.len != s->count * s->nbytes)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected a shard of %" PRIu64 " bytes, found %zu", s->count * s->nbytes,
+                        src.len);
+    CIP_GO(cip_mem_get(env->mem, (size_t)s->nbytes, (void **)&raw, err));
+    CIP_GO(cip_mem_get(env->mem, index, (void **)&entry, err));
+    for (uint64_t o = 0; o < s->count; o++) {
+        size_t len = 0;
+        const uint64_t at = to.len;
+        cut(s, src.ptr, o, raw);
+        const bool none = s->zeros && is_zero(raw, (size_t)s->nbytes);
+        if (!none)
+            CIP_GO(add_chunk(s, &own, (cip_bytes){ raw, (size_t)s->nbytes }, &to, &len, err));
+        cip_store_u64(entry + o * CIP_ZARR_ENTRY, none ? UINT64_MAX : at, false);
+        cip_store_u64(entry + o * CIP_ZARR_ENTRY + 8, none ? UINT64_MAX : len, false);
+    }
+    if (index + CIP_ZARR_SUM > to.cap - to.len)
+        CIP_GO(cip_fail_room(err, to.cap));
+    memcpy(to.ptr + to.len, entry, index);
+    cip_store_u32(to.ptr + to.len + index, cip_zarr_crc32c(0, entry, index), false);
+    out->len = to.len + index + CIP_ZARR_SUM;
+    st = CIP_OK;
+done:
+    cip_mem_put(env->mem, raw);
+    cip_mem_put(env->mem, entry);
+    return st;
+}
+
+static const cip_codec shard_codec = { .name = "shard",
+                                       .bound = shard_bound,
+                                       .encode = encode_shard };
+
+/* --- how arrays are stored -------------------------------------------------------------------- */
+
+static cip_status bad_option(const cip_zarr_writer *w, const cip_zarr_new *n, size_t option,
+                             const char *expected, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %s for %s, found %.60s", expected,
+                    cip_zarr_options[option].key, cip_option_of(w->spec, n->array, option));
+}
+
+/* "64,64"; *given: whether there are any. */
+static cip_status take_lengths(const cip_zarr_writer *w, const cip_zarr_new *n, size_t option,
+                               int64_t *out, bool *given, cip_err *err)
+{
+    const char *text = cip_option_of(w->spec, n->array, option);
+    char *end = (char *)(uintptr_t)text;
+    const int32_t ndim = n->array->ndim;
+    *given = text != NULL && ndim != 0;
+    for (int32_t k = 0; *given && k < ndim; k++) {
+        const long long v = *end >= '0' && *end <= '9' ? strtoll(end, &end, 10) : 0;
+        if (v < 1 || v > INT32_MAX || *end != (k == ndim - 1 ? '\0' : ','))
+            return bad_option(w, n, option, "a length of 1 to 2^31 - 1 for each axis", err);
+        out[k] = v;
+        end += *end == ',';
+    }
+    return CIP_OK;
+}
+
+static uint64_t box_bytes(const cip_zarr_new *n, const int64_t *side)
+{
+    uint64_t bytes = n->dtype->itemsize;
+    for (int32_t k = 0; k < n->array->ndim; k++)
+        if (cip_mul_overflow(bytes, (uint64_t)side[k], &bytes))
+            return UINT64_MAX;
+    return bytes;
+}
+
+static cip_status choose_chunks(const cip_zarr_writer *w, cip_zarr_new *n, cip_err *err)
+{
+    const int32_t ndim = n->array->ndim;
+    const cip_grid *g = n->array->source != NULL ? cip_chunk_grid(n->array->source) : NULL;
+    bool chunks, shards;
+    CIP_TRY(CIP_ARENA_NEW(w->arena, &n->chunk, (size_t)ndim + 1, err));
+    CIP_TRY(CIP_ARENA_NEW(w->arena, &n->outer, (size_t)ndim + 1, err));
+    CIP_TRY(take_lengths(w, n, OPTION_CHUNKS, n->chunk, &chunks, err));
+    CIP_TRY(take_lengths(w, n, OPTION_SHARDS, n->outer, &shards, err));
+    if (!chunks && g != NULL && g->ndim == ndim && !shards) {
+        memcpy(n->chunk, g->chunk, (size_t)ndim * sizeof *n->chunk);
+    } else if (!chunks) {
+        for (int32_t k = 0; k < ndim; k++)
+            n->chunk[k] = shards ? n->outer[k] : n->array->shape[k] > 1 ? n->array->shape[k] : 1;
+        while (box_bytes(n, n->chunk) > USUAL_CHUNK) {
+            int32_t longest = -1;
+            for (int32_t k = 0; k < ndim; k++)
+                if (n->chunk[k] > 1 && (!shards || n->chunk[k] % 2 == 0) &&
+                    (longest < 0 || n->chunk[k] > n->chunk[longest]))
+                    longest = k;
+            if (longest < 0)
+                break;
+            n->chunk[longest] = n->chunk[longest] / 2 + n->chunk[longest] % 2;
+        }
+    }
+    for (int32_t k = 0; k < ndim; k++) {
+        if (!shards)
+            n->outer[k] = n->chunk[k];
+        if (n->outer[k] % n->chunk[k] != 0)
+            return bad_option(w, n, OPTION_SHARDS, "multiples of the lengths of chunks", err);
+    }
+    const uint64_t inner = box_bytes(n, n->chunk), outer = box_bytes(n, n->outer);
+    if (outer > INT64_MAX)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected chunks of less than 2^63 bytes");
+    if (n->press == CIP_ZARR_BLOSC && inner > CIP_BLOSC_MAX_NBYTES)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected at most %d bytes for a chunk of Blosc, found %" PRIu64,
+                        CIP_BLOSC_MAX_NBYTES, inner);
+    if (!shards || ndim == 0)
+        return CIP_OK;
+    if (inner < LEAST_INNER)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected chunks of at least %d bytes in shards, found %" PRIu64,
+                        LEAST_INNER, inner);
+    n->shard = (cip_zarr_shard){ .itemsize = n->dtype->itemsize,
+                                 .ndim = ndim,
+                                 .shard = n->outer,
+                                 .chunk = n->chunk,
+                                 .count = outer / inner,
+                                 .nbytes = inner };
+    return CIP_OK;
+}
+
+static cip_status choose_codec(const cip_zarr_writer *w, cip_zarr_new *n, cip_err *err)
+{
+    const bool own = n->array->codec != NULL;
+    const char *name = own ? n->array->codec : w->spec->codec;
+    const char *shuffle = cip_option_of(w->spec, n->array, OPTION_SHUFFLE);
+    n->level = own ? n->array->level : w->spec->level;
+    const char *codec = name != NULL ? name : "zstd";
+    static const char known[] = "none zstd gzip blosc blosclz lz4 lz4hc zlib";
+    if (!cip_is_word_of(known, codec, strlen(codec)))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected the codec zstd, gzip, blosc, blosclz, lz4, lz4hc, zlib or none, "
+                        "found %.40s",
+                        codec);
+    const bool filters = shuffle != NULL && strcmp(shuffle, "none") != 0;
+    n->blosc = (cip_blosc_spec){ .typesize = n->dtype->itemsize <= CIP_BLOSC_MAX_TYPESIZE
+                                                 ? (uint32_t)n->dtype->itemsize
+                                                 : 1,
+                                 .level = 5,
+                                 .compcode = CIP_BLOSC_LZ4,
+                                 .blosc1 = true };
+    if (strcmp(codec, "none") == 0)
+        n->press = CIP_ZARR_NONE;
+    else if (strcmp(codec, "zstd") == 0 && !filters)
+        n->press = CIP_ZARR_ZSTD;
+    else if (strcmp(codec, "gzip") == 0)
+        n->press = CIP_ZARR_GZIP;
+    else
+        n->press = CIP_ZARR_BLOSC;
+    if (n->press == CIP_ZARR_ZSTD || n->press == CIP_ZARR_GZIP) {
+        const cip_codec *c = n->press == CIP_ZARR_ZSTD ? cip_codec_find("zstd") : &cip_codec_gzip;
+        n->level = n->level != 0 ? n->level : n->press == CIP_ZARR_ZSTD ? 3 : 6;
+        if (n->press == CIP_ZARR_GZIP && n->level > 9)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected a level from 1 to 9 for gzip, found %d", n->level);
+        return c->level != NULL ? c->level(n->level, err) : CIP_OK;
+    }
+    if (n->press == CIP_ZARR_NONE)
+        return CIP_OK;
+    if (strcmp(codec, "blosc") != 0)
+        CIP_TRY(cip_blosc_take_codec(w->spec, n->array, &n->blosc, err));
+    else if (n->level != 0)
+        n->blosc.level = n->level;
+    if (n->blosc.level < 1 || n->blosc.level > 9)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a level from 1 to 9, found %d",
+                        n->blosc.level);
+    if (shuffle == NULL || strcmp(shuffle, "byte") == 0)
+        n->blosc.filter[5] = n->blosc.typesize > 1 ? CIP_BLOSC_SHUFFLE : CIP_BLOSC_NOFILTER;
+    else if (strcmp(shuffle, "bit") == 0)
+        n->blosc.filter[5] = CIP_BLOSC_BITSHUFFLE;
+    else if (strcmp(shuffle, "none") != 0)
+        return bad_option(w, n, OPTION_SHUFFLE, "byte, bit or none", err);
+    return CIP_OK;
+}
+
+/* The array of a store that the new one has the elements of. */
+static cip_zarr_array *copied(const cip_zarr_writer *w, const cip_zarr_new *n)
+{
+    const cip_layout *from = w->spec->from;
+    const cip_zarr *z = from != NULL ? from->own : NULL;
+    for (size_t i = 0; z != NULL && n->array->source != NULL && i < z->narray; i++)
+        if (z->array[i]->array == n->array->source)
+            return z->array[i];
+    return NULL;
+}
+
+static cip_status make_array(cip_zarr_writer *w, cip_zarr_new *n, cip_array_form *form,
+                             cip_err *err)
+{
+    const cip_spec_array *a = n->array;
+    uint64_t nbytes;
+    char *dir;
+    CIP_TRY(cip_dtype_packed_le(w->arena, a->dtype, &n->dtype, err));
+    CIP_TRY(cip_spec_array_nbytes(a, n->dtype, &nbytes, err));
+    if (n->dtype->itemsize == 0 || !cip_zarr_has_type(n->dtype))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "Zarr has no type for %.100s",
+                        n->dtype->name);
+    CIP_TRY(choose_codec(w, n, err));
+    CIP_TRY(choose_chunks(w, n, err));
+    CIP_TRY(cip_zarr_dir(w->arena, a->path, &dir, err));
+    n->dir = dir;
+    n->like = copied(w, n);
+    if (n->like != NULL && (n->like->fill == NULL || n->like->dtype->kind != n->dtype->kind ||
+                            n->like->dtype->itemsize != n->dtype->itemsize))
+        n->like = NULL; /* its fill value is zeros, or no value of this type */
+    n->keys = (cip_zarr_array){ .ndim = a->ndim, .prefix = true, .separator = '/', .nlevel = 1 };
+    cip_zarr_level *v = &n->keys.level[0];
+    v->all = 1;
+    for (int32_t k = 0; k < a->ndim; k++) {
+        v->axis[k] = k;
+        v->nchunk[k] = cip_div_up((uint64_t)a->shape[k], (uint64_t)n->outer[k]);
+        if (cip_mul_overflow(v->all, v->nchunk[k], &v->all))
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "expected less than 2^64 chunks");
+    }
+    n->left = v->all;
+    n->grid = (cip_grid){
+        .itemsize = n->dtype->itemsize, .ndim = a->ndim, .shape = a->shape, .chunk = n->outer
+    };
+    cip_form_step step = { .level = n->level };
+    if (n->press == CIP_ZARR_ZSTD)
+        step.codec = cip_codec_find("zstd");
+    else if (n->press == CIP_ZARR_GZIP)
+        step.codec = &cip_codec_gzip;
+    else if (n->press == CIP_ZARR_BLOSC)
+        step = (cip_form_step){ .codec = &cip_codec_blosc, .args = &n->blosc };
+    *form = (cip_array_form){ .dtype = n->dtype,
+                              .grid = &n->grid,
+                              .chunk_nbytes = box_bytes(n, n->outer),
+                              .codec_env = { .typesize = n->blosc.typesize },
+                              .specials = n->like == NULL ? CIP_FORM_SPECIAL(CIP_CHUNK_ZERO) : 0,
+                              .caps = CIP_FORM_ANY_ORDER };
+    n->shard.zeros = n->like == NULL;
+    n->shard.inner = step;
+    if (n->shard.count != 0)
+        step = (cip_form_step){ .codec = &shard_codec, .args = &n->shard };
+    form->step[0] = step;
+    form->nstep = step.codec != NULL;
+    return CIP_OK;
+}
+
+/* --- the store -------------------------------------------------------------------------------- */
+
+static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
+{
+    CIP_TRY(cip_zarr_check_tree(spec, loss, err));
+    for (size_t i = 0; i < spec->narray; i++) {
+        const cip_spec_array *a = &spec->array[i];
+        if (a->masked)
+            cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                           "the mask is lost: Zarr has none");
+        if (a->dtype->itemsize == 0 || !cip_zarr_has_type(a->dtype))
+            cip_report_add(loss, CIP_BAD, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                           "Zarr has no type for %.100s", a->dtype->name);
+        if (cip_numpy_loses_name(a->dtype))
+            cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
+                           "the name of an opaque type is lost: %.120s", a->dtype->name);
+    }
+    return cip_report_status(loss, err);
+}
+
+static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
+{
+    cip_zarr_writer *w;
+    cip_spec *spec;
+    if (b->out->member == NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "a folder of files cannot be written to a pipe");
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &spec, 1, err));
+    *spec = *b->spec;
+    *w = (cip_zarr_writer){
+        .env = b->env, .arena = b->arena, .spec = spec, .out = b->out, .consolidated = true
+    };
+    CIP_TRY(cip_option_take_yes(cip_option_given(spec->option, OPTION_CONSOLIDATED),
+                                cip_zarr_options[OPTION_CONSOLIDATED].key, &w->consolidated, err));
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &w->array, spec->narray, err));
+    for (size_t i = 0; i < spec->narray; i++) {
+        w->array[i].array = &spec->array[i];
+        CIP_TRY(cip_fail_in(err, make_array(w, &w->array[i], &b->form[i], err), "%s",
+                            spec->array[i].path != NULL ? spec->array[i].path : ""));
+    }
+    *state = w;
+    return CIP_OK;
+}
+
+static cip_status store_chunks(void *state, size_t array, uint64_t i, size_t n,
+                               const cip_chunk_in *chunk, cip_err *err)
+{
+    cip_zarr_writer *w = state;
+    cip_zarr_new *x = &w->array[array];
+    for (size_t k = 0; k < n; i += chunk[k++].run) {
+        char name[CIP_IO_NUMBER_NAME];
+        cip_out *file;
+        x->left -= cip_min_u64(x->left, chunk[k].run);
+        if (chunk[k].state != CIP_CHUNK_DATA)
+            continue;
+        const size_t len = (size_t)snprintf(name, sizeof name, "%s", x->dir);
+        if (len > sizeof name / 2)
+            return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a path of %zu bytes", len);
+        cip_zarr_key(&x->keys, i, name + len, sizeof name - len);
+        CIP_TRY(w->out->member(w->out->member_user, name, &file, err));
+        CIP_TRY(cip_out_write(file, chunk[k].bytes.ptr, chunk[k].bytes.len, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status finish(void *state, cip_revision *r, cip_err *err)
+{
+    cip_zarr_writer *w = state;
+    (void)r;
+    for (size_t i = 0; i < w->spec->narray; i++)
+        if (w->array[i].left != 0)
+            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                            "expected %" PRIu64 " more chunks, found the end", w->array[i].left);
+    return cip_zarr_put_meta(w, err);
+}
+
+static void clear(void *state)
+{
+    (void)state;
+}
+
+const cip_array_store cip_zarr_store = {
+    .caps = CIP_STORE_FOLDER | CIP_STORE_NAMES,
+    .check = check,
+    .begin = begin,
+    .store = store_chunks,
+    .finish = finish,
+    .clear = clear,
+};

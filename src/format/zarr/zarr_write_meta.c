@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The metadata of a new store. Mappings on the way to an array are groups, and so are lists; what
+ * else they hold are the group's attributes. Beside arrays `dims` and `attrs` are what is said of
+ * these, by their names, as it was read; of an array that is all of the store `attributes` is. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strmap.h"
+#include "format/one_array.h"
+#include "format/zarr/zarr_write.h"
+#include "tree/base64.h"
+#include "tree/utf8.h"
+#include "tree/yaml.h"
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+enum { MOST_NAME = 200 /* bytes */ };
+
+static bool is_name(cip_bytes s)
+{
+    return s.len != 0 && s.len <= MOST_NAME && memchr(s.ptr, '/', s.len) == NULL &&
+           memchr(s.ptr, '\0', s.len) == NULL && s.ptr[0] != '.' &&
+           !(s.len > 1 && s.ptr[0] == '_' && s.ptr[1] == '_') &&
+           cip_utf8_is((const char *)s.ptr, s.len) &&
+           !(s.len == 9 && memcmp(s.ptr, "zarr.json", 9) == 0);
+}
+
+cip_status cip_zarr_dir(cip_arena *a, const char *path, char **out, cip_err *err)
+{
+    cip_buf b = { .mem = a->mem };
+    cip_bytes *step;
+    size_t n = 0;
+    CIP_TRY(cip_path_split(a, path != NULL ? path : "", &step, &n, err));
+    cip_status st = CIP_OK;
+    for (size_t i = 0; st == CIP_OK && i < n; i++) {
+        if (!is_name(step[i]))
+            st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                          "'%.80s' cannot be the path of a Zarr array", path);
+        if (st == CIP_OK)
+            st = cip_buf_add(&b, step[i].ptr, step[i].len, err);
+        if (st == CIP_OK)
+            st = cip_buf_puts(&b, "/", err);
+    }
+    if (st == CIP_OK)
+        st = cip_arena_copy(a, b.ptr != NULL ? (const char *)b.ptr : "", b.len, out, err);
+    cip_buf_clear(&b);
+    return st;
+}
+
+/* --- types ------------------------------------------------------------------------------------ */
+
+bool cip_zarr_has_type(const cip_dtype *d)
+{
+    for (size_t i = 0; i < d->nfield; i++) /* records nest at most 32 deep */
+        if (d->field[i].ndim != 0 || !cip_zarr_has_type(d->field[i].dtype))
+            return false;
+    return d->itemsize != 0 && d->itemsize <= INT32_MAX;
+}
+
+static cip_status add_time(cip_buf *b, const cip_dtype *d, cip_err *err)
+{
+    const char *unit = d->unit != NULL ? d->unit : "";
+    char *end = (char *)(uintptr_t)unit;
+    const unsigned long scale = *unit >= '0' && *unit <= '9' ? strtoul(unit, &end, 10) : 1;
+    return cip_buf_addf(b, err,
+                        "{\"name\": \"numpy.%s\", \"configuration\": {\"unit\": \"%s\", "
+                        "\"scale_factor\": %lu}}",
+                        d->kind == CIP_DATETIME64 ? "datetime64" : "timedelta64",
+                        *end != '\0' ? end : "generic", scale);
+}
+
+static cip_status add_type(cip_buf *b, const cip_dtype *d, cip_err *err)
+{
+    const char *name = d->kind == CIP_OPAQUE  ? "raw_bytes"
+                       : d->kind == CIP_ASCII ? "null_terminated_bytes"
+                       : d->kind == CIP_UCS4  ? "fixed_length_utf32"
+                                              : NULL;
+    if (name != NULL)
+        return cip_buf_addf(
+            b, err, "{\"name\": \"%s\", \"configuration\": {\"length_bytes\": %" PRIu64 "}}", name,
+            d->itemsize);
+    if (cip_kind_is_time(d->kind))
+        return add_time(b, d, err);
+    if (d->kind != CIP_RECORD)
+        return cip_buf_addf(b, err, "\"%s\"", d->kind == CIP_BOOL ? "bool" : d->name);
+    CIP_TRY(cip_buf_puts(b, "{\"name\": \"structured\", \"configuration\": {\"fields\": [", err));
+    for (size_t i = 0; i < d->nfield; i++) {
+        CIP_TRY(cip_buf_puts(b, i == 0 ? "[" : ", [", err));
+        CIP_TRY(cip_json_string(b, d->field[i].name, strlen(d->field[i].name), err));
+        CIP_TRY(cip_buf_puts(b, ", ", err));
+        CIP_TRY(add_type(b, d->field[i].dtype, err));
+        CIP_TRY(cip_buf_puts(b, "]", err));
+    }
+    return cip_buf_puts(b, "]}}", err);
+}
+
+static cip_status add_json(cip_zarr_writer *w, cip_buf *b, const cip_node *n, cip_err *err)
+{
+    const cip_json_write file = { .file = true };
+    return cip_json_emit_as(w->env, n, &file, b, err);
+}
+
+/* What is nowhere: zeros, or the fill value of the array that it is a copy of. */
+static cip_status add_fill(cip_zarr_writer *w, cip_buf *b, const cip_zarr_new *n, cip_err *err)
+{
+    const cip_dtype *d = n->dtype;
+    if (n->like != NULL)
+        return add_json(w, b, cip_map_get(n->like->meta, "fill_value"), err);
+    if (d->kind == CIP_OPAQUE || d->kind == CIP_RECORD) {
+        uint8_t *zeros;
+        CIP_TRY(cip_mem_zeroed(&w->env->mem, (size_t)d->itemsize, 1, (void **)&zeros, err));
+        cip_status st = cip_buf_puts(b, "\"", err);
+        if (st == CIP_OK)
+            st = cip_base64_encode((cip_bytes){ zeros, (size_t)d->itemsize }, b, err);
+        cip_mem_put(&w->env->mem, zeros);
+        CIP_TRY(st);
+        return cip_buf_puts(b, "\"", err);
+    }
+    const bool text = d->kind == CIP_ASCII || d->kind == CIP_UCS4;
+    const bool complex = d->kind == CIP_C64 || d->kind == CIP_C128;
+    const bool real = d->kind == CIP_F16 || d->kind == CIP_F32 || d->kind == CIP_F64;
+    return cip_buf_puts(b,
+                        text                  ? "\"\""
+                        : d->kind == CIP_BOOL ? "false"
+                        : complex             ? "[0.0, 0.0]"
+                        : real                ? "0.0"
+                                              : "0",
+                        err);
+}
+
+/* --- codecs ----------------------------------------------------------------------------------- */
+
+static cip_status add_lengths(cip_buf *b, int32_t ndim, const int64_t *n, cip_err *err)
+{
+    CIP_TRY(cip_buf_puts(b, "[", err));
+    for (int32_t k = 0; k < ndim; k++)
+        CIP_TRY(cip_buf_addf(b, err, "%s%" PRId64, k == 0 ? "" : ", ", n[k]));
+    return cip_buf_puts(b, "]", err);
+}
+
+static bool has_order(const cip_dtype *d)
+{
+    return d->kind == CIP_RECORD || d->kind == CIP_UCS4 ||
+           (d->kind != CIP_ASCII && d->kind != CIP_OPAQUE && d->itemsize > 1);
+}
+
+static cip_status add_codecs(cip_buf *b, const cip_zarr_new *n, cip_err *err)
+{
+    static const char *const cname[] = { "blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd" };
+    CIP_TRY(cip_buf_puts(b,
+                         has_order(n->dtype) ? "[{\"name\": \"bytes\", \"configuration\": "
+                                               "{\"endian\": \"little\"}}"
+                                             : "[{\"name\": \"bytes\"}",
+                         err));
+    if (n->press == CIP_ZARR_ZSTD)
+        CIP_TRY(cip_buf_addf(b, err,
+                             ", {\"name\": \"zstd\", \"configuration\": {\"level\": %d, "
+                             "\"checksum\": false}}",
+                             n->level));
+    if (n->press == CIP_ZARR_GZIP)
+        CIP_TRY(cip_buf_addf(b, err, ", {\"name\": \"gzip\", \"configuration\": {\"level\": %d}}",
+                             n->level));
+    if (n->press == CIP_ZARR_BLOSC)
+        CIP_TRY(cip_buf_addf(
+            b, err,
+            ", {\"name\": \"blosc\", \"configuration\": {\"typesize\": %" PRIu32
+            ", \"cname\": \"%s\", \"clevel\": %d, \"shuffle\": \"%s\", \"blocksize\": 0}}",
+            n->blosc.typesize, cname[n->blosc.compcode], n->blosc.level,
+            n->blosc.filter[5] == CIP_BLOSC_SHUFFLE      ? "shuffle"
+            : n->blosc.filter[5] == CIP_BLOSC_BITSHUFFLE ? "bitshuffle"
+                                                         : "noshuffle"));
+    return cip_buf_puts(b, "]", err);
+}
+
+static cip_status add_all_codecs(cip_buf *b, const cip_zarr_new *n, cip_err *err)
+{
+    if (n->shard.count == 0)
+        return add_codecs(b, n, err);
+    CIP_TRY(cip_buf_puts(
+        b, "[{\"name\": \"sharding_indexed\", \"configuration\": {\"chunk_shape\": ", err));
+    CIP_TRY(add_lengths(b, n->array->ndim, n->chunk, err));
+    CIP_TRY(cip_buf_puts(b, ", \"codecs\": ", err));
+    CIP_TRY(add_codecs(b, n, err));
+    return cip_buf_puts(b,
+                        ", \"index_codecs\": [{\"name\": \"bytes\", \"configuration\": "
+                        "{\"endian\": \"little\"}}, {\"name\": \"crc32c\"}], \"index_location\": "
+                        "\"end\"}}]",
+                        err);
+}
+
+/* --- the tree --------------------------------------------------------------------------------- */
+
+/* A group, and which of its tree are no attributes. */
+typedef struct walk {
+    const cip_spec *spec;
+    cip_report *loss; /* NULL: nothing is told */
+    cip_arena *arena;
+    cip_strmap *known; /* groups and arrays by the names of their folders, with a slash */
+} walk;
+
+static void tell(const walk *k, const char *dir, const char *name, const char *what)
+{
+    char part[CIP_IO_NUMBER_NAME];
+    snprintf(part, sizeof part, "%s%s", dir, name);
+    if (k->loss != NULL)
+        cip_report_add(k->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s", what);
+}
+
+/* Whether a group or array has this name in the folder. */
+static cip_status is_member(const walk *k, const char *dir, const cip_node *key, bool *yes,
+                            cip_err *err)
+{
+    char *path;
+    *yes = false;
+    if (key->text == NULL || key->len > MOST_NAME)
+        return CIP_OK;
+    CIP_TRY(cip_arena_printf(k->arena, &path, err, "%s%s/", dir, key->text));
+    *yes = cip_strmap_get(k->known, (cip_bytes){ (const uint8_t *)path, strlen(path) }) != SIZE_MAX;
+    return CIP_OK;
+}
+
+/* The array of the spec in this folder and of this name, or NULL. */
+static cip_status array_of(const walk *k, const char *dir, const cip_node *key,
+                           const cip_spec_array **out, cip_err *err)
+{
+    char *path;
+    *out = NULL;
+    if (key->type != CIP_NODE_STRING || key->len > MOST_NAME)
+        return CIP_OK;
+    CIP_TRY(cip_arena_printf(k->arena, &path, err, "%s%s/", dir, key->text));
+    const size_t i = cip_strmap_get(k->known, (cip_bytes){ (const uint8_t *)path, strlen(path) });
+    if (i != SIZE_MAX && i != 0)
+        *out = &k->spec->array[i - 1];
+    return CIP_OK;
+}
+
+static bool names_axes(const cip_node *n, int32_t ndim)
+{
+    if (n->type != CIP_NODE_SEQ || n->len != (uint32_t)ndim)
+        return false;
+    for (uint32_t i = 0; i < n->len; i++)
+        if (n->item[i]->type != CIP_NODE_STRING && n->item[i]->type != CIP_NODE_NULL)
+            return false;
+    return true;
+}
+
+/* Whether a key of a group's mapping is what is said of its arrays, by their names. */
+static cip_status is_beside(const walk *k, const char *dir, const cip_pair *p, bool *yes,
+                            cip_err *err)
+{
+    const bool dims = cip_node_is_string(p->key, "dims");
+    const cip_node *map = p->value;
+    *yes =
+        (dims || cip_node_is_string(p->key, "attrs")) && map->type == CIP_NODE_MAP && map->len != 0;
+    for (uint32_t i = 0; *yes && i < map->len; i++) {
+        const cip_spec_array *a;
+        const cip_node *v = map->pair[i].value;
+        CIP_TRY(array_of(k, dir, map->pair[i].key, &a, err));
+        *yes = a != NULL &&
+               (dims ? names_axes(v, a->ndim)
+                     : v->type == CIP_NODE_MAP && cip_json_holds(k->spec->env, v, true, 4));
+    }
+    return CIP_OK;
+}
+
+/* Of the root: what tells how the file came about, or how its array lies in it. */
+static bool is_apart(const walk *k, const cip_pair *p)
+{
+    const cip_spec *spec = k->spec;
+    if (p->key->type != CIP_NODE_STRING)
+        return false;
+    if (cip_is_word_of(spec->origin_keys, p->key->text, p->key->len) ||
+        cip_is_word_of(spec->form_keys, p->key->text, p->key->len))
+        return true;
+    bool all = p->value->type == CIP_NODE_MAP && p->value->len != 0;
+    for (uint32_t i = 0; all && i < p->value->len; i++) {
+        char path[100];
+        const char *name = p->value->pair[i].key->text;
+        const int n = snprintf(path, sizeof path, "%s/%s", p->key->text, name != NULL ? name : "");
+        all = n < (int)sizeof path && cip_is_word_of(spec->form_keys, path, (size_t)n);
+    }
+    return all;
+}
+
+/* `"key": value`, where JSON holds it. */
+static cip_status add_attribute(const walk *k, const char *dir, const cip_pair *p, cip_buf *b,
+                                bool *any, cip_err *err)
+{
+    const cip_json_write file = { .file = true };
+    const bool text = p->key->type == CIP_NODE_STRING &&
+                      (p->key->tag == NULL || cip_json_stays(k->spec->env, p->key, false));
+    if (!text || !cip_json_holds(k->spec->env, p->value, true, 4)) {
+        tell(k, dir, p->key->text != NULL ? p->key->text : "?",
+             "this of the metadata is lost: JSON cannot hold it as it is");
+        return CIP_OK;
+    }
+    CIP_TRY(cip_buf_puts(b, *any ? ", " : "", err));
+    *any = true;
+    CIP_TRY(cip_json_string(b, p->key->text, p->key->len, err));
+    CIP_TRY(cip_buf_puts(b, ": ", err));
+    return cip_json_emit_as(k->spec->env, p->value, &file, b, err);
+}
+
+/* The attributes of the group in the folder as an object; `node`: its mapping, a list or NULL. */
+static cip_status group_attributes(const walk *k, const char *dir, const cip_node *node, cip_buf *b,
+                                   cip_err *err)
+{
+    bool any = false, beside, member;
+    CIP_TRY(cip_buf_puts(b, "{", err));
+    if (cip_node_kind(node) == CIP_NODE_SEQ)
+        for (uint32_t i = 0; i < node->len; i++) {
+            char number[24];
+            const cip_node key = { .type = CIP_NODE_STRING,
+                                   .text = number,
+                                   .len =
+                                       (uint32_t)snprintf(number, sizeof number, "%" PRIu32, i) };
+            CIP_TRY(is_member(k, dir, &key, &member, err));
+            if (!member)
+                tell(k, dir, number, "this item is lost: its list becomes a group of arrays");
+        }
+    for (uint32_t i = 0; cip_node_kind(node) == CIP_NODE_MAP && i < node->len; i++) {
+        const cip_pair *p = &node->pair[i];
+        CIP_TRY(is_member(k, dir, p->key, &member, err));
+        CIP_TRY(is_beside(k, dir, p, &beside, err));
+        if (member || beside || cip_is_array_node(k->spec, p->value) ||
+            (dir[0] == '\0' && is_apart(k, p)))
+            continue;
+        CIP_TRY(add_attribute(k, dir, p, b, &any, err));
+    }
+    return cip_buf_puts(b, "}", err);
+}
+
+/* Those of an array that is all of the store. */
+static cip_status root_attributes(const walk *k, const cip_node *root, cip_buf *b, cip_err *err)
+{
+    const int32_t ndim = k->spec->array[0].ndim;
+    bool any = false;
+    CIP_TRY(cip_buf_puts(b, "{", err));
+    for (uint32_t i = 0; cip_node_kind(root) == CIP_NODE_MAP && i < root->len; i++) {
+        const cip_pair *p = &root->pair[i];
+        if (cip_is_array_node(k->spec, p->value) || is_apart(k, p) ||
+            (cip_node_is_string(p->key, "dims") && names_axes(p->value, ndim)))
+            continue;
+        if (!cip_node_is_string(p->key, "attributes") || p->value->type != CIP_NODE_MAP) {
+            CIP_TRY(add_attribute(k, "", p, b, &any, err));
+            continue;
+        }
+        for (uint32_t j = 0; j < p->value->len; j++)
+            CIP_TRY(add_attribute(k, "attributes/", &p->value->pair[j], b, &any, err));
+    }
+    return cip_buf_puts(b, "}", err);
+}
+
+/* The node at a folder's place: keys are compared as they are. */
+static const cip_node *node_at(const cip_node *n, const char *dir)
+{
+    while (n != NULL && *dir != '\0') {
+        const size_t len = strcspn(dir, "/");
+        n = cip_node_step(n, (cip_bytes){ (const uint8_t *)dir, len });
+        dir += len + (dir[len] == '/');
+    }
+    return n;
+}
+
+/* What `attrs` or `dims` beside an array say of it, or NULL. */
+static const cip_node *said_of(const cip_spec *spec, const char *dir, const char *key)
+{
+    char group[CIP_IO_NUMBER_NAME];
+    snprintf(group, sizeof group, "%s", dir);
+    size_t n = strlen(group);
+    if (n == 0)
+        return NULL;
+    group[--n] = '\0';
+    char *slash = strrchr(group, '/');
+    const char *name = slash != NULL ? slash + 1 : group;
+    char own[MOST_NAME + 1];
+    snprintf(own, sizeof own, "%.*s", MOST_NAME, name);
+    group[slash != NULL ? slash + 1 - group : 0] = '\0';
+    const cip_node *in = node_at(spec->tree, group);
+    const cip_node *map = cip_node_kind(in) == CIP_NODE_MAP ? cip_map_get(in, key) : NULL;
+    return cip_node_kind(map) == CIP_NODE_MAP ? cip_map_get(map, own) : NULL;
+}
+
+/* --- groups ----------------------------------------------------------------------------------- */
+
+/* Folders of groups (value 0) and arrays (their number and 1), in `list` those of groups, the root
+ * first. An array cannot lie in another. */
+static cip_status find_groups(const cip_spec *spec, cip_arena *a, cip_strmap *known,
+                              const char ***list, size_t *n, cip_err *err)
+{
+    size_t cap = 0, was;
+    *n = 0;
+    *list = NULL;
+    CIP_TRY(CIP_ARENA_ROOM(a, list, *n, &cap, err));
+    (*list)[(*n)++] = "";
+    for (int groups = 0; groups < 2; groups++)
+        for (size_t i = 0; i < spec->narray; i++) {
+            char *dir;
+            CIP_TRY(cip_zarr_dir(a, spec->array[i].path, &dir, err));
+            const cip_bytes all = { (const uint8_t *)dir, strlen(dir) };
+            if (groups == 0) {
+                CIP_TRY(cip_strmap_put(known, all, i + 1, &was, err));
+                if (was != SIZE_MAX)
+                    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                    "two arrays would be in the folder '%.100s'", dir);
+                continue;
+            }
+            for (size_t k = 0; k + 1 < all.len; k++) {
+                const cip_bytes part = { all.ptr, k + 1 };
+                if (dir[k] != '/')
+                    continue;
+                was = cip_strmap_get(known, part);
+                if (was != SIZE_MAX && was != 0)
+                    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                    "'%.100s' would lie in the folder of another array", dir);
+                if (was == 0)
+                    continue;
+                CIP_TRY(cip_strmap_put(known, part, 0, NULL, err));
+                char *group;
+                CIP_TRY(cip_arena_copy(a, dir, k + 1, &group, err));
+                CIP_TRY(CIP_ARENA_ROOM(a, list, *n, &cap, err));
+                (*list)[(*n)++] = group;
+            }
+        }
+    return CIP_OK;
+}
+
+static bool is_alone(const cip_spec *spec)
+{
+    return spec->narray == 1 && (spec->array[0].path == NULL || spec->array[0].path[0] == '\0');
+}
+
+cip_status cip_zarr_check_tree(const cip_spec *spec, cip_report *loss, cip_err *err)
+{
+    cip_arena arena = { .mem = &spec->env->mem };
+    cip_strmap known = { .mem = &spec->env->mem };
+    cip_buf text = { .mem = &spec->env->mem };
+    const walk k = { spec, loss, &arena, &known };
+    const cip_tree_rest rest = { .origin = spec->tree != NULL && spec->origin_keys != NULL };
+    const char **group;
+    size_t n = 0;
+    cip_err why = CIP_ERR_INIT;
+    cip_status st = CIP_OK;
+    for (size_t i = 0; st == CIP_OK && i < spec->narray; i++)
+        if (spec->narray > 1 && spec->array[i].path[0] == '\0')
+            st = cip_fail(&why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                          "one of several arrays has no name");
+    if (st == CIP_OK)
+        st = find_groups(spec, &arena, &known, &group, &n, &why);
+    if (st == CIP_OK && is_alone(spec))
+        st = root_attributes(&k, spec->tree, &text, &why);
+    for (size_t i = 0; st == CIP_OK && i < n && !is_alone(spec); i++) {
+        text.len = 0;
+        st = group_attributes(&k, group[i], node_at(spec->tree, group[i]), &text, &why);
+    }
+    if (st == CIP_OK && cip_node_kind(spec->tree) > CIP_NODE_NULL &&
+        spec->tree->type != CIP_NODE_MAP && !cip_is_array_node(spec, spec->tree) && n == 1)
+        tell(&k, "", "", "the metadata tree is lost: it is no mapping");
+    cip_tell_origin(spec, &rest, "Zarr stores", loss);
+    cip_buf_clear(&text);
+    cip_strmap_clear(&known);
+    cip_arena_clear(&arena);
+    if (st == CIP_ERR_UNSUPPORTED)
+        cip_report_add(loss, CIP_BAD, st, CIP_NO_OFFSET, 0, NULL, "%s", why.text);
+    else
+        CIP_TRY(cip_err_give(err, &why, st));
+    return CIP_OK;
+}
+
+/* --- members ---------------------------------------------------------------------------------- */
+
+static cip_status add_array(cip_zarr_writer *w, const walk *k, const cip_zarr_new *n, cip_buf *b,
+                            cip_err *err)
+{
+    const cip_spec_array *a = n->array;
+    const bool alone = n->dir[0] == '\0';
+    const cip_node *dims = said_of(w->spec, n->dir, "dims"), *attrs = NULL;
+    if (alone && cip_node_kind(w->spec->tree) == CIP_NODE_MAP)
+        dims = cip_map_get(w->spec->tree, "dims");
+    CIP_TRY(cip_buf_puts(b, "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": ", err));
+    CIP_TRY(add_lengths(b, a->ndim, a->shape, err));
+    CIP_TRY(cip_buf_puts(b, ", \"data_type\": ", err));
+    CIP_TRY(add_type(b, n->dtype, err));
+    CIP_TRY(cip_buf_puts(
+        b, ", \"chunk_grid\": {\"name\": \"regular\", \"configuration\": {\"chunk_shape\": ", err));
+    CIP_TRY(add_lengths(b, a->ndim, n->outer, err));
+    CIP_TRY(cip_buf_puts(b,
+                         "}}, \"chunk_key_encoding\": {\"name\": \"default\", \"configuration\": "
+                         "{\"separator\": \"/\"}}, \"fill_value\": ",
+                         err));
+    CIP_TRY(add_fill(w, b, n, err));
+    CIP_TRY(cip_buf_puts(b, ", \"codecs\": ", err));
+    CIP_TRY(add_all_codecs(b, n, err));
+    CIP_TRY(cip_buf_puts(b, ", \"attributes\": ", err));
+    if (alone)
+        CIP_TRY(root_attributes(k, w->spec->tree, b, err));
+    else
+        attrs = said_of(w->spec, n->dir, "attrs");
+    if (!alone && cip_node_kind(attrs) == CIP_NODE_MAP && cip_json_holds(w->env, attrs, true, 4))
+        CIP_TRY(add_json(w, b, attrs, err));
+    else if (!alone)
+        CIP_TRY(cip_buf_puts(b, "{}", err));
+    if (dims != NULL && names_axes(dims, a->ndim)) {
+        CIP_TRY(cip_buf_puts(b, ", \"dimension_names\": ", err));
+        CIP_TRY(add_json(w, b, dims, err));
+    }
+    return cip_buf_puts(b, "}", err);
+}
+
+static cip_status put(cip_zarr_writer *w, const char *dir, cip_bytes text, cip_err *err)
+{
+    cip_out *file;
+    char *path;
+    CIP_TRY(cip_arena_printf(w->arena, &path, err, "%szarr.json", dir));
+    CIP_TRY(w->out->member(w->out->member_user, path, &file, err));
+    CIP_TRY(cip_out_write(file, text.ptr, text.len, err));
+    return cip_out_write(file, "\n", 1, err);
+}
+
+/* A member, and its text among all in `map`. */
+static cip_status put_both(cip_zarr_writer *w, const char *dir, const cip_buf *text, cip_buf *map,
+                           cip_err *err)
+{
+    CIP_TRY(put(w, dir, (cip_bytes){ text->ptr, text->len }, err));
+    if (!w->consolidated)
+        return CIP_OK;
+    CIP_TRY(cip_buf_puts(map, map->len != 0 ? ", " : "", err));
+    CIP_TRY(cip_json_string(map, dir, strlen(dir) - 1, err));
+    CIP_TRY(cip_buf_puts(map, ": ", err));
+    return cip_buf_add(map, text->ptr, text->len, err);
+}
+
+static cip_status put_group(cip_zarr_writer *w, const walk *k, const char *dir, cip_buf *text,
+                            cip_buf *map, cip_err *err)
+{
+    text->len = 0;
+    CIP_TRY(
+        cip_buf_puts(text, "{\"zarr_format\": 3, \"node_type\": \"group\", \"attributes\": ", err));
+    CIP_TRY(group_attributes(k, dir, node_at(w->spec->tree, dir), text, err));
+    if (dir[0] != '\0') {
+        CIP_TRY(cip_buf_puts(text, "}", err));
+        return put_both(w, dir, text, map, err);
+    }
+    if (w->consolidated) {
+        CIP_TRY(cip_buf_puts(text,
+                             ", \"consolidated_metadata\": {\"kind\": \"inline\", "
+                             "\"must_understand\": false, \"metadata\": {",
+                             err));
+        CIP_TRY(cip_buf_add(text, map->ptr, map->len, err));
+        CIP_TRY(cip_buf_puts(text, "}}", err));
+    }
+    CIP_TRY(cip_buf_puts(text, "}", err));
+    return put(w, dir, (cip_bytes){ text->ptr, text->len }, err);
+}
+
+static cip_status put_all(cip_zarr_writer *w, const walk *k, const char **group, size_t n,
+                          cip_buf *text, cip_buf *map, cip_err *err)
+{
+    for (size_t i = 1; i < n; i++)
+        CIP_TRY(put_group(w, k, group[i], text, map, err));
+    for (size_t i = 0; i < w->spec->narray; i++) {
+        text->len = 0;
+        CIP_TRY(add_array(w, k, &w->array[i], text, err));
+        if (is_alone(w->spec))
+            return put(w, "", (cip_bytes){ text->ptr, text->len }, err);
+        CIP_TRY(put_both(w, w->array[i].dir, text, map, err));
+    }
+    return put_group(w, k, "", text, map, err);
+}
+
+cip_status cip_zarr_put_meta(cip_zarr_writer *w, cip_err *err)
+{
+    cip_strmap known = { .mem = &w->env->mem };
+    cip_buf text = { .mem = &w->env->mem }, map = { .mem = &w->env->mem };
+    const walk k = { w->spec, NULL, w->arena, &known };
+    const char **group;
+    size_t n;
+    cip_status st = find_groups(w->spec, w->arena, &known, &group, &n, err);
+    if (st == CIP_OK)
+        st = put_all(w, &k, group, n, &text, &map, err);
+    cip_buf_clear(&text);
+    cip_buf_clear(&map);
+    cip_strmap_clear(&known);
+    return st;
+}
