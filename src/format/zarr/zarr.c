@@ -179,10 +179,16 @@ static cip_status look_in(store *s, const char *path, int depth, cip_err *err)
     names k = { .s = s, .at = { .mem = &l->env->mem }, .err = err };
     cip_err why = CIP_ERR_INIT;
     cip_status st = cip_io_list(l->io, path, cip_zarr_flags(l), take_folder, &k, &why);
-    if (k.st != CIP_OK)
+    if (k.st != CIP_OK) {
         st = k.st;
-    else if (st != CIP_OK)
+    } else if (st == CIP_ERR_UNSUPPORTED) { /* not every store can list */
+        cip_warn_lack(l->env, CIP_LACKS_BYTES, NULL, st, CIP_NO_OFFSET, path,
+                      "its members cannot be listed here, and the store has no consolidated "
+                      "metadata that name them");
+        st = CIP_OK;
+    } else if (st != CIP_OK) {
         cip_err_pass(err, &why);
+    }
     const char **name = (const char **)(void *)k.at.ptr;
     for (size_t i = 0; st == CIP_OK && i < k.at.len / sizeof *name && !s->told; i++) {
         char *below;

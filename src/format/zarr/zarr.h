@@ -35,6 +35,10 @@ typedef enum cip_zarr_kind {
 typedef struct cip_zarr_step {
     cip_zarr_kind kind;
     const cip_codec *codec;
+    const cip_node *conf; /* as the metadata have it, or NULL */
+    /* To encode: */
+    int level;
+    const cip_blosc_spec *blosc;
     size_t width;    /* bytes of an element; SHUFFLE, DELTA */
     cip_kind number; /* DELTA */
     bool big;
@@ -162,6 +166,14 @@ static inline uint32_t cip_zarr_flags(const cip_layout *l)
 /* The JSON value of a member, in the arena; NOT_FOUND. */
 cip_status cip_zarr_json(cip_layout *l, const char *path, const cip_node **out, cip_err *err);
 cip_status cip_zarr_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
+
+/* --- zarr_update.c: a store that is there ----------------------------------------------------- */
+
+cip_status cip_zarr_update_begin(const cip_store_begin *b, void **state, cip_err *err);
+cip_status cip_zarr_update_form(void *state, const cip_array *a, cip_change_kind kind,
+                                const int64_t *shape, cip_change_form *out, cip_err *err);
+cip_status cip_zarr_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
+cip_status cip_zarr_update_finish(void *state, cip_revision *r, cip_err *err);
 
 /* zarr_write.c */
 extern const cip_array_store cip_zarr_store;

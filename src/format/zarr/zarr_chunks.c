@@ -424,7 +424,6 @@ static cip_status new_grid(cip_zarr_array *a, cip_space **out, cip_err *err)
 cip_status cip_zarr_array_open(cip_zarr_array *a, cip_err *err)
 {
     cip_layout *l = a->zarr->layout;
-    uint64_t nelem = 0;
     cip_nd view;
     int64_t shape[CIP_MAX_NDIM];
     for (int32_t k = 0; k < a->ndim; k++)
@@ -439,8 +438,7 @@ cip_status cip_zarr_array_open(cip_zarr_array *a, cip_err *err)
     }
     a->array->f_order = f;
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &a->listing, (size_t)a->ndim + 1, err));
-    cip_shape_nelem(a->ndim, a->shape, &nelem);
-    if (nelem == 0 || a->dtype->itemsize == 0)
+    if (a->dtype->itemsize == 0)
         return cip_space_new_mem(l, (cip_bytes){ NULL, 0 }, &a->array->space, err);
     if (a->level[0].all > CIP_IO_NUMBERS - a->zarr->nmember)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,

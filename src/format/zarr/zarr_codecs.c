@@ -116,7 +116,9 @@ static cip_status add_named(parsing *p, const char *name, const cip_node *conf, 
     };
     char text[40];
     if (strcmp(name, "blosc") == 0) {
-        const cip_zarr_step step = { .kind = CIP_ZARR_ENTROPY, .codec = &cip_codec_blosc };
+        const cip_zarr_step step = { .kind = CIP_ZARR_ENTROPY,
+                                     .codec = &cip_codec_blosc,
+                                     .conf = conf };
         const char *inner = blosc_name(conf);
         snprintf(text, sizeof text, "blosc%s%s", inner[0] != '\0' ? ":" : "", inner);
         return add_step(p, text, step, err);
@@ -134,6 +136,7 @@ static cip_status add_named(parsing *p, const char *name, const cip_node *conf, 
             const cip_node *at =
                 cip_node_kind(conf) == CIP_NODE_MAP ? cip_map_get(conf, "location") : NULL;
             cip_zarr_step step = known[i].step;
+            step.conf = conf;
             const bool sum = step.kind >= CIP_ZARR_CRC32C && step.kind <= CIP_ZARR_ADLER32;
             if (sum && at != NULL &&
                 !cip_node_is_string(at, step.kind == CIP_ZARR_CRC32C ? "end" : "start"))

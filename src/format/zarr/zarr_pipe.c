@@ -288,7 +288,76 @@ done:
     return st;
 }
 
-const cip_codec cip_zarr_codec = { .name = "zarr", .decode = decode };
+/* --- encoding --------------------------------------------------------------------------------- */
+
+/* Bytes that are enough for what one step makes of n. */
+static size_t step_bound(const cip_zarr_step *s, size_t n)
+{
+    const size_t more =
+        s->kind == CIP_ZARR_ENTROPY || s->kind == CIP_ZARR_LZ4 ? s->codec->bound(n) : n;
+    return more == 0 && n != 0 ? 0 : more + CIP_ZARR_SUM;
+}
+
+static size_t bound(size_t n)
+{
+    size_t more;
+    return cip_add_overflow(n, n / 16 + 1024, &more) ? 0 : more;
+}
+
+static cip_status encode_step(const cip_zarr_step *s, const cip_codec_env *env, cip_bytes in,
+                              cip_dst *out, cip_err *err)
+{
+    if (s->kind == CIP_ZARR_CRC32C) {
+        if (out->cap < in.len || out->cap - in.len < CIP_ZARR_SUM)
+            return cip_fail_room(err, out->cap);
+        if (in.len != 0)
+            memcpy(out->ptr, in.ptr, in.len);
+        cip_store_u32(out->ptr + in.len, cip_zarr_crc32c(0, in.ptr, in.len), false);
+        out->len = in.len + CIP_ZARR_SUM;
+        return CIP_OK;
+    }
+    const size_t front = s->kind == CIP_ZARR_LZ4 ? 4 : 0;
+    if (out->cap < front || in.len > UINT32_MAX)
+        return cip_fail_room(err, out->cap);
+    cip_dst part = { out->ptr + front, out->cap - front, 0 };
+    CIP_TRY(s->codec->encode(s->blosc, env, s->level, in, &part, err));
+    if (front != 0)
+        cip_store_u32(out->ptr, (uint32_t)in.len, false);
+    out->len = front + part.len;
+    return CIP_OK;
+}
+
+/* Steps of the kinds ENTROPY, LZ4 and CRC32C, the last one first. */
+static cip_status encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                         cip_dst *out, cip_err *err)
+{
+    const cip_zarr_pipe *p = args;
+    void *room = NULL, *older = NULL;
+    cip_status st = CIP_OK;
+    (void)level;
+    for (size_t k = p->n; k-- != 0;) {
+        cip_dst to = *out;
+        if (k != 0) {
+            to.cap = step_bound(&p->step[k], src.len);
+            CIP_GO(cip_mem_get(env->mem, to.cap, &room, err));
+            to.ptr = room;
+        }
+        CIP_GO(encode_step(&p->step[k], env, src, &to, err));
+        cip_mem_put(env->mem, older);
+        older = room;
+        room = NULL;
+        src = (cip_bytes){ to.ptr, to.len };
+    }
+    out->len = src.len;
+done:
+    cip_mem_put(env->mem, room);
+    cip_mem_put(env->mem, older);
+    return st;
+}
+
+const cip_codec cip_zarr_codec = {
+    .name = "zarr", .decode = decode, .bound = bound, .encode = encode
+};
 
 /* --- a shard's index -------------------------------------------------------------------------- */
 

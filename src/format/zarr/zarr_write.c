@@ -363,6 +363,8 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     cip_zarr_writer *w;
     cip_spec *spec;
+    if (b->old != NULL)
+        return cip_zarr_update_begin(b, state, err);
     if (b->out->member == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "a folder of files cannot be written to a pipe");
@@ -408,7 +410,8 @@ static cip_status store_chunks(void *state, size_t array, uint64_t i, size_t n,
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     cip_zarr_writer *w = state;
-    (void)r;
+    if (w->old != NULL)
+        return cip_zarr_update_finish(state, r, err);
     for (size_t i = 0; i < w->spec->narray; i++)
         if (w->array[i].left != 0)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -422,10 +425,12 @@ static void clear(void *state)
 }
 
 const cip_array_store cip_zarr_store = {
-    .caps = CIP_STORE_FOLDER | CIP_STORE_NAMES,
+    .caps = CIP_STORE_FOLDER | CIP_STORE_NAMES | CIP_STORE_UPDATES,
     .check = check,
     .begin = begin,
     .store = store_chunks,
+    .form = cip_zarr_update_form,
+    .chunks = cip_zarr_update_chunks,
     .finish = finish,
     .clear = clear,
 };

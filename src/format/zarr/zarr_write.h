@@ -38,7 +38,15 @@ typedef struct cip_zarr_new {
     uint64_t left;        /* chunks that are still to come */
 } cip_zarr_new;
 
+/* What becomes of an array of a store that is there. */
+typedef struct cip_zarr_changed {
+    const cip_chunk_changes *chunks; /* once they are known */
+    cip_zarr_pipe *pipe;             /* how new chunks are encoded; NULL: not asked for yet */
+} cip_zarr_changed;
+
 typedef struct cip_zarr_writer {
+    cip_zarr *old;             /* the store that is updated, or NULL; then of all else only */
+    cip_zarr_changed *changed; /* of its arrays, env and arena count */
     cip_env *env;
     cip_arena *arena;
     const cip_spec *spec;
