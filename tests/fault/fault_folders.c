@@ -10,6 +10,9 @@
 const char *const fault_bcolz[] = { "__attrs__",    "meta/storage", "meta/sizes",   "data/__0.blp",
                                     "data/__1.blp", "data/__2.blp", "data/__3.blp", "data/__4.blp",
                                     "data/__5.blp", "data/__6.blp", "data/__7.blp", NULL };
+const char *const fault_zarr[] = { "zarr.json", "data/zarr.json", "data/c/0", "data/c/1",
+                                   "data/c/2",  "data/c/3",       "data/c/4", "data/c/5",
+                                   "data/c/6",  "data/c/7",       NULL };
 const char *const fault_bcolz_table[] = {
     "__rootdirs__",   "a/__attrs__",    "a/meta/storage", "a/meta/sizes",   "a/data/__0.blp",
     "a/data/__1.blp", "a/data/__2.blp", "b/__attrs__",    "b/meta/storage", "b/meta/sizes",
@@ -25,16 +28,15 @@ static void must(cip_status st, const cip_err *err)
     }
 }
 
-/* 500 numbers, 100 a chunk. */
-static void make_array(const char *path, const char *chunklen)
+/* 500 numbers. */
+static void make_array(const char *path, const char *format, const char *const *given)
 {
     uint32_t v[500];
     const int64_t shape[] = { 500 };
     cip_err err = CIP_ERR_INIT;
     cip_change *w;
-    const char *const given[] = { chunklen, NULL };
     const cip_change_options o = {
-        .size = sizeof o, .format = "bcolz", .level = CIP_LEVEL_PROCESS, .threads = 1
+        .size = sizeof o, .format = format, .level = CIP_LEVEL_PROCESS, .threads = 1
     };
     const cip_array_options how = { .size = sizeof how, .format_options = given };
     for (uint32_t i = 0; i < 500; i++)
@@ -48,7 +50,22 @@ void fault_make_bcolz(const char *dir)
 {
     char path[1024];
     snprintf(path, sizeof path, "%s/d", dir);
-    make_array(path, "chunklen=100");
+    make_array(path, "bcolz", (const char *const[]){ "chunklen=100", NULL });
+}
+
+void fault_make_zarr(const char *dir)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/d", dir);
+    make_array(path, "zarr", (const char *const[]){ "chunks=100", NULL });
+}
+
+/* Two chunks a shard. */
+void fault_make_zarr_shards(const char *dir)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/d", dir);
+    make_array(path, "zarr", (const char *const[]){ "chunks=100", "shards=200", NULL });
 }
 
 void fault_make_bcolz_table(const char *dir)
@@ -59,7 +76,7 @@ void fault_make_bcolz_table(const char *dir)
         if (i == 0 && mkdir(path, 0755) != 0)
             abort();
         if (i != 0)
-            make_array(path, "chunklen=1000");
+            make_array(path, "bcolz", (const char *const[]){ "chunklen=1000", NULL });
     }
     snprintf(path, sizeof path, "%s/d/__rootdirs__", dir);
     FILE *f = fopen(path, "w");

@@ -85,6 +85,9 @@ fault_change fault_folder_delete_whole_wells, fault_folder_insert_whole_wells,
 void fault_make_wells(const char *dir);
 extern const char *const fault_wells[];
 void fault_make_bcolz(const char *dir);
+void fault_make_zarr(const char *dir);
+void fault_make_zarr_shards(const char *dir);
+extern const char *const fault_zarr[]; /* its files, in shards or not */
 void fault_make_bcolz_table(const char *dir);
 extern const char *const fault_bcolz[], *const fault_bcolz_table[]; /* their files */
 

@@ -15,9 +15,10 @@
 #include "space/make/chunk_move.h"
 
 enum {
-    USUAL_CHUNK = 1 << 20, /* bytes */
-    LEAST_INNER = 256,     /* bytes of a chunk in a shard: smaller ones are not worth their entry */
-    EXTRA = 96 /* more than an entry and what a codec may add to a chunk of LEAST_INNER */
+    USUAL_CHUNK = 1 << 20,  /* bytes */
+    SMALL_SHARD = 64 << 10, /* bytes: in others chunks are not smaller than the next */
+    LEAST_INNER = 256, /* bytes of a chunk in a shard: smaller ones are not worth their entry */
+    EXTRA = 96         /* more than an entry and what a codec may add to a chunk of LEAST_INNER */
 };
 
 enum { OPTION_CHUNKS, OPTION_SHARDS, OPTION_SHUFFLE, OPTION_CONSOLIDATED };
@@ -34,9 +35,8 @@ const cip_format_option cip_zarr_options[] = {
 
 static size_t shard_bound(size_t n)
 {
-    size_t more;
-    return cip_mul_overflow(n / LEAST_INNER + 2, EXTRA, &more) || cip_add_overflow(more, n, &n) ? 0
-                                                                                                : n;
+    size_t more = n <= SMALL_SHARD ? n : n / LEAST_INNER;
+    return cip_mul_overflow(more + 2, EXTRA, &more) || cip_add_overflow(more, n, &n) ? 0 : n;
 }
 
 /* Chunk o of the shard's bytes, in C order, to dst. */
@@ -206,7 +206,7 @@ static cip_status choose_chunks(const cip_zarr_writer *w, cip_zarr_new *n, cip_e
                         CIP_BLOSC_MAX_NBYTES, inner);
     if (!shards || ndim == 0)
         return CIP_OK;
-    if (inner < LEAST_INNER)
+    if (inner < LEAST_INNER && outer > SMALL_SHARD)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected chunks of at least %d bytes in shards, found %" PRIu64,
                         LEAST_INNER, inner);
