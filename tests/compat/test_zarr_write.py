@@ -51,6 +51,8 @@ def options(r, shape, dtype):
         found += ["--option", "shards=" + ",".join(str(c * r.choice([1, 2, 3])) for c in chunks)]
     if kind:
         found += ["--option", "chunks=" + ",".join(map(str, chunks))]
+    if kind != "shards" and r.random() < 0.4:
+        found += ["--format", "zarr2"]
     if found[1].split(":")[0] in ("blosc", "lz4", "lz4hc", "blosclz"):
         found += ["--option", "shuffle=" + r.choice(["byte", "bit", "none"])]
     return found
@@ -64,7 +66,8 @@ def equal(got, want):
 
 def tensorstore_read(path):
     ts = pytest.importorskip("tensorstore")
-    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": str(path) + "/"}}
+    driver = "zarr3" if (path / "zarr.json").exists() else "zarr"
+    spec = {"driver": driver, "kvstore": {"driver": "file", "path": str(path) + "/"}}
     return ts.open(spec).result().read().result()
 
 
@@ -107,19 +110,23 @@ def test_shards_are_read_by_all(tmp_path):
         assert sorted(p.name for p in (out / "c").iterdir()) == ["0", "1", "2"]
 
 
+@pytest.mark.parametrize("kind", ["zarr", "zarr2"])
 @pytest.mark.filterwarnings("ignore")
-def test_a_tree_becomes_groups_and_comes_back(tmp_path):
+def test_a_tree_becomes_groups_and_comes_back(tmp_path, kind):
     tree = {"title": "t", "obs": {"image": np.arange(12.0).reshape(3, 4), "gain": 2.5, "list": [1, "b", None],
                                   "dims": {"image": ["y", "x"]}, "attrs": {"image": {"units": "K"}}},
             "table": {"id": np.arange(5), "name": "n"}, "empty": {}}
     asdf.AsdfFile(tree).write_to(tmp_path / "a.asdf")
-    run("convert", tmp_path / "a.asdf", tmp_path / "a.zarr")
+    run("convert", tmp_path / "a.asdf", tmp_path / "a.zarr", "--format", kind)
     for use in (True, False):
         g = zarr.open_group(tmp_path / "a.zarr", mode="r", use_consolidated=use)
         assert g.attrs.asdict() == {"title": "t", "empty": {}}
         assert g["obs"].attrs.asdict() == {"gain": 2.5, "list": [1, "b", None]}
         image = g["obs/image"]
-        assert image.attrs.asdict() == {"units": "K"} and image.metadata.dimension_names == ("y", "x")
+        if kind == "zarr":
+            assert image.attrs.asdict() == {"units": "K"} and image.metadata.dimension_names == ("y", "x")
+        else:
+            assert image.attrs.asdict() == {"units": "K", "_ARRAY_DIMENSIONS": ["y", "x"]}
         assert equal(image[...], tree["obs"]["image"]) and equal(g["table/id"][...], tree["table"]["id"])
     run("convert", tmp_path / "a.zarr", tmp_path / "b.asdf")
     with asdf.open(tmp_path / "b.asdf") as f:
@@ -129,15 +136,17 @@ def test_a_tree_becomes_groups_and_comes_back(tmp_path):
         assert equal(back["obs"]["image"][...], tree["obs"]["image"])
 
 
+@pytest.mark.parametrize("kind", ["zarr", "zarr2"])
 @pytest.mark.filterwarnings("ignore")
-def test_a_copy_keeps_the_fill_value(tmp_path):
+def test_a_copy_keeps_the_fill_value(tmp_path, kind):
     a = zarr.create_array(tmp_path / "a.zarr", shape=(10, 10), chunks=(4, 4), dtype="f4", fill_value=float("nan"),
                           attributes={"k": [1]}, dimension_names=["y", "x"])
     a[:2] = 1
-    run("convert", tmp_path / "a.zarr", tmp_path / "b.zarr")
+    run("convert", tmp_path / "a.zarr", tmp_path / "b.zarr", "--format", kind)
     b = zarr.open_array(tmp_path / "b.zarr", mode="r")
-    assert np.isnan(b.fill_value) and b.chunks == (4, 4) and b.attrs.asdict() == {"k": [1]}
-    assert b.metadata.dimension_names == ("y", "x") and np.array_equal(a[...], b[...], equal_nan=True)
+    assert np.isnan(b.fill_value) and b.chunks == (4, 4) and b.attrs["k"] == [1]
+    assert (b.metadata.dimension_names if kind == "zarr" else tuple(b.attrs["_ARRAY_DIMENSIONS"])) == ("y", "x")
+    assert np.array_equal(a[...], b[...], equal_nan=True)
 
 
 def test_zeros_are_not_stored(tmp_path):

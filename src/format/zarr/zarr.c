@@ -700,4 +700,5 @@ const cip_format cip_format_zarr = {
     .verify = cip_zarr_verify,
     .store = &cip_zarr_store,
     .options = cip_zarr_options,
+    .kinds = cip_zarr_kinds,
 };

@@ -178,6 +178,7 @@ cip_status cip_zarr_update_finish(void *state, cip_revision *r, cip_err *err);
 /* zarr_write.c */
 extern const cip_array_store cip_zarr_store;
 extern const cip_format_option cip_zarr_options[];
+extern const cip_format_kind cip_zarr_kinds[];
 
 extern const cip_format cip_format_zarr;
 

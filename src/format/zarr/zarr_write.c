@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * New stores of version 3: a file for each chunk, or each shard, as they come; then the metadata.
+ * New stores: a file for each chunk, or each shard, as they come; then the metadata.
  * A shard is a chunk whose codec cuts it into the smaller ones and encodes these, so that shards
  * are made in parallel like all chunks. */
 #include "format/zarr/zarr_write.h"
@@ -30,6 +30,8 @@ const cip_format_option cip_zarr_options[] = {
     { "consolidated", "no: do not repeat all metadata in that of the root group" },
     { NULL, NULL },
 };
+
+const cip_format_kind cip_zarr_kinds[] = { { "zarr2", "Zarr of version 2" }, { NULL, NULL } };
 
 /* --- shards ----------------------------------------------------------------------------------- */
 
@@ -206,6 +208,8 @@ static cip_status choose_chunks(const cip_zarr_writer *w, cip_zarr_new *n, cip_e
                         CIP_BLOSC_MAX_NBYTES, inner);
     if (!shards || ndim == 0)
         return CIP_OK;
+    if (w->two)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "version 2 of Zarr has no shards");
     if (inner < LEAST_INNER && outer > SMALL_SHARD)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected chunks of at least %d bytes in shards, found %" PRIu64,
@@ -303,7 +307,15 @@ static cip_status make_array(cip_zarr_writer *w, cip_zarr_new *n, cip_array_form
     if (n->like != NULL && (n->like->fill == NULL || n->like->dtype->kind != n->dtype->kind ||
                             n->like->dtype->itemsize != n->dtype->itemsize))
         n->like = NULL; /* its fill value is zeros, or no value of this type */
-    n->keys = (cip_zarr_array){ .ndim = a->ndim, .prefix = true, .separator = '/', .nlevel = 1 };
+    if (n->like != NULL && w->two && a->dtype->kind >= CIP_F16 && a->dtype->kind <= CIP_C128) {
+        const cip_node *fill = cip_map_get(n->like->meta, "fill_value");
+        if (cip_node_kind(fill) == CIP_NODE_STRING && fill->text[0] == '0')
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "version 2 of Zarr has no fill value %.40s", fill->text);
+    }
+    n->keys = (cip_zarr_array){
+        .ndim = a->ndim, .prefix = !w->two, .separator = w->two ? '.' : '/', .nlevel = 1
+    };
     cip_zarr_level *v = &n->keys.level[0];
     v->all = 1;
     for (int32_t k = 0; k < a->ndim; k++) {
@@ -374,6 +386,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     *w = (cip_zarr_writer){
         .env = b->env, .arena = b->arena, .spec = spec, .out = b->out, .consolidated = true
     };
+    w->two = spec->kind != NULL;
     CIP_TRY(cip_option_take_yes(cip_option_given(spec->option, OPTION_CONSOLIDATED),
                                 cip_zarr_options[OPTION_CONSOLIDATED].key, &w->consolidated, err));
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w->array, spec->narray, err));

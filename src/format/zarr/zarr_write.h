@@ -52,7 +52,7 @@ typedef struct cip_zarr_writer {
     const cip_spec *spec;
     cip_out *out;
     cip_zarr_new *array;
-    bool consolidated;
+    bool consolidated, two; /* two: of version 2 */
 } cip_zarr_writer;
 
 /* zarr_write_meta.c: names what of the tree the store cannot hold; the steps of an array's path as

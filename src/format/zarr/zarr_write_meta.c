@@ -145,9 +145,10 @@ static bool has_order(const cip_dtype *d)
            (d->kind != CIP_ASCII && d->kind != CIP_OPAQUE && d->itemsize > 1);
 }
 
+static const char *const cname[] = { "blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd" };
+
 static cip_status add_codecs(cip_buf *b, const cip_zarr_new *n, cip_err *err)
 {
-    static const char *const cname[] = { "blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd" };
     CIP_TRY(cip_buf_puts(b,
                          has_order(n->dtype) ? "[{\"name\": \"bytes\", \"configuration\": "
                                                "{\"endian\": \"little\"}}"
@@ -468,16 +469,89 @@ cip_status cip_zarr_check_tree(const cip_spec *spec, cip_report *loss, cip_err *
     return CIP_OK;
 }
 
+/* --- version 2 -------------------------------------------------------------------------------- */
+
+static cip_status add_type_2(cip_zarr_writer *w, cip_buf *b, const cip_dtype *d, cip_err *err)
+{
+    char *text;
+    if (d->kind != CIP_RECORD) {
+        CIP_TRY(cip_dtype_numpy(w->arena, d, &text, err));
+        return cip_json_string(b, text, strlen(text), err);
+    }
+    CIP_TRY(cip_buf_puts(b, "[", err));
+    for (size_t i = 0; i < d->nfield; i++) {
+        CIP_TRY(cip_buf_puts(b, i == 0 ? "[" : ", [", err));
+        CIP_TRY(cip_json_string(b, d->field[i].name, strlen(d->field[i].name), err));
+        CIP_TRY(cip_buf_puts(b, ", ", err));
+        CIP_TRY(add_type_2(w, b, d->field[i].dtype, err));
+        CIP_TRY(cip_buf_puts(b, "]", err));
+    }
+    return cip_buf_puts(b, "]", err);
+}
+
+static cip_status add_compressor(cip_buf *b, const cip_zarr_new *n, cip_err *err)
+{
+    if (n->press == CIP_ZARR_ZSTD)
+        return cip_buf_addf(b, err, "{\"id\": \"zstd\", \"level\": %d, \"checksum\": false}",
+                            n->level);
+    if (n->press == CIP_ZARR_GZIP)
+        return cip_buf_addf(b, err, "{\"id\": \"gzip\", \"level\": %d}", n->level);
+    if (n->press == CIP_ZARR_BLOSC)
+        return cip_buf_addf(
+            b, err,
+            "{\"id\": \"blosc\", \"cname\": \"%s\", \"clevel\": %d, \"shuffle\": %d, "
+            "\"blocksize\": 0}",
+            cname[n->blosc.compcode], n->blosc.level,
+            n->blosc.filter[5] == CIP_BLOSC_SHUFFLE      ? 1
+            : n->blosc.filter[5] == CIP_BLOSC_BITSHUFFLE ? 2
+                                                         : 0);
+    return cip_buf_puts(b, "null", err);
+}
+
+static cip_status add_zarray(cip_zarr_writer *w, const cip_zarr_new *n, cip_buf *b, cip_err *err)
+{
+    CIP_TRY(cip_buf_puts(b, "{\"zarr_format\": 2, \"shape\": ", err));
+    CIP_TRY(add_lengths(b, n->array->ndim, n->array->shape, err));
+    CIP_TRY(cip_buf_puts(b, ", \"chunks\": ", err));
+    CIP_TRY(add_lengths(b, n->array->ndim, n->chunk, err));
+    CIP_TRY(cip_buf_puts(b, ", \"dtype\": ", err));
+    CIP_TRY(add_type_2(w, b, n->dtype, err));
+    CIP_TRY(cip_buf_puts(b, ", \"compressor\": ", err));
+    CIP_TRY(add_compressor(b, n, err));
+    CIP_TRY(cip_buf_puts(b, ", \"fill_value\": ", err));
+    CIP_TRY(add_fill(w, b, n, err));
+    return cip_buf_puts(b, ", \"order\": \"C\", \"filters\": null, \"dimension_separator\": \".\"}",
+                        err);
+}
+
 /* --- members ---------------------------------------------------------------------------------- */
+
+/* What is said of the array: its axes (NULL: nothing), and its attributes as an object. */
+static const cip_node *dims_said(const cip_zarr_writer *w, const cip_zarr_new *n)
+{
+    const bool alone = n->dir[0] == '\0';
+    const cip_node *dims = said_of(w->spec, n->dir, "dims");
+    if (alone && cip_node_kind(w->spec->tree) == CIP_NODE_MAP)
+        dims = cip_map_get(w->spec->tree, "dims");
+    return dims != NULL && names_axes(dims, n->array->ndim) ? dims : NULL;
+}
+
+static cip_status add_attributes(cip_zarr_writer *w, const walk *k, const cip_zarr_new *n,
+                                 cip_buf *b, cip_err *err)
+{
+    if (n->dir[0] == '\0')
+        return root_attributes(k, w->spec->tree, b, err);
+    const cip_node *attrs = said_of(w->spec, n->dir, "attrs");
+    return cip_node_kind(attrs) == CIP_NODE_MAP && cip_json_holds(w->env, attrs, true, 4)
+               ? add_json(w, b, attrs, err)
+               : cip_buf_puts(b, "{}", err);
+}
 
 static cip_status add_array(cip_zarr_writer *w, const walk *k, const cip_zarr_new *n, cip_buf *b,
                             cip_err *err)
 {
     const cip_spec_array *a = n->array;
-    const bool alone = n->dir[0] == '\0';
-    const cip_node *dims = said_of(w->spec, n->dir, "dims"), *attrs = NULL;
-    if (alone && cip_node_kind(w->spec->tree) == CIP_NODE_MAP)
-        dims = cip_map_get(w->spec->tree, "dims");
+    const cip_node *dims = dims_said(w, n);
     CIP_TRY(cip_buf_puts(b, "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": ", err));
     CIP_TRY(add_lengths(b, a->ndim, a->shape, err));
     CIP_TRY(cip_buf_puts(b, ", \"data_type\": ", err));
@@ -493,40 +567,36 @@ static cip_status add_array(cip_zarr_writer *w, const walk *k, const cip_zarr_ne
     CIP_TRY(cip_buf_puts(b, ", \"codecs\": ", err));
     CIP_TRY(add_all_codecs(b, n, err));
     CIP_TRY(cip_buf_puts(b, ", \"attributes\": ", err));
-    if (alone)
-        CIP_TRY(root_attributes(k, w->spec->tree, b, err));
-    else
-        attrs = said_of(w->spec, n->dir, "attrs");
-    if (!alone && cip_node_kind(attrs) == CIP_NODE_MAP && cip_json_holds(w->env, attrs, true, 4))
-        CIP_TRY(add_json(w, b, attrs, err));
-    else if (!alone)
-        CIP_TRY(cip_buf_puts(b, "{}", err));
-    if (dims != NULL && names_axes(dims, a->ndim)) {
+    CIP_TRY(add_attributes(w, k, n, b, err));
+    if (dims != NULL) {
         CIP_TRY(cip_buf_puts(b, ", \"dimension_names\": ", err));
         CIP_TRY(add_json(w, b, dims, err));
     }
     return cip_buf_puts(b, "}", err);
 }
 
-static cip_status put(cip_zarr_writer *w, const char *dir, cip_bytes text, cip_err *err)
+static cip_status put(cip_zarr_writer *w, const char *dir, const char *name, const cip_buf *text,
+                      cip_err *err)
 {
     cip_out *file;
     char *path;
-    CIP_TRY(cip_arena_printf(w->arena, &path, err, "%szarr.json", dir));
+    CIP_TRY(cip_arena_printf(w->arena, &path, err, "%s%s", dir, name));
     CIP_TRY(w->out->member(w->out->member_user, path, &file, err));
-    CIP_TRY(cip_out_write(file, text.ptr, text.len, err));
+    CIP_TRY(cip_out_write(file, text->ptr, text->len, err));
     return cip_out_write(file, "\n", 1, err);
 }
 
-/* A member, and its text among all in `map`. */
-static cip_status put_both(cip_zarr_writer *w, const char *dir, const cip_buf *text, cip_buf *map,
-                           cip_err *err)
+/* A member, and its text among all in `map`: by its name, or of version 3 by its folder. */
+static cip_status put_both(cip_zarr_writer *w, const char *dir, const char *name,
+                           const cip_buf *text, cip_buf *map, cip_err *err)
 {
-    CIP_TRY(put(w, dir, (cip_bytes){ text->ptr, text->len }, err));
+    char *key;
+    CIP_TRY(put(w, dir, name, text, err));
     if (!w->consolidated)
         return CIP_OK;
+    CIP_TRY(cip_arena_printf(w->arena, &key, err, "%s%s", dir, w->two ? name : ""));
     CIP_TRY(cip_buf_puts(map, map->len != 0 ? ", " : "", err));
-    CIP_TRY(cip_json_string(map, dir, strlen(dir) - 1, err));
+    CIP_TRY(cip_json_string(map, key, strlen(key) - !w->two, err));
     CIP_TRY(cip_buf_puts(map, ": ", err));
     return cip_buf_add(map, text->ptr, text->len, err);
 }
@@ -534,13 +604,21 @@ static cip_status put_both(cip_zarr_writer *w, const char *dir, const cip_buf *t
 static cip_status put_group(cip_zarr_writer *w, const walk *k, const char *dir, cip_buf *text,
                             cip_buf *map, cip_err *err)
 {
+    const cip_node *node = node_at(w->spec->tree, dir);
     text->len = 0;
+    if (w->two) {
+        CIP_TRY(cip_buf_puts(text, "{\"zarr_format\": 2}", err));
+        CIP_TRY(put_both(w, dir, ".zgroup", text, map, err));
+        text->len = 0;
+        CIP_TRY(group_attributes(k, dir, node, text, err));
+        return put_both(w, dir, ".zattrs", text, map, err);
+    }
     CIP_TRY(
         cip_buf_puts(text, "{\"zarr_format\": 3, \"node_type\": \"group\", \"attributes\": ", err));
-    CIP_TRY(group_attributes(k, dir, node_at(w->spec->tree, dir), text, err));
+    CIP_TRY(group_attributes(k, dir, node, text, err));
     if (dir[0] != '\0') {
         CIP_TRY(cip_buf_puts(text, "}", err));
-        return put_both(w, dir, text, map, err);
+        return put_both(w, dir, "zarr.json", text, map, err);
     }
     if (w->consolidated) {
         CIP_TRY(cip_buf_puts(text,
@@ -551,22 +629,53 @@ static cip_status put_group(cip_zarr_writer *w, const walk *k, const char *dir, 
         CIP_TRY(cip_buf_puts(text, "}}", err));
     }
     CIP_TRY(cip_buf_puts(text, "}", err));
-    return put(w, dir, (cip_bytes){ text->ptr, text->len }, err);
+    return put(w, dir, "zarr.json", text, err);
+}
+
+/* The names of axes are an attribute in version 2, as xarray has them. */
+static cip_status put_array_2(cip_zarr_writer *w, const walk *k, const cip_zarr_new *n,
+                              cip_buf *text, cip_buf *map, cip_err *err)
+{
+    const cip_node *dims = dims_said(w, n);
+    text->len = 0;
+    CIP_TRY(add_zarray(w, n, text, err));
+    CIP_TRY(put_both(w, n->dir, ".zarray", text, map, err));
+    text->len = 0;
+    CIP_TRY(add_attributes(w, k, n, text, err));
+    if (dims != NULL) {
+        text->len--; /* the brace */
+        CIP_TRY(cip_buf_addf(text, err, "%s\"_ARRAY_DIMENSIONS\": ", text->len > 1 ? ", " : ""));
+        CIP_TRY(add_json(w, text, dims, err));
+        CIP_TRY(cip_buf_puts(text, "}", err));
+    }
+    return put_both(w, n->dir, ".zattrs", text, map, err);
 }
 
 static cip_status put_all(cip_zarr_writer *w, const walk *k, const char **group, size_t n,
                           cip_buf *text, cip_buf *map, cip_err *err)
 {
+    const bool alone = is_alone(w->spec);
     for (size_t i = 1; i < n; i++)
         CIP_TRY(put_group(w, k, group[i], text, map, err));
+    w->consolidated = w->consolidated && !alone;
     for (size_t i = 0; i < w->spec->narray; i++) {
         text->len = 0;
+        if (w->two) {
+            CIP_TRY(put_array_2(w, k, &w->array[i], text, map, err));
+            continue;
+        }
         CIP_TRY(add_array(w, k, &w->array[i], text, err));
-        if (is_alone(w->spec))
-            return put(w, "", (cip_bytes){ text->ptr, text->len }, err);
-        CIP_TRY(put_both(w, w->array[i].dir, text, map, err));
+        CIP_TRY(put_both(w, w->array[i].dir, "zarr.json", text, map, err));
     }
-    return put_group(w, k, "", text, map, err);
+    if (!alone)
+        CIP_TRY(put_group(w, k, "", text, map, err));
+    if (!w->two || !w->consolidated)
+        return CIP_OK;
+    text->len = 0;
+    CIP_TRY(cip_buf_puts(text, "{\"zarr_consolidated_format\": 1, \"metadata\": {", err));
+    CIP_TRY(cip_buf_add(text, map->ptr, map->len, err));
+    CIP_TRY(cip_buf_puts(text, "}}", err));
+    return put(w, "", ".zmetadata", text, err);
 }
 
 cip_status cip_zarr_put_meta(cip_zarr_writer *w, cip_err *err)
