@@ -106,7 +106,9 @@ def test_samples_are_read_the_same(store):
 def test_folders_are_read_the_same(store, tmp_path):
     with cippus.create(tmp_path / "s.b2nd", options={"sparse": "yes"}) as w:
         w.put("", IMAGE[:256], chunks=(64, 1024))
-    folders = [SAMPLES / "prices.bcolz", SAMPLES / "wells.blz", tmp_path / "s.b2nd"]
+    with cippus.create(tmp_path / "z.zarr", options={"chunks": "64,256", "shards": "128,512"}) as w:
+        w.put("g/x", IMAGE[:256])
+    folders = [SAMPLES / "prices.bcolz", SAMPLES / "wells.blz", tmp_path / "s.b2nd", tmp_path / "z.zarr"]
     for folder in folders:
         assert folder.is_dir()
         url = store(folder_of(folder))
