@@ -317,12 +317,18 @@ cip_status cip_zarr_fill(cip_layout *l, const cip_node *n, const cip_dtype *d, c
     uint8_t *dst;
     cip_status st;
     *out = NULL;
-    if (n == NULL || n->type == CIP_NODE_NULL || d->itemsize == 0)
+    const bool none = n == NULL || n->type == CIP_NODE_NULL;
+    if (d->itemsize == 0 || (none && !cip_kind_is_time(d->kind)))
         return CIP_OK;
     if (d->itemsize > l->env->limits.max_tree_bytes)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "fill_value: an element of %" PRIu64 " bytes", d->itemsize);
     CIP_TRY(cip_arena_zeroed(&l->arena, (size_t)d->itemsize, 1, (void **)&dst, err));
+    if (none) { /* of times: NaT, as zarr-python has it */
+        cip_store_u64(dst, (uint64_t)INT64_MIN, d->big);
+        *out = dst;
+        return CIP_OK;
+    }
     if (d->kind == CIP_OPAQUE || d->kind == CIP_RECORD)
         st = put_bytes(l, n, d, false, dst, err);
     else if (d->kind == CIP_ASCII)

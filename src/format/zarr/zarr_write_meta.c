@@ -105,8 +105,11 @@ static cip_status add_json(cip_zarr_writer *w, cip_buf *b, const cip_node *n, ci
 static cip_status add_fill(cip_zarr_writer *w, cip_buf *b, const cip_zarr_new *n, cip_err *err)
 {
     const cip_dtype *d = n->dtype;
+    const cip_node *fill = n->like != NULL ? cip_map_get(n->like->meta, "fill_value") : NULL;
+    if (n->like != NULL && cip_node_kind(fill) <= CIP_NODE_NULL)
+        return cip_buf_puts(b, "\"NaT\"", err);
     if (n->like != NULL)
-        return add_json(w, b, cip_map_get(n->like->meta, "fill_value"), err);
+        return add_json(w, b, fill, err);
     if (d->kind == CIP_OPAQUE || d->kind == CIP_RECORD) {
         uint8_t *zeros;
         CIP_TRY(cip_mem_zeroed(&w->env->mem, (size_t)d->itemsize, 1, (void **)&zeros, err));
