@@ -187,6 +187,7 @@ typedef struct rewrite {
     const cip_chunk_changes *c;
     cip_revision *r;
     bool reshaped;
+    bool renumbered; /* ... and chunks at the same place have other numbers */
 } rewrite;
 
 static cip_status path_of(const rewrite *v, const cip_zarr_array *a, uint64_t i, char **path,
@@ -342,7 +343,9 @@ static cip_status find_touched(const rewrite *v, cip_buf *touched, cip_err *err)
     for (uint64_t i = 0, run; i < n; i += run) {
         cip_chunk_now now;
         cip_chunk_changes_at(v->c, i, &now);
-        run = !v->reshaped ? cip_max_u64(1, cip_min_u64(now.run, n - i)) : 1;
+        run = !v->reshaped || (!v->renumbered && now.from == i)
+                  ? cip_max_u64(1, cip_min_u64(now.run, n - i))
+                  : 1;
         if (is_kept(v, i, now.from))
             continue;
         for (uint64_t k = i; k < i + run; k++)
@@ -505,6 +508,7 @@ static cip_status put_array(cip_zarr_writer *w, size_t i, const cip_node **all, 
         l->all = 1;
         for (int32_t k = 0; k < x->ndim; k++) {
             l->nchunk[k] = cip_div_up((uint64_t)shape[k], (uint64_t)l->chunk[k]);
+            v.renumbered = v.renumbered || (k != 0 && l->nchunk[k] != x->level[n].nchunk[k]);
             if (cip_mul_overflow(l->all, l->nchunk[k], &l->all))
                 return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                                 "expected less than 2^64 chunks");
