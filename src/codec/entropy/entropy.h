@@ -15,10 +15,6 @@ extern const cip_codec cip_codec_zlib, cip_codec_bzip2, cip_codec_lz4, cip_codec
  * of codecs, as the formats that name their codecs by it have no gzip. */
 extern const cip_codec cip_codec_gzip;
 extern const cip_framing cip_framing_zlib, cip_framing_deflate, cip_framing_bzip2, cip_framing_zstd;
-/* "gzip", levels 1 to 12, 6: members of RFC 1952, one behind the other. It has no row in the table
- * of codecs, as the formats that name their codecs by it have no gzip. */
-extern const cip_codec cip_codec_gzip;
-
 /* The version text of the library under a codec; static storage. */
 const char *cip_zlib_version(void);
 const char *cip_bzip2_version(void);
