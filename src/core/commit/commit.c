@@ -7,8 +7,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef STATX_INO
+#include <sys/sysmacros.h>
+#endif
 
 #include "core/commit/commit_impl.h"
 #include "base/sized.h"
@@ -170,18 +174,36 @@ cip_status cip_fail_stale(const char *path, cip_err *err)
                     "%s since it was opened, so nothing was written; open it again", what);
 }
 
+/* Asked at each row, and without the file's times where that can be: since Linux 6.13 a file whose
+ * times were looked at gets finer ones at its next write, which takes a microsecond. */
+static bool is_named_by_path(const cip_commit *c)
+{
+#ifdef STATX_INO
+    struct statx at;
+    if (statx(AT_FDCWD, c->full, AT_SYMLINK_NOFOLLOW, STATX_INO, &at) == 0 &&
+        (at.stx_mask & STATX_INO) != 0)
+        return at.stx_ino == c->st.st_ino &&
+               makedev(at.stx_dev_major, at.stx_dev_minor) == c->st.st_dev;
+#endif
+    struct stat now;
+    return lstat(c->full, &now) == 0 && cip_is_same_file(&now, &c->st);
+}
+
+static bool is_named_in_folder(const cip_commit *c)
+{
+    struct stat now;
+    return fstatat(c->place.dir, c->place.name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+           cip_is_same_file(&now, &c->st);
+}
+
 /* By the path, as a folder on the way may have been exchanged; and in the folder that is open, as
  * that is where a new file would take the name. */
 cip_status cip_commit_named(const cip_commit *c, cip_err *err)
 {
-    struct stat now;
-    if (cip_commit_has_target(c))
+    if (cip_commit_has_target(c) ||
+        ((c->full == NULL || is_named_by_path(c)) && (c->folder || is_named_in_folder(c))))
         return CIP_OK;
-    bool same = c->full == NULL || (lstat(c->full, &now) == 0 && cip_is_same_file(&now, &c->st));
-    if (same && !c->folder)
-        same = fstatat(c->place.dir, c->place.name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-               cip_is_same_file(&now, &c->st);
-    return same ? CIP_OK : cip_fail_stale(c->full != NULL ? c->full : c->path, err);
+    return cip_fail_stale(c->full != NULL ? c->full : c->path, err);
 }
 
 cip_status cip_commit_reopen(cip_commit *c, cip_err *err)
@@ -310,12 +332,16 @@ static cip_status append_to_target(cip_commit *c, const void *p, size_t n, cip_e
     return CIP_OK;
 }
 
-/* A row that could not be written whole is taken back. */
+/* Rows go into the file that is open, which its path still leads to: its name in the folder that is
+ * open, a microsecond for each row, matters only where a new file would take it. A row that could
+ * not be written whole is taken back. */
 cip_status cip_commit_append(cip_commit *c, const void *p, size_t n, cip_err *err)
 {
-    if (!cip_commit_has_target(c))
+    if (!cip_commit_has_target(c)) {
         CIP_TRY(cip_owned(c->owner, err));
-    CIP_TRY(cip_commit_named(c, err));
+        if (c->full == NULL || !is_named_by_path(c))
+            CIP_TRY(cip_commit_named(c, err));
+    }
     cip_status st = cip_commit_has_target(c) ? append_to_target(c, p, n, err)
                                              : cip_store_write(c->fd, c->end, p, n, err);
     if (st == CIP_OK)

@@ -284,6 +284,41 @@ static void another_folder_of_the_name_stays_as_it_is(void **state)
     }
 }
 
+/* The folder that is open is another one by now. Rows need only the path to lead to the file; an
+ * update, which may put a new file into that folder, is refused even then. */
+static void rows_follow_the_path_when_the_folder_was_exchanged(void **state)
+{
+    cip_commit *c;
+    cip_revision r = new_revision();
+    char was[512];
+    (void)state;
+    mkdir(scratch_path(&dir, "s"), 0755);
+    scratch_write(&dir, "s/a", old, N);
+    assert_int_equal(cip_commit_begin(&env, scratch_path(&dir, "s/a"), NULL, &c, NULL), CIP_OK);
+    swap_folder();
+    assert_int_equal(cip_commit_append(c, "row", 3, NULL), CIP_ERR_STALE);
+    scratch_write(&dir, "s/a", "theirs", 6);
+    assert_int_equal(cip_commit_append(c, "row", 3, NULL), CIP_ERR_STALE);
+    expect_bytes(scratch_path(&dir, "s/a"), "theirs", 6);
+    expect_bytes(scratch_path(&dir, "was/a"), old, N);
+    unlink(scratch_path(&dir, "s/a"));
+    snprintf(was, sizeof was, "%s", scratch_path(&dir, "was/a"));
+    assert_int_equal(link(was, scratch_path(&dir, "s/a")), 0);
+    unlink(was);
+    assert_int_equal(cip_commit_append(c, "row", 3, NULL), CIP_OK);
+    change(&r, 600, "abc");
+    assert_int_equal(cip_commit_apply(c, &r, NULL), CIP_ERR_STALE);
+    cip_commit_end(c);
+    cip_revision_clear(&r);
+    uint8_t with[N + 3];
+    memcpy(with, old, N);
+    memcpy(with + N, "row", 3);
+    expect_bytes(scratch_path(&dir, "s/a"), with, sizeof with);
+    unlink(scratch_path(&dir, "s/a"));
+    assert_int_equal(rmdir(scratch_path(&dir, "was")), 0);
+    assert_int_equal(rmdir(scratch_path(&dir, "s")), 0);
+}
+
 /* An update that was killed left its record, and then the file lost its name to another. */
 static void what_was_left_of_an_update_is_not_made_in_another_file(void **state)
 {
@@ -325,6 +360,7 @@ int main(void)
         cmocka_unit_test(rows_go_to_no_other_file),
         cmocka_unit_test(a_link_may_lead_elsewhere_but_its_target_must_stay),
         cmocka_unit_test(another_folder_of_the_name_stays_as_it_is),
+        cmocka_unit_test(rows_follow_the_path_when_the_folder_was_exchanged),
         cmocka_unit_test(what_was_left_of_an_update_is_not_made_in_another_file),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
