@@ -175,7 +175,7 @@ static cip_status open_edit(const edited *what, const cip_change_options *opts, 
     e->o = o;
     e->big = -1;
     cip_report_init(&e->notes, &f->env.mem, false, o.on_note, o.user);
-    e->arena.mem = e->rev.patch.arena.mem = &f->env.mem;
+    e->arena.mem = e->rev.patch.arena.mem = e->placed_at.mem = &f->env.mem;
     e->undo = (cip_undo){ .mem = &f->env.mem, .call = 1 };
     st = start(e, what, format, err);
     if (st != CIP_OK)
@@ -319,6 +319,7 @@ void cip_edit_abort(cip_edit *e)
     cip_commit_end(e->commit);
     cip_io_close(e->temporary);
     cip_report_clear(&e->notes);
+    cip_strmap_clear(&e->placed_at);
     cip_arena_clear(&e->arena);
     cip_mem_put(&f->env.mem, e);
     cip_file_close(f);

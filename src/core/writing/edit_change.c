@@ -12,32 +12,25 @@
 
 /* --- arrays as they are now ------------------------------------------------------------------- */
 
-/* Whether two are one array under several names: a description that an alias names has its data
+/* What an array is known by under all its names: a description that an alias names has its data
  * once, and the tree shows some arrays under another name beside. */
-static bool is_one(const cip_array *a, const cip_array *b)
+static const void *key_of(const cip_array *a)
 {
     a = a->same != NULL ? a->same : a;
-    b = b->same != NULL ? b->same : b;
-    return a == b || (a->node == b->node && cip_node_kind(a->node) == CIP_NODE_MAP);
+    return cip_node_kind(a->node) == CIP_NODE_MAP ? (const void *)a->node : a;
 }
 
 static cip_edit_placed *placed_of(const cip_edit *e, const cip_array *a)
 {
-    cip_edit_placed *x = e->placed;
-    while (x != NULL && !is_one(x->of, a))
-        x = x->next;
-    return x;
+    const size_t at = cip_strmap_get_ptr(&e->placed_at, key_of(a));
+    cip_edit_placed *p = at != SIZE_MAX ? (cip_edit_placed *)(uintptr_t)at : NULL;
+    return p != NULL && p->c != NULL ? p : NULL;
 }
 
 cip_chunk_changes *cip_edit_changes_of(const cip_edit *e, const cip_array *a)
 {
     const cip_edit_placed *p = placed_of(e, a);
-    if (p != NULL)
-        return p->c;
-    for (cip_edit_chunks *x = e->chunks; x != NULL; x = x->next)
-        if (cip_chunk_changes_hold(x->c, a))
-            return x->c;
-    return NULL;
+    return p != NULL ? p->c : cip_chunk_changes_of(a);
 }
 
 const cip_array *cip_edit_now(cip_edit *e, const cip_array *a)
@@ -64,10 +57,9 @@ const cip_array *cip_edit_changed(void *edit, const cip_array *a)
 /* The array as the file has it, or as it came, of one that cip_edit_now gave. */
 static const cip_array *as_it_was(const cip_edit *e, const cip_array *a)
 {
-    const cip_layout *l = e->file->layout;
-    for (size_t i = 0; i < l->narray; i++)
-        if (l->array[i] == a || l->array[i]->path == a->path)
-            return l->array[i];
+    const cip_array *listed = cip_file_array_at(e->file, a->path, strlen(a->path));
+    if (listed != NULL && listed->path == a->path)
+        return listed;
     const cip_array *came = cip_edit_added_of(e, a);
     came = came != NULL ? came : cip_edit_records_of(e, a);
     return came != NULL ? came : a;
@@ -95,13 +87,13 @@ static cip_status set_placed(cip_edit *e, const cip_array *a, cip_chunk_changes 
     cip_edit_placed *p = placed_of(e, a);
     if (p == NULL) {
         CIP_TRY(CIP_ARENA_NEW(&e->arena, &p, 1, err));
-        CIP_TRY(cip_undo_keep(&e->undo, &e->placed, sizeof e->placed, err));
-        p->next = e->placed;
+        CIP_TRY(cip_strmap_put_ptr(&e->placed_at, &e->arena, key_of(a), (size_t)(uintptr_t)p, NULL,
+                                   err));
         p->of = a;
+        p->next = e->placed;
         e->placed = p;
-    } else {
-        CIP_TRY(cip_undo_keep(&e->undo, p, sizeof *p, err));
     }
+    CIP_TRY(cip_undo_keep(&e->undo, p, sizeof *p, err));
     p->c = c;
     p->at = *at;
     return CIP_OK;
@@ -486,12 +478,9 @@ cip_status cip_edit_settle(cip_edit *e, cip_err *err)
 
 void cip_edit_chunks_drop(cip_edit *e, const cip_layout *l)
 {
-    for (cip_edit_placed **x = &e->placed; l != NULL && *x != NULL;) {
-        if ((*x)->of->layout == l)
-            *x = (*x)->next;
-        else
-            x = &(*x)->next;
-    }
+    for (cip_edit_placed *p = e->placed; l != NULL && p != NULL; p = p->next)
+        if (p->c != NULL && p->of->layout == l)
+            p->c = NULL;
     for (cip_edit_chunks **x = &e->chunks; l != NULL && *x != NULL;) {
         if (cip_chunk_changes_array((*x)->c)->layout == l) {
             cip_chunk_changes_free((*x)->c);

@@ -3,6 +3,7 @@
 #ifndef CIP_CORE_EDIT_IMPL_H
 #define CIP_CORE_EDIT_IMPL_H
 
+#include "base/strmap.h"
 #include "base/undo.h"
 #include "core/commit/commit.h"
 #include "core/reading/read_plan.h"
@@ -20,9 +21,9 @@ typedef struct cip_edit_chunks {
 typedef struct cip_edit_placed {
     struct cip_edit_placed *next;
     const cip_array *of;
-    cip_chunk_changes *c;
-    cip_nd at;     /* in its bytes */
-    bool reshaped; /* it has another shape */
+    cip_chunk_changes *c; /* NULL: it is back where it was, or gone */
+    cip_nd at;            /* in its bytes */
+    bool reshaped;        /* it has another shape */
     cip_array seen;
 } cip_edit_placed;
 
@@ -91,8 +92,9 @@ struct cip_edit {
     } come;
     cip_revision rev;
     cip_report notes;
-    cip_edit_chunks *chunks; /* of arrays that are there, the last one first */
-    cip_edit_placed *placed;
+    cip_edit_chunks *chunks;          /* of arrays that are there, the last one first */
+    cip_edit_placed *placed;          /* the last one first, ... */
+    cip_strmap placed_at;             /* ... and each by what its array is known by */
     struct cip_edit_records *records; /* arrays whose columns changed */
     struct cip_addition *added;       /* arrays that come, last one first */
     cip_edit_slab *slabs;             /* those that are filled by boxes, last one first */

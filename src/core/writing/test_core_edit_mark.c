@@ -442,6 +442,37 @@ static void arrays_that_moved_into_blocks_of_their_own_go_back(void **state)
     edit_verify(path);
 }
 
+/* Shapes wait with other changes of the tree: each call sees those before it, and what is taken
+ * back leaves none. */
+static void rows_of_several_arrays_wait_together(void **state)
+{
+    (void)state;
+    static const int64_t more[] = { 40, 50, 60, 70 };
+    const char *path = edit_file(&s, "rows.asdf", false);
+    const cip_dtype *i64 = cip_dtype_of(CIP_I64);
+    cip_change *e = begin(path);
+    const cip_array *a;
+    put(e, "mine", 2);
+    OK(cip_change_append(e, "few", i64, more, 16, err));
+    OK(cip_change_append(e, "mine", cip_dtype_of(CIP_I16), row, 2, err));
+    OK(cip_change_set_int(e, "meta/seen", 1, err));
+    OK(cip_change_mark(e, NULL, err));
+    for (int k = 0; k < 2; k++) {
+        OK(cip_change_append(e, "few", i64, more + 2, 8, err));
+        OK(cip_change_append(e, "mine", cip_dtype_of(CIP_I16), row + 1, 4, err));
+        OK(cip_change_array(e, "few", &a, err));
+        assert_int_equal(cip_array_shape(a)[0], 6);
+        OK(cip_change_append(e, "few", i64, more + 3, 8, err));
+        if (k == 0)
+            OK(cip_change_undo(e, 0, err));
+    }
+    OK(cip_change_remove(e, "meta/seen", err));
+    OK(cip_change_commit(&e, err));
+    edit_expect(path, "few", "10 20 30 40 50 60 70\n");
+    edit_expect(path, "mine", "1 2 7 8 9\n");
+    edit_verify(path);
+}
+
 /* Of a slab's boxes those that were refused are forgotten with the rest. */
 static void a_box_that_is_refused_is_forgotten(void **state)
 {
@@ -564,6 +595,7 @@ int main(void)
         cmocka_unit_test(a_damaged_chunk_leaves_no_trace_of_a_write),
         cmocka_unit_test(a_stream_that_was_frozen_is_one_again),
         cmocka_unit_test(arrays_that_moved_into_blocks_of_their_own_go_back),
+        cmocka_unit_test(rows_of_several_arrays_wait_together),
         cmocka_unit_test(a_box_that_is_refused_is_forgotten),
         cmocka_unit_test(metalayers_go_back),
         cmocka_unit_test(a_mark_that_fails_keeps_the_one_before),

@@ -283,6 +283,12 @@ static bool is_whole(const cip_chunk_changes *c, const cip_chunk_list *l)
     return l->first == 0 && l->end == c->was->len && cip_view_is_contiguous(&l->view);
 }
 
+static cip_space *space_of(const cip_array *a)
+{
+    cip_space *s;
+    return a->space != NULL && cip_space_resolve(a->space, &s, NULL) == CIP_OK ? s : NULL;
+}
+
 static cip_status look(cip_chunk_changes *c, const cip_array *a, cip_err *err)
 {
     cip_chunk_list l;
@@ -299,7 +305,7 @@ static cip_status look(cip_chunk_changes *c, const cip_array *a, cip_err *err)
     for (size_t i = 0; i < c->layout->narray && !c->whole; i++) {
         const cip_array *other = c->layout->array[i];
         cip_chunk_list of;
-        if (other == a || other->st != CIP_OK || !cip_chunk_changes_hold(c, other) ||
+        if (other == a || other->st != CIP_OK || space_of(other) != c->was ||
             cip_chunk_list_open(other, &of, NULL) != CIP_OK || of.s != l.s || !is_whole(c, &of))
             continue;
         c->array = other;
@@ -381,6 +387,8 @@ void cip_chunk_changes_free(cip_chunk_changes *c)
     if (c == NULL)
         return;
     cip_io_close(c->linear);
+    if (c->was != NULL && c->was->changes == c)
+        c->was->changes = NULL;
     if (!c->apart)
         cip_io_close(c->elems);
     cip_mem_put(c->mem, c->work.arranged);
@@ -393,14 +401,14 @@ void cip_chunk_changes_free(cip_chunk_changes *c)
 void cip_chunk_changes_keep_in(cip_chunk_changes *c, cip_undo *undo, bool hidden)
 {
     c->undo = undo;
-    c->alone = hidden;
+    if (!hidden)
+        c->was->changes = c;
 }
 
-bool cip_chunk_changes_hold(const cip_chunk_changes *c, const cip_array *a)
+cip_chunk_changes *cip_chunk_changes_of(const cip_array *a)
 {
-    cip_space *s;
-    return !c->alone && a->space != NULL && cip_space_resolve(a->space, &s, NULL) == CIP_OK &&
-           s == c->was;
+    const cip_space *s = space_of(a);
+    return s != NULL ? s->changes : NULL;
 }
 
 const cip_array *cip_chunk_changes_now(cip_chunk_changes *c, const cip_array *a)

@@ -29,7 +29,7 @@ cip_status cip_chunk_changes_new(const cip_array *a, const cip_array_form *form,
 void cip_chunk_changes_free(cip_chunk_changes *c); /* NULL is fine */
 
 /* From now on what changes is kept there, to be put back. `hidden`: no array is found to lie in
- * these chunks (cip_chunk_changes_hold). */
+ * these chunks (cip_chunk_changes_of). */
 void cip_chunk_changes_keep_in(cip_chunk_changes *c, cip_undo *undo, bool hidden);
 
 /* With CIP_FORM_BYTES: the elements of `now`, an array as it is seen in `from`, alone and in C
@@ -40,9 +40,9 @@ cip_status cip_chunk_changes_apart(cip_chunk_changes *from, const cip_array *a,
 /* Whether they were made so. */
 bool cip_chunk_changes_are_apart(const cip_chunk_changes *c);
 
-/* Whether the array's elements lie in these chunks; never in hidden ones, or such that are apart.
- */
-bool cip_chunk_changes_hold(const cip_chunk_changes *c, const cip_array *a);
+/* The changes of the chunks that the array's elements lie in, or NULL; never hidden ones, or such
+ * that are apart. Of a space they are the last ones that are kept. */
+cip_chunk_changes *cip_chunk_changes_of(const cip_array *a);
 /* An array in them as it is now, to be read and selected from until the next call of this; refused
  * (UNSUPPORTED), where another array that is all of them was given another shape. */
 const cip_array *cip_chunk_changes_now(cip_chunk_changes *c, const cip_array *a);

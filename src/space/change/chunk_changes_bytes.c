@@ -386,7 +386,7 @@ cip_status cip_chunk_changes_apart(cip_chunk_changes *from, const cip_array *a,
     c->form = from->form;
     c->finished = from->finished;
     c->zeros = UINT64_MAX;
-    c->bytes = c->apart = c->alone = true;
+    c->bytes = c->apart = true;
     c->was = from->was;
     c->elems = from->elems;
     c->in_elems = from->in_elems;

@@ -38,7 +38,6 @@ struct cip_chunk_changes {
     bool whole;     /* the array is all of the chunks */
     bool bytes;     /* the form's BYTES: runs count bytes, and are the table of `now` */
     bool apart;     /* cip_chunk_changes_apart; elems are those of what it was made from */
-    bool alone;     /* no array but its own lies in the chunks, whatever space it names */
     bool reshaped;
     cip_array_form form;
     cip_grid grid;

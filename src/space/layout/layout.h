@@ -160,8 +160,9 @@ struct cip_space {
             const cip_err *err; /* its text; NULL when there was no memory for it */
         } lazy;
     };
-    const cip_grid *grid; /* GRID */
-    uint8_t nstep;        /* SEQ: exactly 1 */
+    const cip_grid *grid;              /* GRID */
+    struct cip_chunk_changes *changes; /* of an update: what becomes of its chunks; or NULL */
+    uint8_t nstep;                     /* SEQ: exactly 1 */
     cip_step step[CIP_MAX_STEPS];
     bool big; /* CHUNKED, GRID: byte order of NaN chunks */
     cip_codec_env
