@@ -283,6 +283,7 @@ typedef struct asdf_file {
     uint64_t needed;          /* blocks that the tree's arrays ask for; counted when first wanted */
     bool counted, from_end;   /* ...; some of them count from the end */
     bool lacks_block;         /* an array's source is a number that no block has */
+    bool masks;               /* an array has another one as its mask */
     uint32_t warned;          /* ASDF_WARNED_*: said once for each file; while opening */
     struct asdf_plain *plain; /* of each block, in a file that is checked; otherwise NULL */
     struct asdf_user **user;  /* of each block that is encoded; NULL: not looked for yet */

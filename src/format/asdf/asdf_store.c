@@ -13,6 +13,7 @@ static void clear(void *state)
     cip_mem_put(&s->env->mem, s->target);
     cip_layout_free(s->seen);
     cip_yaml_edit_free(s->tree);
+    cip_strmap_clear(&s->own);
 }
 
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
@@ -27,6 +28,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
                        .l = b->old,
                        .f = b->old != NULL ? cip_asdf_of(b->old) : NULL,
                        .open = SIZE_MAX,
+                       .own = { .mem = &b->env->mem },
                        .coming = b->coming,
                        .undo = b->undo,
                        .temporary = b->temporary,

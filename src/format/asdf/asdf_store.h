@@ -106,6 +106,7 @@ typedef struct asdf_state {
     asdf_part main, beside;
     asdf_blockw block;
     size_t open;        /* the array that data are taken for; SIZE_MAX: none */
+    size_t ndone;       /* arrays before this one have their data */
     cip_coming *coming; /* what is written comes into a file; NULL: it is a new file */
     cip_layout *seen;   /* in which the array that came can be read; or NULL */
     /* A file that is there. */
@@ -121,6 +122,7 @@ typedef struct asdf_state {
     bool frozen;  /* the streamed block has its size: `*` is none any more */
     asdf_ublock *b;
     size_t n, cap;
+    cip_strmap own; /* an array's description -> the last block that became its own */
     const cip_array *(*now)(void *user, const cip_array *a); /* of cip_store_begin */
     cip_status (*path_now)(void *user, const cip_array *a, cip_arena *arena, const char **out,
                            cip_err *err);
@@ -227,7 +229,10 @@ cip_status cip_asdf_update_queued_tree(asdf_state *u, cip_err *err);
 void cip_asdf_update_queued_at(asdf_state *u, const char *path);
 /* The tree's text, for changes. */
 cip_status cip_asdf_update_tree(asdf_state *u, cip_yaml_edit **out, cip_err *err);
-/* Sets `step` of the array's node: path/step. */
+/* Whether the array's node has the step. */
+cip_status cip_asdf_update_has_key(asdf_state *u, const cip_array *a, const char *step, bool *has,
+                                   cip_err *err);
+/* Sets `step` of the array's node, path/step, when the text is wanted next. */
 cip_status cip_asdf_update_key(asdf_state *u, const cip_array *a, const char *step,
                                const cip_node *value, cip_err *err);
 /* The step goes, where it is there. */

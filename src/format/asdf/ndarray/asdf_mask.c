@@ -80,6 +80,7 @@ static cip_status from_array(asdf_file *f, const cip_node *n, cip_array *a, cip_
     }
     a->mask.kind = CIP_MASK_SET_MISSING;
     a->mask.array = m;
+    f->masks = true;
     return CIP_OK;
 }
 

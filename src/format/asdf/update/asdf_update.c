@@ -152,38 +152,45 @@ cip_status cip_asdf_update_end_of(asdf_state *u, asdf_before *b, cip_status st, 
     return st;
 }
 
-/* Where `step` of the array's node is by now, in a tree that is about to change. */
-static cip_status find_key(asdf_state *u, const cip_array *a, const char *step, cip_yaml_edit **e,
-                           char **path, cip_err *err)
+/* Where `step` of the array's node is by now. */
+static cip_status find_key(asdf_state *u, const cip_array *a, const char *step, char **path,
+                           cip_err *err)
 {
     const char *at;
-    CIP_TRY(cip_asdf_update_tree(u, e, err));
+    CIP_TRY(cip_asdf_update_queued_tree(u, err));
     CIP_TRY(cip_asdf_update_path(u, a, &at, err));
     if (at == NULL)
         return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                         "the array was removed or replaced in this update");
-    CIP_TRY(cip_arena_printf(u->arena, path, err, "%s/%s", at, step));
-    u->tree_changed = true;
+    return cip_arena_printf(u->arena, path, err, "%s/%s", at, step);
+}
+
+cip_status cip_asdf_update_has_key(asdf_state *u, const cip_array *a, const char *step, bool *has,
+                                   cip_err *err)
+{
+    char *path;
+    CIP_TRY(find_key(u, a, step, &path, err));
+    *has = cip_yaml_edit_peek(u->tree, path, NULL) != NULL;
     return CIP_OK;
 }
 
 cip_status cip_asdf_update_key(asdf_state *u, const cip_array *a, const char *step,
                                const cip_node *value, cip_err *err)
 {
-    cip_yaml_edit *e;
     char *path;
-    CIP_TRY(find_key(u, a, step, &e, &path, err));
-    return cip_yaml_edit_set(e, path, value, err);
+    CIP_TRY(find_key(u, a, step, &path, err));
+    u->tree_changed = true;
+    return cip_yaml_edit_queue(u->tree, path, value, err);
 }
 
 cip_status cip_asdf_update_drop_key(asdf_state *u, const cip_array *a, const char *step,
                                     cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
-    cip_yaml_edit *e;
     char *path;
-    CIP_TRY(find_key(u, a, step, &e, &path, err));
-    cip_status st = cip_yaml_edit_remove(e, path, &why);
+    CIP_TRY(find_key(u, a, step, &path, err));
+    u->tree_changed = true;
+    cip_status st = cip_yaml_edit_remove(u->tree, path, &why);
     return st == CIP_OK || st == CIP_ERR_NOT_FOUND ? CIP_OK
                                                    : cip_fail(err, st, why.offset, "%s", why.text);
 }

@@ -106,9 +106,10 @@ static cip_status take(asdf_state *u, asdf_state *w, cip_err *err)
     const char *path = w->coming->path;
     const cip_node *node;
     asdf_came *x;
-    int64_t first = 0; /* the number of its first block in the end; those dropped have none */
-    for (size_t i = 0; i < u->n; i++)
-        first += !u->compact || !u->b[i].dropped;
+    /* the number of its first block in the end; those dropped have none */
+    int64_t first = u->compact ? 0 : (int64_t)u->n;
+    for (size_t i = 0; u->compact && i < u->n; i++)
+        first += !u->b[i].dropped;
     /* the update may have put something there meanwhile */
     CIP_TRY(check_free(u, path, w->coming->replace, err));
     CIP_TRY(see(u, w, t, err));

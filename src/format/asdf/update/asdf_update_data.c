@@ -31,10 +31,12 @@ static cip_status check_array(const asdf_state *u, const cip_array **a, cip_err 
     return CIP_OK;
 }
 
-/* The block that its elements are in by now: the last one that became its own. */
+/* The block that its elements are in by now: the last one that became its own. One that was taken
+ * back since is none. */
 static size_t block_of(const asdf_state *u, const cip_array *a)
 {
-    for (size_t i = u->n; i-- != 0;)
+    size_t i = cip_strmap_get_ptr(&u->own, a->node);
+    for (i = i < u->n ? i + 1 : i != SIZE_MAX ? u->n : 0; i-- != 0;)
         if (u->b[i].array != NULL && u->b[i].array->node == a->node)
             return i;
     return (size_t)a->storage.block;
@@ -62,6 +64,7 @@ static cip_status note_shape(asdf_state *u, const cip_array *a, const int64_t *s
     CIP_TRY(cip_asdf_update_keep(u, block, err));
     CIP_TRY(CIP_ARENA_NEW(u->arena, &copy, (size_t)a->view.ndim + 1, err));
     memcpy(copy, shape, (size_t)a->view.ndim * sizeof *copy);
+    CIP_TRY(cip_strmap_put_ptr(&u->own, u->arena, a->node, block, NULL, err));
     u->b[block].array = a;
     u->b[block].shape = copy;
     return CIP_OK;
@@ -124,7 +127,7 @@ static cip_status own_bytes(asdf_state *u, const cip_array *a, const int64_t *sh
 static cip_status no_mask(const cip_layout *l, const cip_array *a, const int64_t *shape,
                           cip_err *err)
 {
-    for (size_t i = 0; i < l->narray; i++) {
+    for (size_t i = 0; cip_asdf_of(l)->masks && i < l->narray; i++) {
         const cip_array *m = l->array[i]->mask.array;
         if (m != NULL && m->node != NULL && m->node == a->node)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -200,24 +203,26 @@ cip_status cip_asdf_update_chunks(void *state, const cip_chunk_changes *c, cip_e
                : CIP_OK;
 }
 
-/* Rows behind the last byte of the block. */
-static cip_status more_rows(asdf_state *u, const cip_array *a, const int64_t *shape, cip_err *err)
+/* Rows behind the last byte of the block. The shape waits with others', so that rows of thousands
+ * of arrays cost no more each than those of one; nothing can fail after that. */
+static cip_status more_rows(asdf_state *u, const cip_array *a, const int64_t *shape, bool strides,
+                            cip_err *err)
 {
     uint64_t was, now;
     const size_t block = block_of(u, a);
     const cip_node *node;
-    if (!star_now(u, a)) { /* the whole shape: a part of it may be another array's by an alias */
-        CIP_TRY(cip_asdf_shape_node(u->arena, a->view.ndim, shape, false, &node, err));
-        CIP_TRY(cip_asdf_update_key(u, a, "shape", node, err));
+    if (cip_shape_nelem(a->view.ndim, cip_asdf_update_now(u, a)->view.shape, &was) &&
+        cip_shape_nelem(a->view.ndim, shape, &now) && was != now) {
+        if (strides) /* those of a single row may have meant nothing */
+            CIP_TRY(cip_asdf_update_drop_key(u, a, "strides", err));
+        CIP_TRY(note_shape(u, a, shape, block, err));
+        u->b[block].changed = true;
     }
-    if (!cip_shape_nelem(a->view.ndim, cip_asdf_update_now(u, a)->view.shape, &was) ||
-        !cip_shape_nelem(a->view.ndim, shape, &now) || was == now)
+    if (star_now(u, a))
         return CIP_OK;
-    CIP_TRY(cip_asdf_update_drop_key(u, a, "strides",
-                                     err)); /* those of a single row may have meant nothing */
-    CIP_TRY(note_shape(u, a, shape, block, err));
-    u->b[block].changed = true;
-    return CIP_OK;
+    /* the whole shape: a part of it may be another array's by an alias */
+    CIP_TRY(cip_asdf_shape_node(u->arena, a->view.ndim, shape, false, &node, err));
+    return cip_asdf_update_key(u, a, "shape", node, err);
 }
 
 cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64_t *shape,
@@ -228,9 +233,11 @@ cip_status cip_asdf_update_reshaped(void *state, const cip_array *a, const int64
     if (cip_asdf_is_inline(a))
         return CIP_OK; /* its node is written at the end */
     asdf_before before;
-    cip_status st = cip_asdf_update_save(u, true, &before, err);
+    bool strides;
+    CIP_TRY(cip_asdf_update_has_key(u, a, "strides", &strides, err));
+    cip_status st = cip_asdf_update_save(u, own != NULL || strides, &before, err);
     if (st == CIP_OK)
-        st = own != NULL ? own_bytes(u, a, shape, own, err) : more_rows(u, a, shape, err);
+        st = own != NULL ? own_bytes(u, a, shape, own, err) : more_rows(u, a, shape, strides, err);
     return cip_asdf_update_end_of(u, &before, st, err);
 }
 

@@ -105,7 +105,6 @@ static cip_status put_one(asdf_state *u, const cip_array *a, const char *path, c
 {
     const bool bare = cip_node_kind(a->node) != CIP_NODE_MAP;
     asdf_list l = { .a = u->arena };
-    cip_yaml_edit *e;
     cip_node *node;
     CIP_TRY(describe(u, a, now, bare, &l, err));
     u->tree_changed = true;
@@ -117,8 +116,8 @@ static cip_status put_one(asdf_state *u, const cip_array *a, const char *path, c
     if (l.n == 1)
         *node = *l.value[0];
     node->tag = a->node->tag;
-    CIP_TRY(cip_asdf_update_tree(u, &e, err));
-    return cip_yaml_edit_set(e, path, node, err);
+    CIP_TRY(cip_asdf_update_queued_tree(u, err));
+    return cip_yaml_edit_queue(u->tree, path, node, err);
 }
 
 static bool is_changed(asdf_state *u, const cip_array *a)
@@ -139,20 +138,24 @@ static cip_status put_changed(asdf_state *u, const cip_array *a, cip_err *err)
     return path != NULL ? put_one(u, name, path, cip_asdf_update_now(u, a), err) : CIP_OK;
 }
 
-/* Only for what has changed are the arrays before it looked at: a file may have very many. */
 cip_status cip_asdf_inline_finish(asdf_state *u, cip_err *err)
 {
-    for (size_t i = 0, k; i < u->l->narray; i++) {
+    cip_strmap put = { .mem = &u->env->mem }; /* descriptions of which another name was put */
+    cip_status st = CIP_OK;
+    for (size_t i = 0; i < u->l->narray; i++) {
         const cip_array *a = u->l->array[i];
+        size_t was = SIZE_MAX;
         if (!is_changed(u, a))
             continue;
-        for (k = 0; k < i && !is_one(u->l->array[k], a); k++)
-            ;
-        if (k == i) /* no earlier name of the array stands for it */
-            CIP_TRY(put_changed(u, a, err));
+        if (cip_node_kind(a->node) == CIP_NODE_MAP)
+            CIP_GO(cip_strmap_put_ptr(&put, u->arena, a->node, 0, &was, err));
+        if (was == SIZE_MAX)
+            CIP_GO(put_changed(u, a, err));
     }
     for (const asdf_came *x = u->came; x != NULL; x = x->next)
         if (is_changed(u, x->array))
-            CIP_TRY(put_changed(u, x->array, err));
-    return CIP_OK;
+            CIP_GO(put_changed(u, x->array, err));
+done:
+    cip_strmap_clear(&put);
+    return st;
 }

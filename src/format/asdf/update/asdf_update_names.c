@@ -148,7 +148,7 @@ cip_status cip_asdf_update_path(asdf_state *u, const cip_array *a, const char **
             if (strncmp(a->path, x->path, n) == 0 && (a->path[n] == '/' || a->path[n] == '\0'))
                 *out = NULL;
         }
-    const cip_node *n = *out != NULL ? cip_yaml_edit_get(u->tree, *out, NULL) : NULL;
+    const cip_node *n = *out != NULL ? cip_yaml_edit_peek(u->tree, *out, NULL) : NULL;
     if (cip_node_kind(n) != cip_node_kind(a->node) || !cip_asdf_is_ndarray(n->tag, NULL))
         *out = NULL;
     return CIP_OK;

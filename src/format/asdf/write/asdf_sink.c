@@ -107,17 +107,14 @@ static cip_status end_data(asdf_state *w, bool *again, cip_err *err)
 /* Makes array i the one that data are taken for; those before it are done, even without data. */
 static cip_status advance(asdf_state *w, size_t i, cip_err *err)
 {
-    size_t from = 0;
     if (w->open == i)
         return CIP_OK;
-    if (w->open != SIZE_MAX) {
-        from = w->open;
+    if (w->open != SIZE_MAX)
         CIP_TRY(end_data(w, NULL, err));
-    }
-    for (size_t k = from; k < i && k < w->ntarget; k++) {
-        if (w->target[k]->state == ASDF_DONE)
+    for (; w->ndone < i && w->ndone < w->ntarget; w->ndone++) {
+        if (w->target[w->ndone]->state == ASDF_DONE)
             continue;
-        CIP_TRY(begin_data(w, k, err));
+        CIP_TRY(begin_data(w, w->ndone, err));
         CIP_TRY(end_data(w, NULL, err));
     }
     return i < w->ntarget ? begin_data(w, i, err) : CIP_OK;
