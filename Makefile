@@ -49,7 +49,7 @@ endif
 # Instructions of small jobs, counted, against those in bench/counts.json: 2 % more fails. ARGS=--update accepts them.
 bench-check: setup-build setup-paths
 	cmake --preset release
-	cmake --build --preset release --target cippus
+	cmake --build --preset release --target cippus bench_worker
 	@python3 bench/counts.py $(ARGS)
 
 # The charts of the documentation, from new figures in bench/figures.json: ten minutes on a quiet machine.

@@ -17,6 +17,7 @@ import pathlib
 import platform
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -85,6 +86,10 @@ GROWTH = {
     "convert arrays to columns, bcolz": ["convert", "--accept-loss", "many-{}.asdf", "out.bcolz"],
     "convert arrays to fields, BLZ": ["convert", "--accept-loss", "many-{}.asdf", "out.blz"],
     "convert columns, bcolz to BLZ": ["convert", "many-{}.bcolz", "out.blz"],
+    "a row of a table, bcolz": ["append", "many-{}.bcolz", "row-{}.npy"],
+    "an element of each inline array": ["steps", "write-own", "many-{}.asdf", "{}"],
+    "an element of each array": ["steps", "write-own", "blocks-{}.asdf", "{}"],
+    "rows of each array": ["steps", "append-own", "blocks-{}.asdf", "{}"],
 }
 
 
@@ -141,6 +146,11 @@ def make_files(cippus, folder):
         (folder / f"{name}.asdf").write_text(TREE + "".join(f"a{i}: {array_text}\n" for i in range(n)) + "...\n")
     for n, suffix in ((n, suffix) for n in MANY for suffix in ("bcolz", "blz")):
         run(folder, cippus, "convert", "--accept-loss", f"many-{n}.asdf", f"many-{n}.{suffix}")
+    for n in MANY:
+        run(folder, cippus, "cat", f"many-{n}.bcolz", ".", "[0:1]", "--to", "npy", "-o", f"row-{n}.npy")
+        sources = "".join(f"a{i}: !core/ndarray-1.1.0 {{source: {i}, datatype: int32, byteorder: little, shape: [4]}}\n" for i in range(n))
+        block = b"\xd3BLK\x00\x30" + struct.pack(">I4s3Q16x", 0, b"", 16, 16, 16) + bytes(16)
+        (folder / f"blocks-{n}.asdf").write_bytes(f"{TREE}{sources}...\n".encode() + block * n)
     lines = [",".join(f"c{i}" for i in range(30))] + [",".join(str(row * 7 + i) for i in range(30)) for row in range(100)]
     (folder / "table.csv").write_text("\n".join(lines) + "\n")
     run(folder, cippus, "convert", "table.csv", "table.bcolz")
@@ -158,7 +168,8 @@ def count(cippus, made, words):
         out = folder / "counts"
         # What the loader does before main would hide small jobs.
         tool = ["valgrind", "-q", "--tool=callgrind", "--toggle-collect=main", f"--callgrind-out-file={out}"]
-        run(folder, *tool, cippus, words[0], "--threads", "1", *words[1:])
+        steps = words[0] == "steps"  # many calls in one update
+        run(folder, *tool, *([cippus.with_name("bench_worker"), *words] if steps else [cippus, words[0], "--threads", "1", *words[1:]]))
         return int(re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.M)[1])
 
 

@@ -255,7 +255,7 @@ def commands(path, n, folder, more):
         "repair": ["repair", path, out(f"repaired{path.suffix}")],
         "refs": ["zarr-refs", path, out("json")],
     }
-    for kind in ("set", "set-again", "put", "write", "append", "insert", "read"):
+    for kind in ("set", "set-again", "put", "write", "append", "write-own", "append-own", "insert", "read"):
         words[f"step-{kind}"] = ["steps", kind, path, n]
     for kind in ("new-set", "new-put"):
         words[f"step-{kind}"] = ["steps", kind, out("asdf"), n]
@@ -323,6 +323,8 @@ ROWS = {
                       f"{CHUNK_OPS} to-npy", ALONG),
     "chunks-bls2": ("chunks", [10, 1000, 10_000], 1000, of_chunks("asdf", "--codec", "bls2", per=1 << 16), f"{CHUNK_OPS} to-npy", ALONG),
     "steps-asdf": ("steps", [10, 100, 1000, 10_000], 1000, of_steps("asdf"), "step-set step-set-again step-write step-read step-put step-new-set step-new-put", {}),
+    "steps-arrays": ("steps", [10, 100, 1000, 10_000], 1000, asdf_arrays, "step-write-own step-append-own", {}),
+    "steps-inline": ("steps", [10, 100, 1000, 10_000], 1000, asdf_inline, "step-write-own step-append-own", {}),
     "steps-b2nd": ("steps", [10, 100, 1000, 10_000], 1000, of_steps("b2nd"), "step-read step-write", {}),
     "steps-rows": ("steps", [10, 100, 1000, 10_000], 1000, of_chunks_of_rows, "step-append step-write", {}),
     "dims-npy": ("dims", [1, 2, 4, 8, 16], 16, of_dims("npy"), "ls read stat to-asdf to-b2nd", {}),
