@@ -9,14 +9,18 @@ typedef struct target {
     Py_buffer buffer;
     int64_t strides[2 * CIP_MAX_NDIM];
     bool packed;
+    bool blank; /* elements of no bytes, each of which numpy has as one character: they are set */
 } target;
 
-static bool same_size(PyObject *dtype, const Py_buffer *buffer)
+static bool same_size(PyObject *dtype, target *t)
 {
-    PyObject *size = PyObject_GetAttrString(dtype, "itemsize");
-    const bool same = size != NULL && PyLong_AsSsize_t(size) == buffer->itemsize;
-    Py_XDECREF(size);
-    return same;
+    PyObject *number = PyObject_GetAttrString(dtype, "itemsize");
+    const Py_ssize_t size = number != NULL ? PyLong_AsSsize_t(number) : -1;
+    Py_XDECREF(number);
+    t->blank = size == 0 && t->buffer.itemsize != 0;
+    PyObject *done = t->blank ? PyObject_CallMethod(t->array, "fill", "s", "") : NULL;
+    Py_XDECREF(done);
+    return size == t->buffer.itemsize || done != NULL;
 }
 
 /* A new array, or `out`, whose shape has to be that of the key; dtypes were compared before. */
@@ -40,7 +44,7 @@ static bool take_target(cippy_array *a, const cippy_key *k, PyObject *out, targe
         Py_CLEAR(t->array);
         return false;
     }
-    bool fits = t->buffer.ndim == k->ndim && (out == Py_None || same_size(dtype, &t->buffer));
+    bool fits = t->buffer.ndim == k->ndim && same_size(dtype, t);
     for (int i = 0; fits && i < k->ndim; i++) {
         fits = t->buffer.shape[i] == k->shape[i];
         t->strides[i] = t->buffer.strides[i];
@@ -48,7 +52,8 @@ static bool take_target(cippy_array *a, const cippy_key *k, PyObject *out, targe
     t->packed = PyBuffer_IsContiguous(&t->buffer, 'C');
     if (fits)
         return true;
-    PyErr_SetString(PyExc_ValueError, "out has another shape or itemsize than the selection");
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "out has another shape or itemsize than the selection");
     PyBuffer_Release(&t->buffer);
     Py_CLEAR(t->array);
     return false;
@@ -98,13 +103,15 @@ static cip_status read_into(cippy_array *a, const cippy_key *k, target *t, uint8
         .size = sizeof args,
         .slices = k->whole ? NULL : &k->slices,
         .field = a->field != NULL ? PyBytes_AsString(a->field) : NULL,
-        .dst = t->buffer.len != 0 ? t->buffer.buf : (void *)&nothing,
-        .strides = t->packed ? NULL : t->strides,
+        .dst = t->buffer.len != 0 && !t->blank ? t->buffer.buf : (void *)&nothing,
+        .strides = t->packed || t->blank ? NULL : t->strides,
         .mask = mask,
         .progress = calls->progress.fn != NULL ? cippy_on_progress : NULL,
         .user = calls,
     };
-    args.dst_nbytes = t->packed ? (size_t)t->buffer.len : CIP_UNCHECKED; /* numpy's own strides */
+    args.dst_nbytes = t->blank    ? 0
+                      : t->packed ? (size_t)t->buffer.len
+                                  : CIP_UNCHECKED; /* numpy's own strides */
     cippy_change *c;
     if (!read_begin(a, &c))
         return CIP_ERR_BUSY;

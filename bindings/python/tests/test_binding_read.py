@@ -518,3 +518,15 @@ def test_a_mapped_file_reads_the_same(tmp_path, name):
             np.testing.assert_array_equal(x[key], a[key])
     with pytest.raises(TypeError, match="'mmap' in mode 'r\\+'"):
         cippus.open(tmp_path / name, "r+", mmap=True)
+
+
+def test_texts_of_no_bytes_are_empty():
+    text = "#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
+    for kind, empty in (("ascii", b""), ("ucs4", "")):
+        data = text + f"a: !core/ndarray-1.0.0 {{data: ['', '', ''], datatype: [{kind}, 0], shape: [3]}}\n...\n"
+        with cippus.open(data.encode()) as f:
+            a = f["a"]
+            assert a.shape == (3,) and a.dtype.itemsize == 0
+            for got in (a[:], a[::2], a[[2, 0]], a[a[:] == empty], np.asarray(a)):
+                assert len(got) in (2, 3) and (got == empty).all()
+            assert a[1] == empty and f["a"].read(out=np.full(3, "x", a[:].dtype)).tolist() == [empty] * 3
