@@ -57,6 +57,11 @@ static inline size_t cip_last_at_most(const uint64_t *values, size_t each, size_
     return lo;
 }
 
+static inline bool cip_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* The value of a hexadecimal digit, or -1. */
 static inline int cip_hex_digit(int c)
 {

@@ -60,6 +60,8 @@ cip_status cip_step_place(cip_bytes step, uint32_t n, size_t *at, cip_err *err);
 /* TYPE: what should have the step is a scalar. */
 cip_status cip_step_fail_parent(cip_bytes step, cip_err *err);
 
+/* Whether `path` is that place or lies below it, both in one spelling. */
+bool cip_path_within(const char *path, const char *place);
 /* The path with every step in one spelling, without quotes, from the arena: two paths that may lead
  * to one node are equal then. */
 cip_status cip_path_plain(cip_env *env, cip_arena *a, const char *path, char **out, cip_err *err);

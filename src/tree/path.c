@@ -211,6 +211,12 @@ cip_bytes cip_map_new_key(const cip_node *map, cip_bytes step)
     return inner.ptr != NULL && cip_map_find(map, inner, true) != SIZE_MAX ? inner : step;
 }
 
+bool cip_path_within(const char *path, const char *place)
+{
+    const size_t n = strlen(place);
+    return n == 0 || (strncmp(path, place, n) == 0 && (path[n] == '/' || path[n] == '\0'));
+}
+
 cip_status cip_path_plain(cip_env *env, cip_arena *a, const char *path, char **out, cip_err *err)
 {
     cip_buf text = { .mem = &env->mem };

@@ -26,11 +26,6 @@ typedef struct decimal {
     bool negative, more;
 } decimal;
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static decimal read_decimal(const char *p, const char *end)
 {
     decimal d = { 0 };
@@ -39,7 +34,7 @@ static decimal read_decimal(const char *p, const char *end)
     if (*p == '-' || *p == '+')
         d.negative = *p++ == '-';
     for (; p < end && *p != 'e' && *p != 'E'; p++) {
-        if (!is_digit(*p)) {
+        if (!cip_is_digit(*p)) {
             point |= *p == '.';
         } else if (n < EXACT_DIGITS) {
             d.m = d.m * 10 + (uint64_t)(*p - '0');
@@ -76,8 +71,8 @@ static double parse_long(const char *p, const char *end, const decimal *d)
     bool point = false, sticky = false;
     for (; p < end && *p != 'e' && *p != 'E'; p++) {
         point |= *p == '.';
-        if (!is_digit(*p) || (n == 0 && *p == '0')) {
-            e -= point && is_digit(*p);
+        if (!cip_is_digit(*p) || (n == 0 && *p == '0')) {
+            e -= point && cip_is_digit(*p);
         } else if (n < MAX_DIGITS) {
             text[n++] = *p;
             e -= point;
@@ -162,7 +157,7 @@ static int shortest_digits(double v, char digits[20], size_t *n)
         char text[48], *p = text;
         snprintf(text, sizeof text, "%.*e", prec, v);
         for (*n = 0; *p != 'e'; p++)
-            if (is_digit(*p))
+            if (cip_is_digit(*p))
                 digits[(*n)++] = *p;
         exponent = (int)strtol(p + 1, NULL, 10) + 1;
         snprintf(text, sizeof text, "%.*se%d", (int)*n, digits, exponent - (int)*n);
@@ -217,7 +212,7 @@ static cip_status scale(cip_buf *v, uint32_t by, uint32_t plus, cip_err *err)
 
 static uint32_t digit_value(char c)
 {
-    return is_digit(c) ? (uint32_t)(c - '0') : (uint32_t)((c | 0x20) - 'a') + 10;
+    return cip_is_digit(c) ? (uint32_t)(c - '0') : (uint32_t)((c | 0x20) - 'a') + 10;
 }
 
 static cip_status convert(const char *p, const char *end, uint32_t base, cip_buf *out, cip_err *err)

@@ -15,11 +15,6 @@ typedef struct text {
     const char *p, *end;
 } text;
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool at(const text *t, char c)
 {
     return *t->p == c;
@@ -36,7 +31,7 @@ static bool take_char(text *t, char c)
 static size_t take_digits(text *t, size_t most)
 {
     size_t n = 0;
-    while (n < most && is_digit(t->p[n]))
+    while (n < most && cip_is_digit(t->p[n]))
         n++;
     t->p += n;
     return n;
@@ -45,7 +40,7 @@ static size_t take_digits(text *t, size_t most)
 /* [0-9_]* */
 static void skip_digits(text *t)
 {
-    while (is_digit(*t->p) || *t->p == '_')
+    while (cip_is_digit(*t->p) || *t->p == '_')
         t->p++;
 }
 
@@ -76,7 +71,7 @@ static bool take_based(text *t, unsigned base, magnitude *m)
     bool some = false;
     for (; t->p < t->end; t->p++) {
         char c = *t->p;
-        unsigned d = is_digit(c)            ? (unsigned)(c - '0')
+        unsigned d = cip_is_digit(c)        ? (unsigned)(c - '0')
                      : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
                      : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
                                             : 99;
@@ -134,9 +129,9 @@ static bool resolve_int(cip_node *node, text t)
         if (!take_based(&t, base, &m) && (base != 8 || t.p < t.end))
             return false;
     } else {
-        if (!is_digit(*t.p))
+        if (!cip_is_digit(*t.p))
             return false;
-        for (; is_digit(*t.p) || *t.p == '_'; t.p++)
+        for (; cip_is_digit(*t.p) || *t.p == '_'; t.p++)
             if (*t.p != '_')
                 scale(&m, 10, (unsigned)(*t.p - '0'));
         unsigned part;
@@ -213,10 +208,10 @@ static bool resolve_float(cip_node *node, text t)
     }
     if (at(&t, '.')) {
         t.p++;
-        if (!signless || !is_digit(*t.p))
+        if (!signless || !cip_is_digit(*t.p))
             return false;
     } else {
-        if (!is_digit(*t.p))
+        if (!cip_is_digit(*t.p))
             return false;
         skip_digits(&t);
         if (at(&t, ':'))
@@ -340,7 +335,8 @@ void cip_yaml_resolve(cip_node *node, const char *s, size_t len)
     case '9':
         if (resolve_int(node, t) || resolve_float(node, t))
             break;
-        node->type = is_digit(*s) && resolve_timestamp(t) ? CIP_NODE_TIMESTAMP : CIP_NODE_STRING;
+        node->type =
+            cip_is_digit(*s) && resolve_timestamp(t) ? CIP_NODE_TIMESTAMP : CIP_NODE_STRING;
         break;
     case '\0': /* nothing, or a string with a NUL in front */
     case '~':
@@ -378,7 +374,7 @@ static bool resolve_loose_float(cip_node *node, text t)
     skip_digits(&t);
     bool digit = false;
     for (const char *p = start; p < t.p; p++)
-        digit |= is_digit(*p);
+        digit |= cip_is_digit(*p);
     if (digit && (take_char(&t, 'e') || take_char(&t, 'E'))) {
         take_sign(&t);
         if (take_digits(&t, SIZE_MAX) == 0)

@@ -3,6 +3,7 @@
  * single quotes hold all that is printable, double quotes the rest. */
 #include <string.h>
 
+#include "base/num.h"
 #include "tree/scalar.h"
 #include "tree/scalar_write.h"
 #include "tree/utf8.h"
@@ -19,16 +20,11 @@ static text text_of(const cip_node *node)
     return (text){ node->text, node->len };
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* How many of the text's bytes from `at` on are digits. */
 static size_t digits_at(text t, size_t at)
 {
     size_t n = 0;
-    while (is_digit(t.p[at + n]))
+    while (cip_is_digit(t.p[at + n]))
         n++;
     return n;
 }
@@ -294,7 +290,7 @@ cip_status cip_yaml_put_scalar(cip_buf *out, const cip_node *node, cip_scalar_pl
  */
 static bool is_uri(char c, bool shorthand)
 {
-    if (is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+    if (cip_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
         return true;
     return c != '\0' &&
            (strchr("-_;/?:@&=+$.~*'()", c) != NULL || (!shorthand && strchr("!,[]", c) != NULL));

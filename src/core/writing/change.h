@@ -34,9 +34,6 @@ typedef struct cip_new_array {
     struct cip_entry *had; /* OF_BOXES: whose slab it is, and what waits of it; NULL: a new one */
 } cip_new_array;
 
-/* Whether `path` is that place or lies below it, both in one spelling. */
-bool cip_path_within(const char *path, const char *place);
-
 /* What the caller gave a pointer to: where it is NULL, what is in err is likely why. */
 static inline const void *cip_new_array_given(const cip_new_array *a)
 {

@@ -11,12 +11,6 @@
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-bool cip_path_within(const char *path, const char *place)
-{
-    const size_t n = strlen(place);
-    return n == 0 || (strncmp(path, place, n) == 0 && (path[n] == '/' || path[n] == '\0'));
-}
-
 /* What goes from a list moves the items behind it, so all of the list counts as changed. */
 static cip_status take_list(cip_edit *e, char *path, cip_edit_deed *deed, cip_err *err)
 {

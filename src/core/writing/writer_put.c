@@ -8,6 +8,7 @@
 #include "core/writing/spec_text.h"
 #include "base/sized.h"
 #include "core/writing/writer.h"
+#include "tree/node.h"
 
 /* --- entries ---------------------------------------------------------------------------------- */
 

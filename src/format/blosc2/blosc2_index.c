@@ -535,15 +535,7 @@ static cip_status table_find(void *self, uint64_t raw_off, uint64_t *i, cip_err 
 {
     cip_b2_index *x = self;
     CIP_TRY(cip_b2_index_ready(x, err));
-    uint64_t lo = 0, hi = x->n;
-    while (hi - lo > 1) {
-        uint64_t mid = lo + (hi - lo) / 2;
-        if (x->start[mid] <= raw_off)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    *i = lo;
+    *i = cip_last_at_most(x->start, sizeof *x->start, x->n, raw_off);
     return CIP_OK;
 }
 

@@ -184,16 +184,8 @@ static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip
 static cip_status table_find(void *self, uint64_t raw_off, uint64_t *i, cip_err *err)
 {
     const cip_bp_chunks *t = &((const cip_bp_file *)self)->chunks;
-    uint64_t lo = 0, hi = t->n;
     (void)err;
-    while (hi - lo > 1) {
-        uint64_t mid = lo + (hi - lo) / 2;
-        if (t->raw[mid] <= raw_off)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    *i = lo;
+    *i = cip_last_at_most(t->raw, sizeof *t->raw, t->n, raw_off);
     return CIP_OK;
 }
 

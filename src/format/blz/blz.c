@@ -43,15 +43,7 @@ static int probe(cip_io *io, cip_bytes head)
 /* Ranges rise, since each begins where the last one ended. */
 const cip_blz_files *cip_blz_files_of(const cip_blz *b, uint64_t member)
 {
-    size_t lo = 0, hi = b->nrange;
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (b->range[mid].member <= member)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return &b->range[lo];
+    return &b->range[cip_last_at_most(&b->range->member, sizeof *b->range, b->nrange, member)];
 }
 
 static void place(void *user, uint64_t member, cip_io **of, char name[CIP_IO_NUMBER_NAME])

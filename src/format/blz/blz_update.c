@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "format/one_array.h"
+#include "tree/node.h"
 
 #define OLD "__attrs__" /* where the old programs have the attributes */
 
@@ -70,22 +71,16 @@ cip_status cip_blz_keep_column(cip_blz_state *u, size_t column, cip_err *err)
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-static bool is_within(const char *path, const char *of)
-{
-    const size_t n = strlen(of);
-    return strncmp(path, of, n) == 0 && (path[n] == '/' || path[n] == '\0');
-}
-
 /* *depth: steps from the mapping of all attributes of an array; 0: the path is that mapping's. */
 static cip_status expect_attribute(const cip_blz_state *u, const char *path, size_t *depth,
                                    cip_err *err)
 {
     const cip_blz *b = u->b;
-    const char *of = is_within(path, b->key[0]) ? b->key[0] : NULL;
+    const char *of = cip_path_within(path, b->key[0]) ? b->key[0] : NULL;
     for (size_t i = 0; b->table && of == NULL && i < b->ncolumn + u->ncame; i++) {
         const char *own =
             i < b->ncolumn ? u->column[i].attributes : u->came[i - b->ncolumn].attributes;
-        of = cip_blz_name_now(u, i) != NULL && is_within(path, own) ? own : NULL;
+        of = cip_blz_name_now(u, i) != NULL && cip_path_within(path, own) ? own : NULL;
     }
     if (of == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
@@ -126,7 +121,8 @@ cip_status cip_blz_update_set(void *state, const char *path, const cip_node *val
 /* A path of attributes is none of a field. */
 static bool is_field(const cip_blz_state *u, const char *path, cip_blz_found *out)
 {
-    return u->b->document && !is_within(path, u->b->key[0]) && cip_blz_find_field(u, path, out);
+    return u->b->document && !cip_path_within(path, u->b->key[0]) &&
+           cip_blz_find_field(u, path, out);
 }
 
 cip_status cip_blz_update_remove(void *state, const char *path, cip_err *err)
@@ -160,7 +156,7 @@ cip_status cip_blz_update_move(void *state, const char *from, const char *to, bo
     const cip_node *node = cip_tree_get(u->tree.root, from, err);
     if (node == NULL)
         return CIP_ERR_NOT_FOUND;
-    if (is_within(to, from))
+    if (cip_path_within(to, from))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' is inside the moved node", to);
     if (!replace && cip_tree_get(u->tree.root, to, NULL) != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' exists", to);

@@ -42,16 +42,8 @@ static cip_status chunks_at(void *self, uint64_t i, size_t n, cip_chunk *out, ci
 static cip_status find_chunk(void *self, uint64_t raw_off, uint64_t *i, cip_err *err)
 {
     const table *t = self;
-    uint64_t lo = 0, hi = t->n;
     (void)err; /* there is at least one, and the first begins at 0 */
-    while (hi - lo > 1) {
-        uint64_t mid = lo + (hi - lo) / 2;
-        if (t->at[mid].raw_off <= raw_off)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    *i = lo;
+    *i = cip_last_at_most(&t->at->raw_off, sizeof *t->at, t->n, raw_off);
     return CIP_OK;
 }
 

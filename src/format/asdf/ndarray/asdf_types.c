@@ -6,14 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "tree/scalar.h"
 
 /* --- core/complex ----------------------------------------------------------------------------- */
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool skip_word(const char **s, const char *end, const char *word)
 {
@@ -29,7 +25,7 @@ static bool skip_word(const char **s, const char *end, const char *word)
 
 static void skip_digits(const char **s, const char *end)
 {
-    while (*s < end && is_digit(**s))
+    while (*s < end && cip_is_digit(**s))
         (*s)++;
 }
 
@@ -49,7 +45,7 @@ static bool decimal(const char **s, const char *end, double *out)
     if (p < end && (*p == 'e' || *p == 'E')) {
         const char *e = p + 1;
         e += e < end && (*e == '+' || *e == '-');
-        if (e == end || !is_digit(*e))
+        if (e == end || !cip_is_digit(*e))
             return false;
         p = e;
         skip_digits(&p, end);

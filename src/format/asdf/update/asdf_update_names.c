@@ -143,11 +143,9 @@ cip_status cip_asdf_update_path(asdf_state *u, const cip_array *a, const char **
     if (u->moved)
         CIP_TRY(u->path_now(u->now_user, a, u->arena, out, err));
     else /* whether what was at the array's path when it was opened, or came, went since */
-        for (const asdf_gone *x = u->gone; x != before && *out != NULL; x = x->next) {
-            const size_t n = strlen(x->path);
-            if (strncmp(a->path, x->path, n) == 0 && (a->path[n] == '/' || a->path[n] == '\0'))
+        for (const asdf_gone *x = u->gone; x != before && *out != NULL; x = x->next)
+            if (cip_path_within(a->path, x->path))
                 *out = NULL;
-        }
     const cip_node *n = *out != NULL ? cip_yaml_edit_peek(u->tree, *out, NULL) : NULL;
     if (cip_node_kind(n) != cip_node_kind(a->node) || !cip_asdf_is_ndarray(n->tag, NULL))
         *out = NULL;
