@@ -14,8 +14,8 @@ static cip_status open_file(cip_layout *l, cip_err *err)
     cip_h5 *f;
     char *version;
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &f, 1, err));
-    CIP_TRY(cip_fail_in(err, cip_h5_superblock(l, f, err), "superblock"));
     l->own = f;
+    CIP_TRY(cip_fail_in(err, cip_h5_superblock(l, f, err), "superblock"));
     CIP_TRY(cip_arena_printf(&l->arena, &version, err, "superblock %u", f->version));
     l->version = version;
     if (f->base != 0)

@@ -15,16 +15,20 @@ enum {
 };
 #define CIP_H5_NONE UINT64_MAX /* an address that is not set */
 
+extern const cip_format cip_format_hdf5;
+
 /* --- hdf5_file.c: the superblock and metadata blocks ------------------------------------------ */
 
 typedef struct cip_h5 {
     cip_layout *layout;
-    uint64_t base; /* where address 0 is in the file */
-    uint64_t size; /* bytes from there to the file's end */
+    uint64_t base;        /* where address 0 is in the file */
+    uint64_t size;        /* bytes from there to the file's end */
     uint8_t osize, lsize; /* bytes of an address and of a length */
     uint8_t version;      /* of the superblock */
     uint64_t root;        /* address of the root group's object header */
     uint64_t extension;   /* ... of the superblock's extension, or NONE */
+    cip_err *damage;      /* what could not be read when the file was opened, ndamage errors */
+    size_t ndamage, damage_cap;
 } cip_h5;
 
 /* One piece of work on a file's metadata: blocks that were read live in `arena` until it ends.
@@ -119,8 +123,7 @@ cip_status cip_h5_local_heap(cip_h5_work *w, uint64_t at, cip_bytes *out, cip_er
 /* The text at `off` of it, up to its NUL; CORRUPT without one. */
 cip_status cip_h5_local_text(cip_bytes heap, uint64_t off, const char **out, cip_err *err);
 /* Object `index` of a collection of the global heap; borrowed until the work ends. */
-cip_status cip_h5_global(cip_h5_work *w, uint64_t at, uint32_t index, cip_bytes *out,
-                         cip_err *err);
+cip_status cip_h5_global(cip_h5_work *w, uint64_t at, uint32_t index, cip_bytes *out, cip_err *err);
 
 typedef struct cip_h5_heap {
     uint64_t at, huge, root;
@@ -176,7 +179,7 @@ struct cip_h5_type {
     uint8_t cls; /* cip_h5_class */
     uint32_t bits;
     uint64_t size;
-    cip_bytes props; /* FIXED, FLOAT, BITS: as stored; OPAQUE: the tag */
+    cip_bytes props;         /* FIXED, FLOAT, BITS: as stored; OPAQUE: the tag */
     const cip_h5_type *base; /* ENUM, VARIABLE, ARRAY, COMPLEX */
     uint32_t n;              /* COMPOUND, ENUM: members; ARRAY: axes */
     const cip_h5_member *member;
@@ -248,9 +251,9 @@ cip_status cip_h5_dataset_read(cip_h5_work *w, const cip_h5_object *o, cip_h5_da
 /* --- hdf5_index.c: where the chunks lie ------------------------------------------------------- */
 
 typedef struct cip_h5_chunk {
-    uint64_t i;      /* in C order of the grid */
+    uint64_t i; /* in C order of the grid */
     uint64_t at, nbytes;
-    uint32_t mask;   /* bit k: filter k was left out */
+    uint32_t mask; /* bit k: filter k was left out */
 } cip_h5_chunk;
 
 /* All stored chunks by rising number, in the layout's arena. */
@@ -263,9 +266,9 @@ cip_status cip_h5_found_add(cip_h5_found *k, const uint64_t *scaled, uint64_t at
 struct cip_h5_found {
     const cip_h5_dataset *d;
     cip_h5_work work;
-    cip_buf list;             /* cip_h5_chunk */
+    cip_buf list;                   /* cip_h5_chunk */
     uint64_t grid[CIP_H5_MAX_RANK]; /* chunks along each axis */
-    int32_t unlimited;        /* of the axis that comes first in an extensible array, or -1 */
+    int32_t unlimited;              /* of the axis that comes first in an extensible array, or -1 */
     uint64_t last[CIP_H5_MAX_RANK]; /* of arrays: chunks along each axis in its order */
 };
 /* hdf5_index_array.c: fixed and extensible arrays. */
@@ -310,6 +313,8 @@ typedef struct cip_h5_pointers {
     size_t n, cap;
 } cip_h5_pointers;
 
+/* Keeps what could not be read, for verify. */
+cip_status cip_h5_damaged(const cip_h5 *f, const cip_err *why, const char *path, cip_err *err);
 /* The attributes of an object as a mapping (NULL: none). What cannot be shown is null, with a
  * warning that names it. */
 cip_status cip_h5_attributes(cip_h5_work *w, const cip_h5_object *o, const char *path,
@@ -345,7 +350,7 @@ bool cip_h5_is_group(const cip_h5_object *o);
 /* --- hdf5_tree.c ------------------------------------------------------------------------------ */
 
 /* Groups as mappings, datasets as arrays. */
-cip_status cip_h5_tree(const cip_h5 *f, cip_err *err);
+cip_status cip_h5_tree(cip_h5 *f, cip_err *err);
 /* hdf5_verify.c */
 cip_status cip_h5_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 

@@ -53,9 +53,9 @@ typedef struct walk2 {
     cip_h5_work *w;
     uint32_t node_size;
     uint16_t record;
-    unsigned nrec_len;             /* bytes that hold a node's number of records */
-    uint64_t max[DEPTH];           /* records of a node of this level */
-    unsigned all_len[DEPTH];       /* bytes that hold the number of all below; 0 at level 0 */
+    unsigned nrec_len;       /* bytes that hold a node's number of records */
+    uint64_t max[DEPTH];     /* records of a node of this level */
+    unsigned all_len[DEPTH]; /* bytes that hold the number of all below; 0 at level 0 */
     cip_h5_record_fn *fn;
     void *user;
 } walk2;
@@ -116,9 +116,8 @@ cip_status cip_h5_btree2(cip_h5_work *w, uint64_t at, uint8_t type, cip_h5_recor
     uint64_t all = k.max[0];
     for (unsigned u = 1; u <= depth; u++) {
         const uint64_t pointer = f->osize + k.nrec_len + (u > 1 ? k.all_len[u - 1] : 0);
-        k.max[u] = k.node_size < 10 + pointer
-                       ? 0
-                       : (k.node_size - (10 + pointer)) / (k.record + pointer);
+        k.max[u] =
+            k.node_size < 10 + pointer ? 0 : (k.node_size - (10 + pointer)) / (k.record + pointer);
         if (cip_mul_overflow(all, k.max[u] + 1, &all) || cip_add_overflow(all, k.max[u], &all))
             all = UINT64_MAX;
         k.all_len[u] = cip_h5_width(all);

@@ -192,10 +192,13 @@ static cip_status read_superblock(cip_layout *l, cip_h5 *f, uint64_t at, cip_byt
         CIP_TRY(cip_h5_check(f, 0, (cip_bytes){ in.ptr, len }, "superblock", err));
     }
     const uint64_t told = end != CIP_H5_NONE && end >= base ? end - base : 0;
-    if (told > f->size)
-        cip_warn(l->env, CIP_ERR_TRUNCATED, l->io->size, "superblock",
-                 "expected a file of %" PRIu64 " bytes, found %" PRIu64, told, f->size);
-    return CIP_OK;
+    if (told <= f->size)
+        return CIP_OK;
+    cip_err why = CIP_ERR_INIT;
+    cip_fail(&why, CIP_ERR_TRUNCATED, l->io->size,
+             "expected a file of %" PRIu64 " bytes, found %" PRIu64, told, f->size);
+    cip_warn(l->env, CIP_ERR_TRUNCATED, l->io->size, "superblock", "%s", why.text);
+    return cip_h5_damaged(f, &why, "superblock", err);
 }
 
 cip_status cip_h5_superblock(cip_layout *l, cip_h5 *f, cip_err *err)

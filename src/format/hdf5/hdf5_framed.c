@@ -74,8 +74,8 @@ cip_status cip_h5_bitshuffle(const cip_h5_filter *f, const cip_codec_env *env, c
             break;
         }
         if (kind != PLAIN) {
-            st = cip_codec_find(kind == LZ4 ? "lz4" : "zstd")->decode(NULL, env, in, block, raw,
-                                                                      err);
+            st = cip_codec_find(kind == LZ4 ? "lz4" : "zstd")
+                     ->decode(NULL, env, in, block, raw, err);
             in.ptr = block;
         }
         if (st == CIP_OK)

@@ -196,6 +196,5 @@ cip_status cip_h5_shared(cip_h5_work *w, uint16_t type, uint64_t at, cip_bytes i
 cip_status cip_h5_own(cip_h5_work *w, const cip_h5_message *m, cip_h5_message *out, cip_err *err)
 {
     *out = *m;
-    return (m->flags & SHARED) == 0 ? CIP_OK
-                                    : cip_h5_shared(w, m->type, m->at, m->data, out, err);
+    return (m->flags & SHARED) == 0 ? CIP_OK : cip_h5_shared(w, m->type, m->at, m->data, out, err);
 }

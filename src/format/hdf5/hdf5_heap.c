@@ -63,8 +63,8 @@ cip_status cip_h5_heap_open(cip_h5_work *w, uint64_t at, cip_h5_heap *h, cip_err
     const cip_h5 *f = w->f;
     cip_cursor c;
     *h = (cip_h5_heap){ .at = at };
-    const uint64_t n = 4 + 1 + 2 + 2 + 1 + 4 + 12 * (uint64_t)f->lsize + 3 * (uint64_t)f->osize + 2 +
-                       2 + 2 + 2 + 4;
+    const uint64_t n = 4 + 1 + 2 + 2 + 1 + 4 + 12 * (uint64_t)f->lsize + 3 * (uint64_t)f->osize +
+                       2 + 2 + 2 + 2 + 4;
     cip_bytes in;
     CIP_TRY(cip_h5_get(w, at, n, "fractal heap", &in, err));
     c = cip_cursor_le(in);
@@ -130,8 +130,8 @@ static cip_status find_direct(cip_h5_work *w, const cip_h5_heap *h, uint64_t off
             return cip_fail(err, CIP_ERR_CORRUPT, f->base + *at,
                             "expected byte %" PRIu64 " in the fractal heap, found its end", off);
         const uint64_t slot = (off - first) / each, number = (uint64_t)row * h->width + slot;
-        const uint64_t n = 5 + (uint64_t)f->osize + h->off_len +
-                           (uint64_t)rows * h->width * f->osize + 4;
+        const uint64_t n =
+            5 + (uint64_t)f->osize + h->off_len + (uint64_t)rows * h->width * f->osize + 4;
         cip_cursor c;
         CIP_TRY(cip_h5_block(w, *at, n, "FHIB", true, &c, err));
         cip_get_bytes(&c, 1 + f->osize + h->off_len + (size_t)(number * f->osize));

@@ -151,7 +151,8 @@ static cip_status data_block(const extensible *x, uint64_t at, uint64_t i, uint6
 }
 
 /* Super block u, whose entries begin with number i. */
-static cip_status super_block(const extensible *x, uint64_t at, unsigned u, uint64_t i, cip_err *err)
+static cip_status super_block(const extensible *x, uint64_t at, unsigned u, uint64_t i,
+                              cip_err *err)
 {
     cip_h5_found *k = x->e.k;
     const cip_h5 *f = k->d->f;
@@ -180,7 +181,8 @@ static cip_status index_block(const extensible *x, uint64_t at, cip_err *err)
 {
     cip_h5_found *k = x->e.k;
     const cip_h5 *f = k->d->f;
-    const unsigned first = 2 * cip_h5_log2(x->min_pointers); /* super block with a block of its own */
+    const unsigned first =
+        2 * cip_h5_log2(x->min_pointers); /* super block with a block of its own */
     const unsigned nsuper = 1 + x->max_bits - cip_h5_log2(x->min_entries);
     const uint64_t direct = 2 * (uint64_t)(x->min_pointers - 1);
     const uint64_t n = 6 + f->osize + x->in_index * (uint64_t)x->e.each +
@@ -211,8 +213,8 @@ cip_status cip_h5_extensible_array(cip_h5_found *k, cip_err *err)
     const uint64_t at = k->d->at;
     extensible x = { .n = 0 };
     cip_cursor c;
-    CIP_TRY(cip_h5_block(&k->work, at, 16 + 6 * (uint64_t)f->lsize + f->osize, "EAHD", true, &c,
-                         err));
+    CIP_TRY(
+        cip_h5_block(&k->work, at, 16 + 6 * (uint64_t)f->lsize + f->osize, "EAHD", true, &c, err));
     cip_get_u8(&c);
     const uint8_t client = cip_get_u8(&c), each = cip_get_u8(&c);
     x.max_bits = cip_get_u8(&c);
@@ -225,8 +227,8 @@ cip_status cip_h5_extensible_array(cip_h5_found *k, cip_err *err)
     cip_h5_length(f, &c);
     const uint64_t block = cip_h5_address(f, &c);
     CIP_TRY(entries_of(k, client, each, at, &x.e, err));
-    const bool two = (x.min_entries & (x.min_entries - 1)) == 0 &&
-                     (x.min_pointers & (x.min_pointers - 1)) == 0;
+    const bool two =
+        (x.min_entries & (x.min_entries - 1)) == 0 && (x.min_pointers & (x.min_pointers - 1)) == 0;
     if (x.min_entries == 0 || x.min_pointers == 0 || !two || x.max_bits > 32 + 16 ||
         x.max_bits < cip_h5_log2(x.min_entries) || x.page_bits >= 32 || k->unlimited < 0)
         return cip_fail(err, CIP_ERR_CORRUPT, f->base + at,

@@ -44,12 +44,11 @@ static cip_status make_step(const cip_h5_dataset *d, uint32_t mask, cip_step *st
             continue;
         if (cip_h5_filter_find(f->id, &packs, &codec) == NULL && f->id != 3)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected filters that are read here, found %u (%.60s)", f->id,
-                            cip_h5_filter_name(f));
+                            "the filter %.60s (%u) is not read", cip_h5_filter_name(f), f->id);
         if (codec != NULL && !cip_codec_available(codec))
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected filters that this build has, found %u (%.60s)", f->id,
-                            cip_h5_filter_name(f));
+                            "the filter %.60s (%u) is not part of this build",
+                            cip_h5_filter_name(f), f->id);
         npack += packs;
         p->filter[p->n++] = f;
     }
@@ -109,8 +108,7 @@ static cip_status stored_chunk(const chunks *t, size_t e, cip_chunk *out, cip_er
     }
     for (size_t k = 0; k < t->nmask; k++)
         if (t->mask[k].mask == mask) {
-            out->at =
-                (cip_extent){ t->mask[k].in, e * t->d->chunk_nbytes, t->d->chunk_nbytes };
+            out->at = (cip_extent){ t->mask[k].in, e * t->d->chunk_nbytes, t->d->chunk_nbytes };
             out->codec = &cip_codec_stored;
         }
     return CIP_OK;
@@ -164,10 +162,9 @@ static cip_status find_masks(chunks *t, cip_err *err)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "expected at most %d kinds of chunks with filters left out", MASKS);
         CIP_TRY(make_step(t->d, mask, &step, &n, err));
-        const cip_table table = { .at = masked_at,
-                                  .count = masked_count,
-                                  .raw_each = t->d->chunk_nbytes,
-                                  .self = t };
+        const cip_table table = {
+            .at = masked_at, .count = masked_count, .raw_each = t->d->chunk_nbytes, .self = t
+        };
         CIP_TRY(cip_space_new_chunked(t->d->f->layout, &table, len, &step, n, &in, err));
         in->codec_env.typesize = t->d->itemsize;
         t->mask[t->nmask++] = (masked){ mask, in };
@@ -193,10 +190,9 @@ static cip_status make_chunked(void *self, cip_space **out, cip_err *err)
     CIP_TRY(make_step(d, 0, &step, &nstep, err));
     CIP_TRY(cip_fail_in(err, cip_h5_index_read(d, &t->at, &t->n, err), "chunk index"));
     CIP_TRY(find_masks(t, err));
-    const cip_grid grid = { .itemsize = d->itemsize,
-                            .ndim = d->shape.rank,
-                            .shape = d->shape.dim,
-                            .chunk = d->chunk };
+    const cip_grid grid = {
+        .itemsize = d->itemsize, .ndim = d->shape.rank, .shape = d->shape.dim, .chunk = d->chunk
+    };
     const cip_table table = { .at = table_at, .count = table_count, .self = t };
     CIP_TRY(cip_space_new_grid(l, &grid, &table, &step, nstep, out, err));
     (*out)->label = "chunks";
@@ -252,8 +248,7 @@ cip_status cip_h5_space(cip_h5_dataset *d, cip_space **out, const char **codec, 
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "elements in external files are not read");
     if (d->layout == 3)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "virtual datasets are not read");
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "virtual datasets are not read");
     if (d->layout == 2)
         CIP_TRY(make_step(d, 0, &step, &nstep, err));
     if (n == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The file as a tree: a group is a mapping of its links. What HDF5 keeps beside them stands in
- * mappings of the group: `attrs` (by name; "" are the group's own), `dims` (names of axes), `enums`
- * and `links` (those that lead elsewhere), with a "_" in front where a link has such a name. Each
- * object is visited once, so circles end. */
+ * The file as a tree: a group is a mapping of its links and its own attributes. What HDF5 keeps of
+ * its datasets stands in mappings beside them: `attrs`, `dims` (names of axes), `enums`, and in
+ * `links` are those that lead elsewhere; a key that a link has gets a "_" in front. Each object is
+ * visited once, so circles end. */
 #include <stdlib.h>
 
 #include "format/hdf5/hdf5.h"
@@ -35,17 +35,17 @@ typedef struct made {
 
 static cip_status visit(builder *b, uint64_t at, uint32_t depth, made *out, cip_err *err);
 
-/* A fault of the content is a warning, and the object null. */
+/* A fault of the content is a warning, and the object null; without the root there is nothing. */
 static cip_status or_null(builder *b, cip_status st, const cip_err *why, cip_node **out,
                           cip_err *err)
 {
-    if (st == CIP_OK || cip_is_passing(st))
-        return st == CIP_OK ? CIP_OK : cip_err_give(err, why, st);
+    if (cip_is_passing(st) || b->n == 1)
+        return cip_err_give(err, why, st);
     CIP_TRY(cip_node_new_null(&b->l->arena, out, err));
     CIP_TRY(cip_buf_nul(&b->path, err));
-    cip_warn_lack(b->l->env, CIP_LACKS_NODE, *out, st, why->offset, "groups",
-                  "'%.80s' cannot be read: %.160s", (const char *)b->path.ptr, why->text);
-    return CIP_OK;
+    cip_warn_lack(b->l->env, CIP_LACKS_NODE, *out, st, why->offset, (const char *)b->path.ptr,
+                  "it cannot be read: %.160s", why->text);
+    return cip_h5_damaged(b->w->f, why, (const char *)b->path.ptr, err);
 }
 
 static cip_status text_node(cip_arena *a, const char *text, cip_node **out, cip_err *err)
@@ -235,11 +235,10 @@ static cip_status without_scales(cip_arena *a, cip_node **attrs, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status visit_dataset(builder *b, const cip_h5_object *o, size_t number, made *out,
-                                cip_err *err)
+static cip_status visit_dataset(builder *b, const cip_h5_object *o, size_t number, size_t from,
+                                made *out, cip_err *err)
 {
     cip_arena *a = &b->l->arena;
-    const size_t from = b->refs.n;
     const cip_h5_type *type = NULL;
     const int64_t none[1] = { 0 };
     cip_err why = CIP_ERR_INIT;
@@ -343,7 +342,10 @@ static cip_status visit_link(builder *b, const cip_h5_link *link, uint32_t depth
     }
     if (link->kind != CIP_H5_HARD) {
         const bool soft = link->kind == CIP_H5_SOFT, outside = link->kind == CIP_H5_OUTSIDE;
-        CIP_TRY(link_node(b, soft ? "soft" : outside ? "external" : "unknown",
+        CIP_TRY(link_node(b,
+                          soft      ? "soft"
+                          : outside ? "external"
+                                    : "unknown",
                           soft || link->file == NULL ? link->path : link->file,
                           outside ? link->path : NULL, &node, err));
         return add_named(b, &k->links, link->name, node, err);
@@ -365,48 +367,73 @@ static cip_status visit_link(builder *b, const cip_h5_link *link, uint32_t depth
     return add_named(b, &k->children, link->name, m.node, err);
 }
 
-static bool is_taken(const cip_h5_links *links, const char *name)
+/* A key that none of the pairs has: with a "_" in front where they have it. */
+static cip_status add_free(builder *b, cip_strmap *taken, pairs *p, const cip_node *key,
+                           const cip_node *value, cip_err *err)
 {
-    for (size_t i = 0; i < links->n; i++)
-        if (strcmp(links->at[i].name, name) == 0)
-            return true;
-    return false;
+    cip_node *k;
+    char *text;
+    size_t was;
+    CIP_TRY(cip_arena_copy(&b->w->arena, key->text, key->len, &text, err));
+    for (;;) {
+        CIP_TRY(cip_strmap_put(taken, (cip_bytes){ (const uint8_t *)text, strlen(text) }, 1, &was,
+                               err));
+        if (was == SIZE_MAX)
+            break;
+        CIP_TRY(cip_arena_printf(&b->w->arena, &text, err, "_%s", text));
+    }
+    CIP_TRY(text_node(&b->l->arena, text, &k, err));
+    return add_pair(b, p, k, value, err);
+}
+
+/* What stands beside the links, and the group's own attributes. */
+static cip_status add_beside(builder *b, lists *k, const cip_node *own, cip_err *err)
+{
+    const struct {
+        const char *key;
+        const pairs *list;
+    } beside[NCLASS] = {
+        { "dims", &k->dims }, { "attrs", &k->attrs }, { "enums", &k->enums }, { "links", &k->links }
+    };
+    cip_strmap taken = { .mem = &b->l->env->mem };
+    cip_node *key, *map;
+    cip_status st = CIP_OK;
+    for (size_t i = 0; i < k->children.n; i++) {
+        const cip_node *name = k->children.at[i].key;
+        CIP_GO(cip_strmap_put(&taken, (cip_bytes){ (const uint8_t *)name->text, name->len }, 1,
+                              NULL, err));
+    }
+    for (size_t i = 0; i < NCLASS; i++) {
+        if (beside[i].list->n == 0)
+            continue;
+        CIP_GO(make_map(b, beside[i].list, &map, err));
+        CIP_GO(text_node(&b->l->arena, beside[i].key, &key, err));
+        CIP_GO(add_free(b, &taken, &k->children, key, map, err));
+    }
+    for (uint32_t i = 0; own != NULL && i < own->len; i++)
+        CIP_GO(add_free(b, &taken, &k->children, own->pair[i].key, own->pair[i].value, err));
+done:
+    cip_strmap_clear(&taken);
+    return st;
 }
 
 static cip_status visit_group(builder *b, const cip_h5_object *o, uint32_t depth, made *out,
                               cip_err *err)
 {
+    const uint32_t most = b->l->env->limits.max_depth / 2;
     cip_h5_links links;
     cip_err why = CIP_ERR_INIT;
     lists k = { .children = { .n = 0 } };
     cip_status st = cip_h5_links_read(b->w, o, &links, &why);
-    if (st == CIP_OK && depth >= b->l->env->limits.max_depth / 2 && links.n != 0)
-        st = cip_fail(&why, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected groups at most %u deep",
-                      b->l->env->limits.max_depth / 2);
+    if (st == CIP_OK && depth >= most && links.n != 0)
+        st = cip_fail(&why, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                      "expected groups at most %" PRIu32 " deep", most);
     if (st != CIP_OK)
         return or_null(b, st, &why, &out->node, err);
-    CIP_TRY(add_named(b, &k.attrs, "", out->attrs, err));
-    out->attrs = NULL;
     for (size_t i = 0; i < links.n; i++)
         CIP_TRY(visit_link(b, &links.at[i], depth, &k, err));
-    const struct {
-        const char *key;
-        const pairs *list;
-    } beside[NCLASS] = { { "attrs", &k.attrs },
-                         { "dims", &k.dims },
-                         { "enums", &k.enums },
-                         { "links", &k.links } };
-    for (size_t i = 0; i < NCLASS; i++) {
-        char *key;
-        cip_node *map;
-        if (beside[i].list->n == 0)
-            continue;
-        CIP_TRY(cip_arena_printf(&b->w->arena, &key, err, "%s", beside[i].key));
-        while (is_taken(&links, key))
-            CIP_TRY(cip_arena_printf(&b->w->arena, &key, err, "_%s", key));
-        CIP_TRY(make_map(b, beside[i].list, &map, err));
-        CIP_TRY(add_named(b, &k.children, key, map, err));
-    }
+    CIP_TRY(add_beside(b, &k, out->attrs, err));
+    out->attrs = NULL;
     return make_map(b, &k.children, &out->node, err);
 }
 
@@ -435,7 +462,7 @@ static cip_status visit(builder *b, uint64_t at, uint32_t depth, made *out, cip_
     cip_err why = CIP_ERR_INIT;
     char *path, *key;
     uint8_t bytes[8];
-    const size_t number = b->n;
+    const size_t number = b->n, from = b->refs.n;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)(at >> 8 * i);
     CIP_TRY(cip_arena_copy(&b->w->arena, bytes, sizeof bytes, &key, err));
@@ -451,7 +478,7 @@ static cip_status visit(builder *b, uint64_t at, uint32_t depth, made *out, cip_
     if (st != CIP_OK)
         return or_null(b, st, &why, &out->node, err);
     if (cip_h5_find_message(&o, CIP_H5_LAYOUT) != NULL)
-        return visit_dataset(b, &o, number, out, err);
+        return visit_dataset(b, &o, number, from, out, err);
     if (cip_h5_is_group(&o))
         return visit_group(b, &o, depth, out, err);
     return visit_type(b, &o, out, err);
@@ -477,7 +504,18 @@ static cip_status name_references(builder *b, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_h5_tree(const cip_h5 *f, cip_err *err)
+cip_status cip_h5_damaged(const cip_h5 *f, const cip_err *why, const char *path, cip_err *err)
+{
+    cip_h5 *own = f->layout->own;
+    if (!cip_is_about_content((cip_status)why->code) || why->code == CIP_ERR_UNSUPPORTED)
+        return CIP_OK;
+    CIP_TRY(CIP_ARENA_ROOM(&f->layout->arena, &own->damage, own->ndamage, &own->damage_cap, err));
+    own->damage[own->ndamage] = *why;
+    cip_fail_in(&own->damage[own->ndamage++], (cip_status)why->code, "%.60s", path);
+    return CIP_OK;
+}
+
+cip_status cip_h5_tree(cip_h5 *f, cip_err *err)
 {
     cip_h5_work w = cip_h5_begin(f);
     builder b = { .w = &w,
@@ -488,7 +526,8 @@ cip_status cip_h5_tree(const cip_h5 *f, cip_err *err)
     cip_status st = visit(&b, f->root, 0, &root, err);
     if (st == CIP_OK)
         st = name_references(&b, err);
-    f->layout->tree = root.node;
+    if (st == CIP_OK)
+        f->layout->tree = root.node;
     cip_strmap_clear(&b.at);
     cip_buf_clear(&b.path);
     cip_arena_clear(&w.arena);

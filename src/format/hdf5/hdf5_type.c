@@ -276,9 +276,8 @@ static cip_status compound(cip_arena *a, const cip_h5_type *t, const cip_dtype *
             own = own->base;
         }
         cip_err why = CIP_ERR_INIT;
-        const cip_status st = own->cls == CIP_H5_ARRAY
-                                  ? refuse(&why, "arrays of arrays")
-                                  : cip_h5_dtype(a, own, &f[i].dtype, &why);
+        const cip_status st = own->cls == CIP_H5_ARRAY ? refuse(&why, "arrays of arrays")
+                                                       : cip_h5_dtype(a, own, &f[i].dtype, &why);
         if (st != CIP_OK)
             return cip_fail(err, st, CIP_NO_OFFSET, "field '%.60s': %.160s", f[i].name, why.text);
     }

@@ -232,8 +232,8 @@ static cip_status read_value(const attributes *k, const cip_h5_type *t, const ci
     uint64_t n;
     if (s->null)
         return cip_node_new_null(k->v.a, out, err);
-    if (!cip_shape_nelem(s->rank, s->dim, &n) || t->size == 0 ||
-        cip_mul_overflow(n, t->size, &n) || n > data.len)
+    if (!cip_shape_nelem(s->rank, s->dim, &n) || t->size == 0 || cip_mul_overflow(n, t->size, &n) ||
+        n > data.len)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "expected a value of more than %zu bytes", data.len);
     return box(&k->v, t, s->rank, s->dim, &data.ptr, out, err);
@@ -279,6 +279,7 @@ static cip_status add(attributes *k, cip_bytes in, uint64_t at, cip_err *err)
         cip_warn_lack(env, CIP_LACKS_NODE, x.value, st, at, k->path,
                       "the attribute '%.*s' is left out: %.160s", (int)cip_min_u64(x.name.len, 60),
                       x.name.len != 0 ? (const char *)x.name.ptr : "", why.text);
+        CIP_TRY(cip_h5_damaged(k->v.w->f, &why, k->path, err));
     }
     CIP_TRY(CIP_ARENA_ROOM(&k->v.w->arena, &k->list, k->n, &k->cap, err));
     k->list[k->n++] = x;
@@ -294,8 +295,8 @@ static cip_status see_record(void *user, cip_bytes record, cip_err *err)
                         "expected records of 17 bytes of attributes, found %zu", record.len);
     if ((record.ptr[8] & 2) != 0) {
         cip_h5_message m;
-        CIP_TRY(cip_h5_shared(k->v.w, CIP_H5_ATTRIBUTE, CIP_NO_OFFSET,
-                              (cip_bytes){ record.ptr, 8 }, &m, err));
+        CIP_TRY(cip_h5_shared(k->v.w, CIP_H5_ATTRIBUTE, CIP_NO_OFFSET, (cip_bytes){ record.ptr, 8 },
+                              &m, err));
         return add(k, m.data, m.at, err);
     }
     CIP_TRY(cip_h5_heap_get(k->v.w, k->heap, (cip_bytes){ record.ptr, 8 }, &in, err));
@@ -322,8 +323,9 @@ static cip_status read_dense(attributes *k, const cip_h5_message *m, cip_err *er
 static int by_name(const void *a, const void *b)
 {
     const cip_bytes x = ((const attribute *)a)->name, y = ((const attribute *)b)->name;
-    const int c = memcmp(x.ptr != NULL ? x.ptr : (const uint8_t *)"",
-                         y.ptr != NULL ? y.ptr : (const uint8_t *)"", x.len < y.len ? x.len : y.len);
+    const int c =
+        memcmp(x.ptr != NULL ? x.ptr : (const uint8_t *)"",
+               y.ptr != NULL ? y.ptr : (const uint8_t *)"", x.len < y.len ? x.len : y.len);
     return c != 0 ? c : (x.len > y.len) - (x.len < y.len);
 }
 

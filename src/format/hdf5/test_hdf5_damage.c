@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "base/endian.h"
+#include "support/fail_alloc.h"
+#include "support/format/hdf5/h5_testing.h"
+
+typedef struct told {
+    size_t n;
+    cip_status code;
+    char part[64], text[256];
+} told;
+
+static int keep_finding(void *user, const cip_finding *f)
+{
+    told *t = user;
+    if (f->severity < CIP_BAD || t->n++ != 0)
+        return 0;
+    t->code = (cip_status)f->code;
+    snprintf(t->part, sizeof t->part, "%s", f->part != NULL ? f->part : "");
+    snprintf(t->text, sizeof t->text, "%s", f->text);
+    return 0;
+}
+
+static void verify(one_file *f, told *t)
+{
+    cip_report r;
+    *t = (told){ .n = 0 };
+    cip_report_init(&r, &f->env.mem, false, keep_finding, t);
+    assert_int_equal(cip_format_hdf5.verify(f->layout, true, &r, &f->err), CIP_OK);
+    cip_report_clear(&r);
+}
+
+static void good_files_verify_without_findings(void **state)
+{
+    static const char *const name[] = { "groups", "groups-2", "dense",     "many",  "scales",
+                                        "types",  "types-2",  "empty",     "kinds", "kinds-110",
+                                        "tree-1", "filters",  "user-block" };
+    (void)state;
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        one_file f;
+        told t;
+        assert_int_equal(h5_open(&f, "good", name[i]), CIP_OK);
+        verify(&f, &t);
+        if (t.n != 0)
+            fail_msg("%s: %s: %s", name[i], t.part, t.text);
+        one_close(&f);
+    }
+}
+
+static void damage_is_told_by_verify(void **state)
+{
+    static const struct {
+        const char *name;
+        cip_status code;
+        const char *part;
+    } row[] = {
+        { "heap-outside", CIP_ERR_TRUNCATED, "a/b" },
+        { "names-end", CIP_ERR_CORRUPT, "a/b" },
+        { "tree-outside", CIP_ERR_TRUNCATED, "chunk index" },
+        { "tree-loops", CIP_ERR_CORRUPT, "chunk index" },
+        { "chunk-sum", CIP_ERR_CORRUPT, "chunks, chunk 0" },
+        { "header-sum", CIP_ERR_CHECKSUM, "a/b/n" },
+        { "cut", CIP_ERR_TRUNCATED, "superblock" },
+        { "overlap", CIP_ERR_CORRUPT, "n" },
+        { "fletcher32", CIP_ERR_CHECKSUM, "chunks, chunk 0" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        one_file f;
+        told t;
+        assert_int_equal(h5_open(&f, "bad", row[i].name), CIP_OK);
+        verify(&f, &t);
+        assert_int_not_equal(t.n, 0);
+        if (t.code != row[i].code || strcmp(t.part, row[i].part) != 0)
+            fail_msg("%s: %d %s: %s", row[i].name, t.code, t.part, t.text);
+        one_close(&f);
+    }
+}
+
+static void files_without_a_root_are_refused(void **state)
+{
+    one_file f;
+    (void)state;
+    assert_int_equal(h5_open(&f, "bad", "version"), CIP_ERR_UNSUPPORTED);
+    assert_string_equal(f.err.text, "expected a superblock of version 0 to 3, found 99");
+    one_close(&f);
+    assert_int_equal(h5_open(&f, "bad", "short"), CIP_ERR_TRUNCATED);
+    one_close(&f);
+    assert_int_equal(one_open(&f, &cip_format_hdf5, "", 0, 0, NULL), CIP_ERR_FORMAT);
+    one_close(&f);
+}
+
+/* Opens, reads and verifies whatever comes of it, within a small limit of memory. */
+static void survive(const uint8_t *bytes, size_t n)
+{
+    const cip_limits limits = { .size = sizeof limits, .max_memory = 16 << 20 };
+    one_file f;
+    told t;
+    if (one_open_limited(&f, &cip_format_hdf5, bytes, n, 0, NULL, &limits) == CIP_OK) {
+        cip_report r;
+        size_t len;
+        for (size_t i = 0; i < f.layout->narray; i++)
+            free(one_read(&f, i, &len));
+        t = (told){ .n = 0 };
+        cip_report_init(&r, &f.env.mem, false, keep_finding, &t);
+        cip_format_hdf5.verify(f.layout, true, &r, &f.err);
+        cip_report_clear(&r);
+    }
+    one_close(&f);
+}
+
+static const char *const small[] = { "groups-2", "tree-1", "kinds", "types" };
+
+static void every_truncation_is_survived(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        size_t len;
+        uint8_t *bytes = h5_load("good", small[i], &len);
+        for (size_t n = 0; n < len; n += 7)
+            survive(bytes, n);
+        free(bytes);
+    }
+}
+
+static void every_changed_byte_is_survived(void **state)
+{
+    static const uint8_t to[] = { 0, 1, 0x7f, 0xff };
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        size_t len;
+        uint8_t *bytes = h5_load("good", small[i], &len);
+        for (size_t k = 0; k < len; k++) {
+            const uint8_t was = bytes[k];
+            bytes[k] = to[(k + i) % 4] == was ? (uint8_t)~was : to[(k + i) % 4];
+            survive(bytes, len);
+            bytes[k] = was;
+        }
+        free(bytes);
+    }
+}
+
+static void a_failing_allocation_is_told(void **state)
+{
+    size_t len;
+    uint8_t *bytes = h5_load("good", "kinds-110", &len);
+    (void)state;
+    for (size_t n = 1;; n++) {
+        fail_alloc alloc = { .fail_at = n };
+        const cip_allocator from = { fail_alloc_resize, &alloc };
+        one_file f;
+        const cip_status st = one_open(&f, &cip_format_hdf5, bytes, len, 0, &from);
+        assert_true(st == CIP_OK || (st == CIP_ERR_NOMEM && f.err.code == CIP_ERR_NOMEM));
+        one_close(&f);
+        assert_int_equal(alloc.held, 0);
+        if (alloc.requests < n) {
+            assert_int_equal(st, CIP_OK);
+            break;
+        }
+    }
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_files_verify_without_findings),
+        cmocka_unit_test(damage_is_told_by_verify),
+        cmocka_unit_test(files_without_a_root_are_refused),
+        cmocka_unit_test(every_truncation_is_survived),
+        cmocka_unit_test(every_changed_byte_is_survived),
+        cmocka_unit_test(a_failing_allocation_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
