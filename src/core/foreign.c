@@ -14,10 +14,6 @@ static const struct foreign {
     size_t len;
     const char *name, *hint;
 } table[] = {
-    { 0, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file (or netCDF-4, MATLAB 7.3)", "" },
-    { 512, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file", "" }, /* behind a user's block */
-    { 1024, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file", "" },
-    { 2048, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file", "" },
     { 0, "\x0e\x03\x13\x01", 4, "an HDF4 file", "" },
     { 0, "XTENSION=", 9, "an extension of a FITS file", "" },
     { 0, "CDF\x01", 4, "a netCDF classic file", "" },

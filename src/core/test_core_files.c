@@ -66,12 +66,11 @@ static void what_is_no_known_format_is_shown(void **state)
     assert_string_equal(err.text, "expected the start of a known format, found the bytes"
                                   " 61 62 63 0a 01 02 03 04");
     cip_err_clear(&err);
-    assert_int_equal(cip_open_memory("\x89HDF\r\n\x1a\n", 8, NULL, &f, &err), CIP_ERR_FORMAT);
-    assert_string_equal(err.text,
-                        "this is an HDF5 file (or netCDF-4, MATLAB 7.3), which is not read");
+    assert_int_equal(cip_open_memory("\x0e\x03\x13\x01", 4, NULL, &f, &err), CIP_ERR_FORMAT);
+    assert_string_equal(err.text, "this is an HDF4 file, which is not read");
     cip_err_clear(&err);
-    assert_int_equal(cip_open_memory("\x89HDF\r\n\x1a", 7, NULL, &f, &err), CIP_ERR_FORMAT);
-    assert_null(strstr(err.text, "HDF5"));
+    assert_int_equal(cip_open_memory("\x0e\x03\x13", 3, NULL, &f, &err), CIP_ERR_FORMAT);
+    assert_null(strstr(err.text, "HDF4"));
     cip_err_clear(&err);
     assert_int_equal(cip_open_memory("", 0, NULL, &f, &err), CIP_ERR_FORMAT);
     assert_string_equal(err.text, "expected the start of a known format, found an empty file");

@@ -60,7 +60,7 @@ static cip_status describe(cip_arena *a, const cip_array *x, cip_node **out, cip
     cip_node *v, *n;
     CIP_TRY(cip_node_new_map(a, 2, out, err));
     (*out)->style = CIP_STYLE_FLOW;
-    CIP_TRY(text_node(a, x->st == CIP_OK ? cip_dtype_name(x->dtype) : "unknown", &v, err));
+    CIP_TRY(text_node(a, x->st == CIP_OK ? cip_dtype_name(x->dtype) : "damaged", &v, err));
     CIP_TRY(cip_node_set_key(a, *out, 0, "datatype", v, err));
     CIP_TRY(cip_node_new_seq(a, (size_t)x->view.ndim, &v, err));
     v->style = CIP_STYLE_FLOW;
@@ -255,7 +255,9 @@ static cip_status visit_dataset(builder *b, const cip_h5_object *o, size_t numbe
         x->dtype = cip_dtype_fixed(CIP_U8, false);
         cip_array_refuse(x, st, &why);
     }
-    CIP_TRY(describe(a, x, &out->node, err));
+    /* One that is not read is no node of the tree, so that a copy can do without it. */
+    if (st != CIP_ERR_UNSUPPORTED)
+        CIP_TRY(describe(a, x, &out->node, err));
     x->node = out->node;
     if (type != NULL && type->cls == CIP_H5_ENUM && !cip_h5_is_bool(type) && st == CIP_OK)
         CIP_TRY(enum_names(a, type, &out->enums, err));

@@ -3,7 +3,7 @@ try() {
     printf "$2" >"$1"
     cippus info "$1" 2>&1 || echo "exit $?"
 }
-try a.h5 '\211HDF\r\n\032\n\0\0\0\0'
+try a.hdf '\016\003\023\001'
 try a.fits 'SIMPLE  =                    T'
 try a.nc 'CDF\001\0\0\0\0'
 try a.npz 'PK\003\004\024\0\0\0'
@@ -26,7 +26,7 @@ done
 try a.dat '\001\002\003\004\005\006\007\010\011'
 printf '' | cippus info - 2>&1 || echo "exit $?"
 cippus ls https://example.org/a.asdf 2>&1 || echo "exit $?"
-cippus convert a.h5 a.npy 2>&1 || echo "exit $?"
+cippus convert a.hdf a.npy 2>&1 || echo "exit $?"
 # as numpy and Python write them
 python3 - <<'END'
 import gzip, bz2, lzma, pickle, zipfile
