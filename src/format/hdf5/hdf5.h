@@ -11,7 +11,8 @@
 enum {
     CIP_H5_MAX_RANK = 32,    /* the library's limit */
     CIP_H5_MAX_FILTERS = 32, /* bits of a chunk's filter mask */
-    CIP_H5_TYPE_DEPTH = 32
+    CIP_H5_TYPE_DEPTH = 32,
+    CIP_H5_FLETCHER32 = 3 /* the filter */
 };
 #define CIP_H5_NONE UINT64_MAX /* an address that is not set */
 
@@ -225,6 +226,7 @@ typedef enum cip_h5_index {
 
 typedef struct cip_h5_dataset {
     const cip_h5 *f;
+    const char *path; /* for errors */
     cip_h5_shape shape;
     uint64_t itemsize; /* bytes of an element as stored */
     uint8_t layout;    /* 0 compact, 1 contiguous, 2 chunked, 3 virtual */
@@ -313,8 +315,10 @@ typedef struct cip_h5_pointers {
     size_t n, cap;
 } cip_h5_pointers;
 
-/* Keeps what could not be read, for verify. */
-cip_status cip_h5_damaged(const cip_h5 *f, const cip_err *why, const char *path, cip_err *err);
+/* A warning of what could not be read, which left `node` (NULL: nothing) null; kept, for verify,
+ * where it is damage. */
+cip_status cip_h5_left_out(const cip_h5 *f, const cip_node *node, const cip_err *why,
+                           const char *part, cip_err *err);
 /* The attributes of an object as a mapping (NULL: none). What cannot be shown is null, with a
  * warning that names it. */
 cip_status cip_h5_attributes(cip_h5_work *w, const cip_h5_object *o, const char *path,

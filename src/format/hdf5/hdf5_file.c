@@ -197,8 +197,7 @@ static cip_status read_superblock(cip_layout *l, cip_h5 *f, uint64_t at, cip_byt
     cip_err why = CIP_ERR_INIT;
     cip_fail(&why, CIP_ERR_TRUNCATED, l->io->size,
              "expected a file of %" PRIu64 " bytes, found %" PRIu64, told, f->size);
-    cip_warn(l->env, CIP_ERR_TRUNCATED, l->io->size, "superblock", "%s", why.text);
-    return cip_h5_damaged(f, &why, "superblock", err);
+    return cip_h5_left_out(f, NULL, &why, "superblock", err);
 }
 
 cip_status cip_h5_superblock(cip_layout *l, cip_h5 *f, cip_err *err)

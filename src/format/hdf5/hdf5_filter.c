@@ -6,7 +6,7 @@
 #include "codec/filter/filter.h"
 #include "format/hdf5/hdf5.h"
 
-enum { FLETCHER32 = 3, DEFLATE = 1, SHUFFLE = 2, SUM = 4 };
+enum { DEFLATE = 1, SHUFFLE = 2, SUM = 4 };
 
 /* --- single filters --------------------------------------------------------------------------- */
 
@@ -114,7 +114,7 @@ static const struct {
 } known[] = {
     { DEFLATE, true, "zlib", undo_deflate, "zlib" },
     { SHUFFLE, false, "shuffle", undo_shuffle, NULL },
-    { FLETCHER32, false, "fletcher32", NULL, NULL }, /* undone where its length is known */
+    { CIP_H5_FLETCHER32, false, "fletcher32", NULL, NULL }, /* undone where its length is known */
     { 4, true, "szip", NULL, NULL },
     { 5, true, "nbit", NULL, NULL },
     { 6, true, "scaleoffset", NULL, NULL },
@@ -169,7 +169,7 @@ static cip_status undo_one(const cip_h5_pipeline *p, uint32_t k, const cip_codec
     bool packs;
     cip_h5_undo *undo = cip_h5_filter_find(f->id, &packs, &codec);
     uint8_t *was = *temporary;
-    if (f->id == FLETCHER32)
+    if (f->id == CIP_H5_FLETCHER32)
         return check_fletcher(in, err);
     if (!packs && to != NULL && in->len != n)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
@@ -197,7 +197,7 @@ static cip_status decode(const void *args, const cip_codec_env *env, cip_bytes s
     cip_status st = CIP_OK;
     for (uint32_t k = 0; k < p->n; k++) {
         before[k] = len;
-        len += p->filter[k]->id == FLETCHER32 ? SUM : 0;
+        len += p->filter[k]->id == CIP_H5_FLETCHER32 ? SUM : 0;
     }
     for (uint32_t k = p->n; k-- > 0 && st == CIP_OK;)
         st = undo_one(p, k, env, &src, before[k], k == 0 ? dst : NULL, &temporary, err);

@@ -42,7 +42,7 @@ static cip_status make_step(const cip_h5_dataset *d, uint32_t mask, cip_step *st
         bool packs;
         if ((mask >> k & 1) != 0)
             continue;
-        if (cip_h5_filter_find(f->id, &packs, &codec) == NULL && f->id != 3)
+        if (cip_h5_filter_find(f->id, &packs, &codec) == NULL && f->id != CIP_H5_FLETCHER32)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "the filter %.60s (%u) is not read", cip_h5_filter_name(f), f->id);
         if (codec != NULL && !cip_codec_available(codec))
@@ -167,6 +167,7 @@ static cip_status find_masks(chunks *t, cip_err *err)
         };
         CIP_TRY(cip_space_new_chunked(t->d->f->layout, &table, len, &step, n, &in, err));
         in->codec_env.typesize = t->d->itemsize;
+        in->label = t->d->path;
         t->mask[t->nmask++] = (masked){ mask, in };
     }
     return CIP_OK;
@@ -188,14 +189,14 @@ static cip_status make_chunked(void *self, cip_space **out, cip_err *err)
     for (int32_t k = 0; k < d->shape.rank; k++) /* fits, as the elements do */
         t->count *= cip_div_up((uint64_t)d->shape.dim[k], (uint64_t)d->chunk[k]);
     CIP_TRY(make_step(d, 0, &step, &nstep, err));
-    CIP_TRY(cip_fail_in(err, cip_h5_index_read(d, &t->at, &t->n, err), "chunk index"));
+    CIP_TRY(cip_fail_in(err, cip_h5_index_read(d, &t->at, &t->n, err), "%s, chunk index", d->path));
     CIP_TRY(find_masks(t, err));
     const cip_grid grid = {
         .itemsize = d->itemsize, .ndim = d->shape.rank, .shape = d->shape.dim, .chunk = d->chunk
     };
     const cip_table table = { .at = table_at, .count = table_count, .self = t };
     CIP_TRY(cip_space_new_grid(l, &grid, &table, &step, nstep, out, err));
-    (*out)->label = "chunks";
+    (*out)->label = d->path;
     return CIP_OK;
 }
 

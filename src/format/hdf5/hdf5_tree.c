@@ -43,9 +43,9 @@ static cip_status or_null(builder *b, cip_status st, const cip_err *why, cip_nod
         return cip_err_give(err, why, st);
     CIP_TRY(cip_node_new_null(&b->l->arena, out, err));
     CIP_TRY(cip_buf_nul(&b->path, err));
-    cip_warn_lack(b->l->env, CIP_LACKS_NODE, *out, st, why->offset, (const char *)b->path.ptr,
-                  "it cannot be read: %.160s", why->text);
-    return cip_h5_damaged(b->w->f, why, (const char *)b->path.ptr, err);
+    cip_err told = CIP_ERR_INIT;
+    cip_fail(&told, st, why->offset, "it cannot be read: %.160s", why->text);
+    return cip_h5_left_out(b->w->f, *out, &told, (const char *)b->path.ptr, err);
 }
 
 static cip_status text_node(cip_arena *a, const char *text, cip_node **out, cip_err *err)
@@ -103,6 +103,7 @@ static cip_status fill_array(builder *b, const cip_h5_object *o, cip_array *x,
         return cip_fail(err, CIP_ERR_CORRUPT, b->w->f->base + o->at,
                         "expected a dataset with a shape and a type");
     CIP_TRY(CIP_ARENA_NEW(a, &d, 1, err));
+    d->path = x->path;
     CIP_TRY(cip_h5_own(b->w, space, &m, err));
     CIP_TRY(cip_h5_shape_read(b->w->f, m.data, m.at, &d->shape, err));
     memcpy(shape, d->shape.dim, sizeof d->shape.dim);
@@ -506,14 +507,22 @@ static cip_status name_references(builder *b, cip_err *err)
     return CIP_OK;
 }
 
-cip_status cip_h5_damaged(const cip_h5 *f, const cip_err *why, const char *path, cip_err *err)
+cip_status cip_h5_left_out(const cip_h5 *f, const cip_node *node, const cip_err *why,
+                           const char *part, cip_err *err)
 {
     cip_h5 *own = f->layout->own;
-    if (!cip_is_about_content((cip_status)why->code) || why->code == CIP_ERR_UNSUPPORTED)
+    const cip_status st = (cip_status)why->code;
+    if (node != NULL)
+        cip_warn_lack(f->layout->env, CIP_LACKS_NODE, node, st, why->offset, part, "%s", why->text);
+    else
+        cip_warn(f->layout->env, st, why->offset, part, "%s", why->text);
+    if (!cip_is_about_content(st) || st == CIP_ERR_UNSUPPORTED)
         return CIP_OK;
     CIP_TRY(CIP_ARENA_ROOM(&f->layout->arena, &own->damage, own->ndamage, &own->damage_cap, err));
-    own->damage[own->ndamage] = *why;
-    cip_fail_in(&own->damage[own->ndamage++], (cip_status)why->code, "%.60s", path);
+    cip_err *kept = &own->damage[own->ndamage++];
+    *kept = (cip_err)CIP_ERR_INIT;
+    cip_fail(kept, st, why->offset, "%s", why->text);
+    cip_fail_in(kept, st, "%s", part);
     return CIP_OK;
 }
 

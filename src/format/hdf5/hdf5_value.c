@@ -268,7 +268,6 @@ static cip_status parse(const attributes *k, cip_bytes in, attribute *out, cip_e
 /* An attribute that cannot be shown is null. */
 static cip_status add(attributes *k, cip_bytes in, uint64_t at, cip_err *err)
 {
-    cip_env *env = k->v.w->f->layout->env;
     cip_err why = CIP_ERR_INIT;
     attribute x = { .at = at };
     const cip_status st = parse(k, in, &x, &why);
@@ -276,10 +275,11 @@ static cip_status add(attributes *k, cip_bytes in, uint64_t at, cip_err *err)
         return cip_err_give(err, &why, st);
     if (st != CIP_OK) {
         CIP_TRY(cip_node_new_null(k->v.a, &x.value, err));
-        cip_warn_lack(env, CIP_LACKS_NODE, x.value, st, at, k->path,
-                      "the attribute '%.*s' is left out: %.160s", (int)cip_min_u64(x.name.len, 60),
-                      x.name.len != 0 ? (const char *)x.name.ptr : "", why.text);
-        CIP_TRY(cip_h5_damaged(k->v.w->f, &why, k->path, err));
+        cip_err told = CIP_ERR_INIT;
+        cip_fail(&told, st, at, "the attribute '%.*s' is left out: %.160s",
+                 (int)cip_min_u64(x.name.len, 60), x.name.len != 0 ? (const char *)x.name.ptr : "",
+                 why.text);
+        CIP_TRY(cip_h5_left_out(k->v.w->f, x.value, &told, k->path, err));
     }
     CIP_TRY(CIP_ARENA_ROOM(&k->v.w->arena, &k->list, k->n, &k->cap, err));
     k->list[k->n++] = x;
