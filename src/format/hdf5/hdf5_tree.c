@@ -114,7 +114,7 @@ static cip_status fill_array(builder *b, const cip_h5_object *o, cip_array *x,
     CIP_TRY(cip_h5_dataset_read(b->w, o, d, err));
     x->storage.chunk = d->layout == 2 ? d->chunk : NULL;
     x->storage.kind = d->layout == 2 ? CIP_STORAGE_CHUNKED : CIP_STORAGE_CONTIGUOUS;
-    x->storage.nbytes = d->layout == 1 && d->nbytes != UINT64_MAX ? d->nbytes : d->compact.len;
+    x->storage.nbytes = d->compact.len;
     if (d->layout == 0 || d->layout == 3) {
         x->storage.kind = CIP_STORAGE_OWN;
         x->storage.own = d->layout == 0 ? "compact" : "virtual";
@@ -140,7 +140,10 @@ static cip_status fill_array(builder *b, const cip_h5_object *o, cip_array *x,
         memcpy(chunk, d->chunk, (size_t)d->shape.rank * sizeof *chunk);
         x->storage.chunk = chunk;
     }
-    return cip_h5_space(d, &x->space, &x->storage.codec, err);
+    CIP_TRY(cip_h5_space(d, &x->space, &x->storage.codec, err));
+    if (d->layout == 1 && d->at != CIP_H5_NONE) /* of chunks only their index tells */
+        x->storage.nbytes = x->space->len;
+    return CIP_OK;
 }
 
 static cip_status add_array(builder *b, const char *path, cip_array **out, cip_err *err)
