@@ -326,13 +326,28 @@ typedef struct lists {
     pairs children, attrs, dims, enums, links;
 } lists;
 
-/* Another name of an object that was seen: an array is listed under it, too. */
+/* Another name of an object that was seen. A dataset is listed under it, too. */
 static cip_status second_name(builder *b, const seen *s, const cip_h5_link *link, lists *k,
                               cip_err *err)
 {
+    const cip_array *first = s->array;
+    const size_t len = b->path.len;
+    const cip_bytes step = { (const uint8_t *)link->name, strlen(link->name) };
     cip_node *node;
-    CIP_TRY(link_node(b, "hard", s->path, NULL, &node, err));
-    return add_named(b, &k->links, link->name, node, err);
+    cip_array *x;
+    char *path;
+    if (first == NULL) {
+        CIP_TRY(link_node(b, "hard", s->path, NULL, &node, err));
+        return add_named(b, &k->links, link->name, node, err);
+    }
+    CIP_TRY(cip_path_add(&b->path, step, err));
+    CIP_TRY(cip_arena_copy(&b->l->arena, b->path.ptr, b->path.len, &path, err));
+    b->path.len = len;
+    CIP_TRY(add_array(b, path, &x, err));
+    *x = *first;
+    x->path = path;
+    x->same = first;
+    return add_named(b, &k->children, link->name, first->node, err);
 }
 
 static cip_status visit_link(builder *b, const cip_h5_link *link, uint32_t depth, lists *k,
