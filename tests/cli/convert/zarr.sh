@@ -1,5 +1,5 @@
 # new Zarr stores: the tree as groups and attributes, shards, codecs, what is refused
-exec 2>&1
+all() {
 cippus convert "$SAMPLES/roman.asdf" r.zarr
 find r.zarr -type f | sort
 cippus tree r.zarr roman/meta
@@ -15,3 +15,5 @@ for bad in "--codec snappy" "--codec bzp2" "--codec lz4:10" "--option chunks=2,2
 done
 [ ! -e e.zarr ] && echo nothing
 cippus convert "$SAMPLES/cube.b2nd" - --format zarr || echo "exit $?"
+}
+all 2>&1 | sed "s,$SAMPLES/,,"
