@@ -51,7 +51,7 @@ static void cell_codec(FILE *f, const listed *l)
 
 static void cell_bytes(FILE *f, const listed *l)
 {
-    fprintf(f, "%" PRIu64, l->s.stored_nbytes);
+    listed_print_stored(f, l, "-");
 }
 
 static void cell_ratio(FILE *f, const listed *l)
@@ -80,7 +80,8 @@ static void cell_notes(FILE *f, const listed *l)
 /* All that a line for programs has behind the codec. */
 static void cell_rest(FILE *f, const listed *l)
 {
-    fprintf(f, "%" PRIu64 "%s", l->s.stored_nbytes, l->s.masked ? " masked" : "");
+    listed_print_stored(f, l, "-");
+    fputs(l->s.masked ? " masked" : "", f);
     if (l->err.code != CIP_OK) {
         fputs(" (", f);
         print_words(f, l->err.text);
@@ -248,7 +249,9 @@ static void print_tsv(const char *file, const listed *l)
         if (i != CHUNKS || l->s.chunk != NULL)
             cells[i].print(stdout, l);
     }
-    printf("\t%" PRIu64 "\t%" PRIu64 "\t", l->s.stored_nbytes, l->decoded);
+    putchar('\t');
+    listed_print_stored(stdout, l, "-");
+    printf("\t%" PRIu64 "\t", l->decoded);
     cell_ratio(stdout, l);
     putchar('\t');
     cell_notes(stdout, l);

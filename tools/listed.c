@@ -78,6 +78,14 @@ double listed_ratio(const listed *l)
     return l->s.stored_nbytes != 0 ? (double)l->decoded / (double)l->s.stored_nbytes : 0;
 }
 
+void listed_print_stored(FILE *f, const listed *l, const char *unknown)
+{
+    if (l->s.stored_nbytes == 0 && l->s.chunk != NULL && l->decoded != 0)
+        fputs(unknown, f);
+    else
+        fprintf(f, "%" PRIu64, l->s.stored_nbytes);
+}
+
 void listed_print_path(FILE *f, const listed *l)
 {
     const char *path = cip_array_path(l->array);
@@ -91,8 +99,9 @@ void listed_print_path(FILE *f, const listed *l)
 
 void listed_print_sizes_json(const listed *l)
 {
-    printf(", \"stored_nbytes\": %" PRIu64 ", \"decoded_nbytes\": %" PRIu64 ", \"ratio\": ",
-           l->s.stored_nbytes, l->decoded);
+    fputs(", \"stored_nbytes\": ", stdout);
+    listed_print_stored(stdout, l, "null");
+    printf(", \"decoded_nbytes\": %" PRIu64 ", \"ratio\": ", l->decoded);
     if (listed_ratio(l) != 0)
         printf("%.4g", listed_ratio(l));
     else

@@ -23,6 +23,8 @@ void listed_look(const cip_file *f, const cip_array *a, listed *l);
 bool listed_lacks_files(const listed *l);
 /* How many times smaller than its elements what is stored is; 0: nothing is, or it is not known. */
 double listed_ratio(const listed *l);
+/* Bytes as they are stored; `unknown` for an array of which only its chunks know. */
+void listed_print_stored(FILE *f, const listed *l, const char *unknown);
 /* "." for none; behind that of a table's column its name. */
 void listed_print_path(FILE *f, const listed *l);
 /* The keys stored_nbytes, decoded_nbytes and ratio, to stdout. */

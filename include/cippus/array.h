@@ -32,7 +32,8 @@ typedef struct cip_array_storage {
     size_t size;            /* sizeof(cip_array_storage), set by the caller */
     const char *kind;       /* "internal", "streamed", "inline", "external", "contiguous" */
     const char *codec;      /* "zlib", "none", ... */
-    uint64_t stored_nbytes; /* of the whole block where several arrays share it */
+    uint64_t stored_nbytes; /* of the whole block where several arrays share it; 0 where it is not
+                               known before chunks are looked for (HDF5, Zarr) */
     const int64_t *chunk;   /* chunk shape (ndim lengths), or NULL where it is not chunked */
     int64_t block;          /* index of the block it lies in, or -1 */
     bool masked;            /* elements of it may be missing, or items in a field of it */

@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import warnings
+import zipfile
 
 import numcodecs
 import numpy as np
@@ -125,6 +126,13 @@ def run(*argv):
     return subprocess.run([CIPPUS, *map(str, argv)], capture_output=True)
 
 
+def pack(folder, path, method):
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for member in sorted(folder.rglob("*")):
+            if member.is_file():
+                archive.write(member, member.relative_to(folder))
+
+
 @pytest.mark.parametrize("seed", range(NSEED))
 @pytest.mark.filterwarnings("ignore")
 def test_random_stores(tmp_path, seed):
@@ -148,6 +156,10 @@ def test_random_stores(tmp_path, seed):
         if want.dtype.names and group[name].fill_value is None:
             continue
         assert got.astype(want.dtype).tobytes() == np.ascontiguousarray(want).tobytes(), name
+    pack(root, tmp_path / "s.zip", r.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
+    for what in ("ls", "tree", "stat"):
+        folder, archive = run(what, root), run(what, tmp_path / "s.zip")
+        assert folder.stdout == archive.stdout and folder.returncode == archive.returncode, archive.stderr.decode()
     found = run("verify", "--deep", root)
     assert found.returncode == 0 or "is not read" in (found.stdout + found.stderr).decode(), found.stdout.decode()
 
@@ -178,3 +190,29 @@ def test_groups_attributes_and_axes_are_the_tree(tmp_path):
     tree = run("tree", tmp_path / "s.zarr").stdout.decode()
     for line in ("title: t", "_x: 1", "dims", "[t, lat]", "units: K"):
         assert line in tree, tree
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_store_in_a_zip_archive(tmp_path, method):
+    data = np.arange(24, dtype="i4").reshape(4, 6)
+    folder, path = tmp_path / "s.zarr", tmp_path / "s.zip"
+    zarr.create_array(folder, data=data, chunks=(2, 3), compressors=None)
+    pack(folder, path, method)
+    with zarr.storage.ZipStore(tmp_path / "z.zip", mode="w") as store:
+        zarr.create_array(store, data=data, chunks=(2, 3))
+    assert run("diff", folder, path).returncode == run("diff", folder, tmp_path / "z.zip").returncode == 0
+    assert run("verify", "--deep", path).returncode == 0
+    refused = run("put", path, ".", "[0, 0]", "1")
+    assert refused.returncode == 3 and b"expected a folder to change, found a zip archive" in refused.stderr
+    with zipfile.ZipFile(path) as archive:
+        at = archive.getinfo("c/1/1").header_offset
+    raw = bytearray(path.read_bytes())
+    raw[at + 30 + len("c/1/1") + 2] ^= 0xFF  # in the chunk
+    path.write_bytes(raw)
+    assert run("cat", path, ".", "[0, 0]").stdout == b"0\n"
+    if method == zipfile.ZIP_DEFLATED:
+        assert run("cat", path, ".", "[3, 5]").returncode != 0
+    found = run("verify", path)
+    assert found.returncode == 1 and b"(c/1/1" in found.stdout
+    path.write_bytes(b"PK\3\4" + bytes(40))
+    assert run("ls", path).returncode != 0

@@ -136,7 +136,7 @@ class Array(_cippus.Array):
 
     @property
     def stored_nbytes(self) -> int:
-        """The bytes in the file; where several arrays share a block, those of the whole block."""
+        """The bytes in the file; where several arrays share a block, those of the whole block. 0 where they are not known before chunks are looked for (HDF5, Zarr)."""
         return self._storage[2]
 
     @property

@@ -22,7 +22,7 @@ static cip_status read_member(cip_layout *l, const char *path, const cip_node **
     void *text = NULL;
     cip_status st;
     const uint64_t most = cip_min_u64(CIP_ZARR_JSON_MAX, l->env->limits.max_tree_bytes);
-    CIP_TRY(cip_io_open_beneath(l->io, path, cip_zarr_flags(l), &io, err));
+    CIP_TRY(cip_io_open_beneath(cip_zarr_root(l), path, cip_zarr_flags(l), &io, err));
     const size_t n = (size_t)cip_min_u64(io->size, most);
     if (io->size > most)
         CIP_GO(cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
@@ -78,15 +78,15 @@ static cip_status has(cip_io *io, const char *path, bool *yes, cip_err *err)
     return CIP_OK;
 }
 
+const char *const cip_zarr_names[] = { "zarr.json", ".zarray", ".zgroup", ".zmetadata", NULL };
+
 static int probe(cip_io *io, cip_bytes head)
 {
-    static const char *const names[] = { "zarr.json", ".zarray", ".zgroup", ".zmetadata" };
     bool yes;
-    (void)head;
-    for (size_t i = 0; cip_io_is_folder(io) && i < sizeof names / sizeof names[0]; i++)
-        if (has(io, names[i], &yes, NULL) == CIP_OK && yes)
+    for (const char *const *name = cip_zarr_names; cip_io_is_folder(io) && *name != NULL; name++)
+        if (has(io, *name, &yes, NULL) == CIP_OK && yes)
             return 100;
-    return 0;
+    return cip_zarr_is_zip(io, head) ? 90 : 0;
 }
 
 /* --- groups and arrays ------------------------------------------------------------------------ */
@@ -178,7 +178,7 @@ static cip_status look_in(store *s, const char *path, int depth, cip_err *err)
     cip_layout *l = s->z->layout;
     names k = { .s = s, .at = { .mem = &l->env->mem }, .err = err };
     cip_err why = CIP_ERR_INIT;
-    cip_status st = cip_io_list(l->io, path, cip_zarr_flags(l), take_folder, &k, &why);
+    cip_status st = cip_io_list(cip_zarr_root(l), path, cip_zarr_flags(l), take_folder, &k, &why);
     if (k.st != CIP_OK) {
         st = k.st;
     } else if (st == CIP_ERR_UNSUPPORTED) { /* not every store can list */
@@ -627,6 +627,7 @@ static void clear(cip_layout *l)
         pthread_mutex_destroy(&a->lock);
     }
     cip_io_close(z->numbered);
+    cip_io_close(z->zip);
 }
 
 /* Of the array that member i belongs to: arrays have their members one behind the other. */
@@ -677,16 +678,17 @@ static cip_status open_store(cip_layout *l, cip_err *err)
 {
     cip_zarr *z;
     bool three;
-    if (!cip_io_is_folder(l->io))
-        return cip_fail(err, CIP_ERR_FORMAT, CIP_NO_OFFSET, "expected a folder, found a file");
     CIP_TRY(CIP_ARENA_NEW(&l->arena, &z, 1, err));
     z->layout = l;
-    CIP_TRY(has(l->io, "zarr.json", &three, err));
-    z->version = three ? 3 : 2;
-    l->version = z->version == 3 ? "3" : "2";
+    z->root = l->io;
     l->own = z;
     l->clear = clear;
-    CIP_TRY(cip_io_open_numbered(l->io, cip_zarr_flags(l), place, z, &z->numbered, err));
+    if (!cip_io_is_folder(l->io))
+        CIP_TRY(cip_zarr_open_zip(z, err));
+    CIP_TRY(has(z->root, "zarr.json", &three, err));
+    z->version = three ? 3 : 2;
+    l->version = z->version == 3 ? "3" : "2";
+    CIP_TRY(cip_io_open_numbered(z->root, cip_zarr_flags(l), place, z, &z->numbered, err));
     CIP_TRY(cip_space_new_file(l, z->numbered, &z->files, err));
     return open_tree(z, err);
 }

@@ -151,6 +151,8 @@ struct cip_zarr {
     cip_layout *layout;
     int version; /* 2 or 3 */
     bool consolidated;
+    cip_io *root;     /* the folder: the file, or */
+    cip_io *zip;      /* what the archive holds; NULL: it is none */
     cip_io *numbered; /* all chunks as one */
     cip_space *files; /* the same as a space */
     cip_zarr_array **array;
@@ -162,6 +164,20 @@ static inline uint32_t cip_zarr_flags(const cip_layout *l)
 {
     return (l->flags & CIP_OPEN_EXTERNAL) != 0 ? CIP_IO_EXTERNAL : 0;
 }
+
+static inline cip_io *cip_zarr_root(const cip_layout *l)
+{
+    return ((const cip_zarr *)l->own)->root;
+}
+
+/* The members that a group or array has one of; NULL last. */
+extern const char *const cip_zarr_names[];
+/* Whether a file (no folder) is an archive with a store in it. */
+bool cip_zarr_is_zip(cip_io *io, cip_bytes head);
+/* Sets zip and root. FORMAT for what is no archive. */
+cip_status cip_zarr_open_zip(cip_zarr *z, cip_err *err);
+/* The CRC-32 of every member. */
+cip_status cip_zarr_verify_zip(const cip_zarr *z, cip_report *report, cip_err *err);
 
 /* The JSON value of a member, in the arena; NOT_FOUND. */
 cip_status cip_zarr_json(cip_layout *l, const char *path, const cip_node **out, cip_err *err);

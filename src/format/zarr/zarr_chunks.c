@@ -135,7 +135,8 @@ static bool list_folder(cip_zarr_array *a, cip_zarr_listing *x, const char *dir,
     const size_t len = strlen(path);
     if (len != 0 && path[len - 1] == '/')
         path[len - 1] = '\0';
-    const cip_status st = cip_io_list(l->io, path, cip_zarr_flags(l), take_name, &k, NULL);
+    const cip_status st =
+        cip_io_list(cip_zarr_root(l), path, cip_zarr_flags(l), take_name, &k, NULL);
     if (k.st != CIP_OK || (st != CIP_OK && st != CIP_ERR_NOT_FOUND) ||
         cip_mem_copy(&l->env->mem, dir, strlen(dir), &x->dir, NULL) != CIP_OK)
         return false;

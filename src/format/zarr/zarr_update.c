@@ -82,6 +82,10 @@ cip_status cip_zarr_update_begin(const cip_store_begin *b, void **state, cip_err
 {
     cip_zarr_writer *w;
     cip_zarr *z = b->old->own;
+    if (z->zip != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a folder to change, found a zip archive, which is only read; "
+                        "convert it to a folder first");
     if (b->spec->codec != NULL || b->spec->checksum != NULL)
         return cip_fail(
             err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,

@@ -227,7 +227,8 @@ static cip_status walk_folder(check *k, const char *key, int32_t depth)
     const size_t n = (size_t)snprintf(path, sizeof path, "%s%s", k->a->dir, key);
     if (n != 0 && n < sizeof path)
         path[n - 1] = '\0';
-    const cip_status st = cip_io_list(l->io, path, cip_zarr_flags(l), take_name, &w, &why);
+    const cip_status st =
+        cip_io_list(cip_zarr_root(l), path, cip_zarr_flags(l), take_name, &w, &why);
     CIP_TRY(k->st);
     return st == CIP_ERR_NOT_FOUND ? CIP_OK : outcome(k, st, &why);
 }
@@ -236,6 +237,8 @@ cip_status cip_zarr_verify(cip_layout *l, bool deep, cip_report *report, cip_err
 {
     cip_zarr *z = l->own;
     (void)deep;
+    if (z->zip != NULL)
+        CIP_TRY(cip_zarr_verify_zip(z, report, err));
     for (size_t i = 0; i < z->narray; i++) {
         check k = { .z = z, .rep = report, .a = z->array[i], .err = err };
         if (k.a->array->st == CIP_OK && k.a->dtype->itemsize != 0)
