@@ -102,17 +102,14 @@ static cip_status add_named(parsing *p, const char *name, const cip_node *conf, 
 {
     static const struct {
         const char *name;
-        cip_zarr_step step;
+        cip_zarr_kind kind;
+        const char *codec; /* ours, which a build may lack */
     } known[] = {
-        { "zlib", { .kind = CIP_ZARR_ENTROPY, .codec = &cip_codec_zlib } },
-        { "gzip", { .kind = CIP_ZARR_ENTROPY, .codec = &cip_codec_gzip } },
-        { "bz2", { .kind = CIP_ZARR_ENTROPY, .codec = &cip_codec_bzip2 } },
-        { "zstd", { .kind = CIP_ZARR_ENTROPY, .codec = &cip_codec_zstd } },
-        { "lz4", { .kind = CIP_ZARR_LZ4, .codec = &cip_codec_lz4 } },
-        { "crc32c", { .kind = CIP_ZARR_CRC32C } },
-        { "crc32", { .kind = CIP_ZARR_CRC32 } },
-        { "adler32", { .kind = CIP_ZARR_ADLER32 } },
-        { "packbits", { .kind = CIP_ZARR_PACKBITS } },
+        { "zlib", CIP_ZARR_ENTROPY, "zlib" },    { "gzip", CIP_ZARR_ENTROPY, NULL },
+        { "bz2", CIP_ZARR_ENTROPY, "bzip2" },    { "zstd", CIP_ZARR_ENTROPY, "zstd" },
+        { "lz4", CIP_ZARR_LZ4, "lz4" },          { "crc32c", CIP_ZARR_CRC32C, NULL },
+        { "crc32", CIP_ZARR_CRC32, NULL },       { "adler32", CIP_ZARR_ADLER32, NULL },
+        { "packbits", CIP_ZARR_PACKBITS, NULL },
     };
     char text[40];
     if (strcmp(name, "blosc") == 0) {
@@ -135,8 +132,10 @@ static cip_status add_named(parsing *p, const char *name, const cip_node *conf, 
         if (strcmp(name, known[i].name) == 0) {
             const cip_node *at =
                 cip_node_kind(conf) == CIP_NODE_MAP ? cip_map_get(conf, "location") : NULL;
-            cip_zarr_step step = known[i].step;
-            step.conf = conf;
+            cip_zarr_step step = { .kind = known[i].kind, .conf = conf };
+            if (step.kind == CIP_ZARR_ENTROPY || step.kind == CIP_ZARR_LZ4)
+                step.codec =
+                    known[i].codec != NULL ? cip_codec_find(known[i].codec) : &cip_codec_gzip;
             const bool sum = step.kind >= CIP_ZARR_CRC32C && step.kind <= CIP_ZARR_ADLER32;
             if (sum && at != NULL &&
                 !cip_node_is_string(at, step.kind == CIP_ZARR_CRC32C ? "end" : "start"))

@@ -136,8 +136,9 @@ static const cip_codec shard_codec = { .name = "shard",
 static cip_status bad_option(const cip_zarr_writer *w, const cip_zarr_new *n, size_t option,
                              const char *expected, cip_err *err)
 {
+    const char *found = cip_option_of(w->spec, n->array, option);
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected %s for %s, found %.60s", expected,
-                    cip_zarr_options[option].key, cip_option_of(w->spec, n->array, option));
+                    cip_zarr_options[option].key, found != NULL ? found : "");
 }
 
 /* "64,64"; *given: whether there are any. */
