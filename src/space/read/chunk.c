@@ -289,7 +289,7 @@ static cip_status read_from_unit(needing *p, const cip_space *s, const cip_chunk
     h.ptr = cip_cache_look(rd->cache, key, &len, &h.pin, &times);
     if (h.ptr == NULL || len != unit.len) { /* or it is of the file as it was before a change */
         cip_pinned_drop(rd, &h);
-        if (times < CIP_CACHE_TIMES)
+        if (times < (cip_space_is_far(s) ? 2 : CIP_CACHE_TIMES)) /* a request costs more */
             return decode_planned(p, piece, 1, err);
         CIP_TRY(cip_buffer_pool_get(rd->buffers, unit.len, &unit.dst, err));
         h.ptr = unit.dst;
