@@ -25,6 +25,7 @@ ssize_t __real_copy_file_range(int in, off_t *in_off, int out, off_t *out_off, s
                                unsigned flags);
 int __real_fstat(int fd, struct stat *st);
 int __real_fstatat(int dir, const char *name, struct stat *st, int flags);
+int __real_statx(int dir, const char *path, int flags, unsigned mask, struct statx *at);
 int __real_stat(const char *path, struct stat *st);
 int __real_lstat(const char *path, struct stat *st);
 ssize_t __real_fgetxattr(int fd, const char *name, void *value, size_t n);
@@ -44,6 +45,7 @@ ssize_t __wrap_copy_file_range(int in, off_t *in_off, int out, off_t *out_off, s
                                unsigned flags);
 int __wrap_fstat(int fd, struct stat *st);
 int __wrap_fstatat(int dir, const char *name, struct stat *st, int flags);
+int __wrap_statx(int dir, const char *path, int flags, unsigned mask, struct statx *at);
 int __wrap_stat(const char *path, struct stat *st);
 int __wrap_lstat(const char *path, struct stat *st);
 ssize_t __wrap_fgetxattr(int fd, const char *name, void *value, size_t n);
@@ -429,6 +431,15 @@ int __wrap_stat(const char *path, struct stat *st)
 int __wrap_lstat(const char *path, struct stat *st)
 {
     return shown(__real_lstat(path, st), st);
+}
+
+int __wrap_statx(int dir, const char *path, int flags, unsigned mask, struct statx *at)
+{
+    struct stat st;
+    int rc = __real_statx(dir, path, flags, mask, at);
+    if (rc == 0 && shown(__real_fstatat(dir, path, &st, flags), &st) == 0)
+        at->stx_ino = st.st_ino;
+    return rc;
 }
 
 /* --- folders ---------------------------------------------------------------------------------- */
