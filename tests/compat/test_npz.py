@@ -128,12 +128,24 @@ def test_random_files(cippus, tmp_path):
         path.unlink()
 
 
+def with_zip64(data):
+    """The archive as later Pythons write it: some before 3.12 say version 2.0 although the headers have zip64 fields."""
+    data = bytearray(data)
+    for mark, fields in ((b"PK\3\4", [4]), (b"PK\1\2", [4, 6])):
+        at = data.find(mark)
+        while at >= 0:
+            for field in fields:
+                data[at + field] = 45 if data[at + field] == 20 else data[at + field]
+            at = data.find(mark, at + 4)
+    return bytes(data)
+
+
 @pytest.mark.parametrize("dtype", [*NUMBERS, "?", "S3", ">U7", "V5"])
 def test_new_files_are_numpys(cippus, rng, tmp_path, dtype):
     arrays = {name: fill(rng, np.dtype(dtype), n) for name, n in [("a", 12), ("x/y", 0), ("\u00e9", 1)]}
     np.savez(tmp_path / "in.npz", **arrays)
     cippus.run("convert", tmp_path / "in.npz", tmp_path / "out.npz")
-    assert (tmp_path / "out.npz").read_bytes() == (tmp_path / "in.npz").read_bytes()
+    assert (tmp_path / "out.npz").read_bytes() == with_zip64((tmp_path / "in.npz").read_bytes())
     cippus.run("convert", tmp_path / "in.npz", tmp_path / "deflated.npz", "--codec", f"zlib:{rng.integers(1, 10)}")
     back = np.load(tmp_path / "deflated.npz")
     assert back.files == list(arrays)
