@@ -51,6 +51,8 @@ cip_status cip_zip_data(cip_io *io, const cip_zip_member *m, uint64_t *off, cip_
 typedef cip_status cip_zip_decode(cip_mem *mem, const cip_zip_member *m, const uint8_t *stored,
                                   uint8_t *data, cip_err *err);
 cip_status cip_io_open_zip(cip_io *of, cip_zip_decode *decode, cip_io **out, cip_err *err);
+/* The directory of an archive that was opened so, until it is closed. */
+const cip_zip *cip_io_zip(const cip_io *io);
 
 /* What n > 0 bytes of a name have that no member's may, in words ("a name without NUL" is what is
  * expected), or NULL: absolute paths, backslashes, empty and dot segments. */

@@ -141,3 +141,8 @@ cip_status cip_io_open_zip(cip_io *of, cip_zip_decode *decode, cip_io **out, cip
         *out = io;
     return st;
 }
+
+const cip_zip *cip_io_zip(const cip_io *io)
+{
+    return &((const zip_io *)io)->zip;
+}

@@ -10,6 +10,7 @@
 
 #include "base/endian.h"
 #include "base/num.h"
+#include "format/zip_member.h"
 #include "space/read/window.h"
 #include "tree/utf8.h"
 
@@ -79,36 +80,13 @@ done:
     return st;
 }
 
-/* The CRC-32 of data that are stored as they are; those of deflated ones the codec compares. */
 static cip_status check_crc(const cip_npz_member *m, cip_report *report, cip_err *err)
 {
-    const cip_read_how how = { m->data->layout, m->data->layout->env->pool };
-    cip_mem *mem = &m->data->layout->env->mem;
-    uint8_t *piece, sum[CIP_SUM_MAX];
-    cip_sum *s;
-    cip_status st;
-    if (m->zip->method != CIP_ZIP_STORED)
-        return cip_space_stream(&how, m->data, PIECE, cip_report_read, report, err);
-    CIP_TRY(cip_sum_new(mem, CIP_SUM_CRC32, &s, err));
-    CIP_GO(cip_mem_get(mem, PIECE, (void **)&piece, err));
-    for (uint64_t at = 0; st == CIP_OK && at < m->zip->size; at += PIECE) {
-        const size_t n = (size_t)cip_min_u64(PIECE, m->zip->size - at);
-        st = cip_space_read_at(&how, m->data, at, piece, n, err);
-        cip_sum_add(s, piece, n);
-        if (st == CIP_OK && cip_report_progress(report, n))
-            st = cip_fail(err, CIP_ERR_CANCELLED, CIP_NO_OFFSET, "stopped by the caller");
-    }
-    cip_mem_put(mem, piece);
-    CIP_GO(st);
-    cip_sum_take(s, sum);
-    const uint32_t found = cip_load_u32(sum, true);
-    if (found != m->zip->crc)
-        st = cip_fail(err, CIP_ERR_CHECKSUM, m->off,
-                      "crc32 mismatch: expected %08" PRIx32 ", found %08" PRIx32, m->zip->crc,
-                      found);
-done:
-    cip_sum_free(s);
-    return st;
+    cip_layout *l = m->data->layout;
+    const cip_read_how how = { l, l->env->pool };
+    return m->zip->method == CIP_ZIP_STORED
+               ? cip_zip_check_stored(l->io, m->zip, m->off, report, err)
+               : cip_space_stream(&how, m->data, PIECE, cip_report_read, report, err);
 }
 
 static cip_status make_checked(void *self, cip_space **out, cip_err *err)
