@@ -152,6 +152,8 @@ static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
     const cip_format *best = NULL, *by_name = cip_format_of_name(io->name);
     int high = 0;
     for (size_t i = 0; cip_formats[i] != NULL; i++) {
+        if (high == 100 && cip_formats[i] != by_name)
+            continue; /* it cannot win, and some probes read more than the head */
         int p = cip_formats[i]->probe(io, head);
         if (p > high || (p == high && p > 0 && cip_formats[i] == by_name)) {
             high = p;
