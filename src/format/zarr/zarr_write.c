@@ -11,6 +11,7 @@
 #include "base/num.h"
 #include "codec/entropy/entropy.h"
 #include "format/blosc_codec.h"
+#include "format/nd_chunks.h"
 #include "format/one_array.h"
 #include "space/make/chunk_move.h"
 
@@ -141,31 +142,20 @@ static cip_status bad_option(const cip_zarr_writer *w, const cip_zarr_new *n, si
                     cip_zarr_options[option].key, found != NULL ? found : "");
 }
 
-/* "64,64"; *given: whether there are any. */
+/* *given: whether there are any. */
 static cip_status take_lengths(const cip_zarr_writer *w, const cip_zarr_new *n, size_t option,
                                int64_t *out, bool *given, cip_err *err)
 {
     const char *text = cip_option_of(w->spec, n->array, option);
-    char *end = (char *)(uintptr_t)text;
-    const int32_t ndim = n->array->ndim;
-    *given = text != NULL && ndim != 0;
-    for (int32_t k = 0; *given && k < ndim; k++) {
-        const long long v = *end >= '0' && *end <= '9' ? strtoll(end, &end, 10) : 0;
-        if (v < 1 || v > INT32_MAX || *end != (k == ndim - 1 ? '\0' : ','))
-            return bad_option(w, n, option, "a length of 1 to 2^31 - 1 for each axis", err);
-        out[k] = v;
-        end += *end == ',';
-    }
-    return CIP_OK;
+    *given = text != NULL && n->array->ndim != 0;
+    return !*given || cip_lengths_parse(text, n->array->ndim, out)
+               ? CIP_OK
+               : bad_option(w, n, option, "a length of 1 to 2^31 - 1 for each axis", err);
 }
 
 static uint64_t box_bytes(const cip_zarr_new *n, const int64_t *side)
 {
-    uint64_t bytes = n->dtype->itemsize;
-    for (int32_t k = 0; k < n->array->ndim; k++)
-        if (cip_mul_overflow(bytes, (uint64_t)side[k], &bytes))
-            return UINT64_MAX;
-    return bytes;
+    return cip_box_bytes(n->array->ndim, side, n->dtype->itemsize);
 }
 
 static cip_status choose_chunks(const cip_zarr_writer *w, cip_zarr_new *n, cip_err *err)
@@ -180,18 +170,8 @@ static cip_status choose_chunks(const cip_zarr_writer *w, cip_zarr_new *n, cip_e
     if (!chunks && g != NULL && g->ndim == ndim && !shards) {
         memcpy(n->chunk, g->chunk, (size_t)ndim * sizeof *n->chunk);
     } else if (!chunks) {
-        for (int32_t k = 0; k < ndim; k++)
-            n->chunk[k] = shards ? n->outer[k] : n->array->shape[k] > 1 ? n->array->shape[k] : 1;
-        while (box_bytes(n, n->chunk) > USUAL_CHUNK) {
-            int32_t longest = -1;
-            for (int32_t k = 0; k < ndim; k++)
-                if (n->chunk[k] > 1 && (!shards || n->chunk[k] % 2 == 0) &&
-                    (longest < 0 || n->chunk[k] > n->chunk[longest]))
-                    longest = k;
-            if (longest < 0)
-                break;
-            n->chunk[longest] = n->chunk[longest] / 2 + n->chunk[longest] % 2;
-        }
+        cip_usual_chunks(ndim, shards ? n->outer : n->array->shape, n->dtype->itemsize, USUAL_CHUNK,
+                         shards, n->chunk);
     }
     for (int32_t k = 0; k < ndim; k++) {
         if (!shards)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/strmap.h"
+#include "format/groups.h"
 #include "format/one_array.h"
 #include "format/zarr/zarr_write.h"
 #include "tree/base64.h"
@@ -195,13 +195,16 @@ static cip_status add_all_codecs(cip_buf *b, const cip_zarr_new *n, cip_err *err
 
 /* --- the tree --------------------------------------------------------------------------------- */
 
-/* A group, and which of its tree are no attributes. */
+/* The metadata of a store as they are written, or as `check` looks at them. */
 typedef struct walk {
-    const cip_spec *spec;
+    cip_groups *g;
     cip_report *loss; /* NULL: nothing is told */
-    cip_arena *arena;
-    cip_strmap *known; /* groups and arrays by the names of their folders, with a slash */
 } walk;
+
+static bool holds(const cip_groups *g, const cip_node *value)
+{
+    return cip_json_holds(g->spec->env, value, true, 4);
+}
 
 static void tell(const walk *k, const char *dir, const char *name, const char *what)
 {
@@ -211,90 +214,14 @@ static void tell(const walk *k, const char *dir, const char *name, const char *w
         cip_report_add(k->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s", what);
 }
 
-/* Whether a group or array has this name in the folder. */
-static cip_status is_member(const walk *k, const char *dir, const cip_node *key, bool *yes,
-                            cip_err *err)
-{
-    char *path;
-    *yes = false;
-    if (key->text == NULL || key->len > MOST_NAME)
-        return CIP_OK;
-    CIP_TRY(cip_arena_printf(k->arena, &path, err, "%s%s/", dir, key->text));
-    *yes = cip_strmap_get(k->known, (cip_bytes){ (const uint8_t *)path, strlen(path) }) != SIZE_MAX;
-    return CIP_OK;
-}
-
-/* The array of the spec in this folder and of this name, or NULL. */
-static cip_status array_of(const walk *k, const char *dir, const cip_node *key,
-                           const cip_spec_array **out, cip_err *err)
-{
-    char *path;
-    *out = NULL;
-    if (key->type != CIP_NODE_STRING || key->len > MOST_NAME)
-        return CIP_OK;
-    CIP_TRY(cip_arena_printf(k->arena, &path, err, "%s%s/", dir, key->text));
-    const size_t i = cip_strmap_get(k->known, (cip_bytes){ (const uint8_t *)path, strlen(path) });
-    if (i != SIZE_MAX && i != 0)
-        *out = &k->spec->array[i - 1];
-    return CIP_OK;
-}
-
-static bool names_axes(const cip_node *n, int32_t ndim)
-{
-    if (n->type != CIP_NODE_SEQ || n->len != (uint32_t)ndim)
-        return false;
-    for (uint32_t i = 0; i < n->len; i++)
-        if (n->item[i]->type != CIP_NODE_STRING && n->item[i]->type != CIP_NODE_NULL)
-            return false;
-    return true;
-}
-
-/* Whether a key of a group's mapping is what is said of its arrays, by their names. */
-static cip_status is_beside(const walk *k, const char *dir, const cip_pair *p, bool *yes,
-                            cip_err *err)
-{
-    const bool dims = cip_node_is_string(p->key, "dims");
-    const cip_node *map = p->value;
-    *yes =
-        (dims || cip_node_is_string(p->key, "attrs")) && map->type == CIP_NODE_MAP && map->len != 0;
-    for (uint32_t i = 0; *yes && i < map->len; i++) {
-        const cip_spec_array *a;
-        const cip_node *v = map->pair[i].value;
-        CIP_TRY(array_of(k, dir, map->pair[i].key, &a, err));
-        *yes = a != NULL &&
-               (dims ? names_axes(v, a->ndim)
-                     : v->type == CIP_NODE_MAP && cip_json_holds(k->spec->env, v, true, 4));
-    }
-    return CIP_OK;
-}
-
-/* Of the root: what tells how the file came about, or how its array lies in it. */
-static bool is_apart(const walk *k, const cip_pair *p)
-{
-    const cip_spec *spec = k->spec;
-    if (p->key->type != CIP_NODE_STRING)
-        return false;
-    if (cip_is_word_of(spec->origin_keys, p->key->text, p->key->len) ||
-        cip_is_word_of(spec->form_keys, p->key->text, p->key->len))
-        return true;
-    bool all = p->value->type == CIP_NODE_MAP && p->value->len != 0;
-    for (uint32_t i = 0; all && i < p->value->len; i++) {
-        char path[100];
-        const char *name = p->value->pair[i].key->text;
-        const int n = snprintf(path, sizeof path, "%s/%s", p->key->text, name != NULL ? name : "");
-        all = n < (int)sizeof path && cip_is_word_of(spec->form_keys, path, (size_t)n);
-    }
-    return all;
-}
-
 /* `"key": value`, where JSON holds it. */
 static cip_status add_attribute(const walk *k, const char *dir, const cip_pair *p, cip_buf *b,
                                 bool *any, cip_err *err)
 {
     const cip_json_write file = { .file = true };
     const bool text = p->key->type == CIP_NODE_STRING &&
-                      (p->key->tag == NULL || cip_json_stays(k->spec->env, p->key, false));
-    if (!text || !cip_json_holds(k->spec->env, p->value, true, 4)) {
+                      (p->key->tag == NULL || cip_json_stays(k->g->spec->env, p->key, false));
+    if (!text || !cip_json_holds(k->g->spec->env, p->value, true, 4)) {
         tell(k, dir, p->key->text != NULL ? p->key->text : "?",
              "this of the metadata is lost: JSON cannot hold it as it is");
         return CIP_OK;
@@ -303,14 +230,15 @@ static cip_status add_attribute(const walk *k, const char *dir, const cip_pair *
     *any = true;
     CIP_TRY(cip_json_string(b, p->key->text, p->key->len, err));
     CIP_TRY(cip_buf_puts(b, ": ", err));
-    return cip_json_emit_as(k->spec->env, p->value, &file, b, err);
+    return cip_json_emit_as(k->g->spec->env, p->value, &file, b, err);
 }
 
 /* The attributes of the group in the folder as an object; `node`: its mapping, a list or NULL. */
 static cip_status group_attributes(const walk *k, const char *dir, const cip_node *node, cip_buf *b,
                                    cip_err *err)
 {
-    bool any = false, beside, member;
+    bool any = false, beside;
+    size_t member;
     CIP_TRY(cip_buf_puts(b, "{", err));
     if (cip_node_kind(node) == CIP_NODE_SEQ)
         for (uint32_t i = 0; i < node->len; i++) {
@@ -319,16 +247,16 @@ static cip_status group_attributes(const walk *k, const char *dir, const cip_nod
                                    .text = number,
                                    .len =
                                        (uint32_t)snprintf(number, sizeof number, "%" PRIu32, i) };
-            CIP_TRY(is_member(k, dir, &key, &member, err));
-            if (!member)
+            CIP_TRY(cip_groups_member_key(k->g, dir, &key, &member, err));
+            if (member == SIZE_MAX)
                 tell(k, dir, number, "this item is lost: its list becomes a group of arrays");
         }
     for (uint32_t i = 0; cip_node_kind(node) == CIP_NODE_MAP && i < node->len; i++) {
         const cip_pair *p = &node->pair[i];
-        CIP_TRY(is_member(k, dir, p->key, &member, err));
-        CIP_TRY(is_beside(k, dir, p, &beside, err));
-        if (member || beside || cip_is_array_node(k->spec, p->value) ||
-            (dir[0] == '\0' && is_apart(k, p)))
+        CIP_TRY(cip_groups_member_key(k->g, dir, p->key, &member, err));
+        CIP_TRY(cip_groups_beside(k->g, dir, p, &beside, err));
+        if (member != SIZE_MAX || beside || cip_is_array_node(k->g->spec, p->value) ||
+            (dir[0] == '\0' && cip_groups_apart(k->g, p)))
             continue;
         CIP_TRY(add_attribute(k, dir, p, b, &any, err));
     }
@@ -338,13 +266,13 @@ static cip_status group_attributes(const walk *k, const char *dir, const cip_nod
 /* Those of an array that is all of the store. */
 static cip_status root_attributes(const walk *k, const cip_node *root, cip_buf *b, cip_err *err)
 {
-    const int32_t ndim = k->spec->array[0].ndim;
+    const int32_t ndim = k->g->spec->array[0].ndim;
     bool any = false;
     CIP_TRY(cip_buf_puts(b, "{", err));
     for (uint32_t i = 0; cip_node_kind(root) == CIP_NODE_MAP && i < root->len; i++) {
         const cip_pair *p = &root->pair[i];
-        if (cip_is_array_node(k->spec, p->value) || is_apart(k, p) ||
-            (cip_node_is_string(p->key, "dims") && names_axes(p->value, ndim)))
+        if (cip_is_array_node(k->g->spec, p->value) || cip_groups_apart(k->g, p) ||
+            (cip_node_is_string(p->key, "dims") && cip_names_axes(p->value, ndim)))
             continue;
         if (!cip_node_is_string(p->key, "attributes") || p->value->type != CIP_NODE_MAP) {
             CIP_TRY(add_attribute(k, "", p, b, &any, err));
@@ -356,114 +284,27 @@ static cip_status root_attributes(const walk *k, const cip_node *root, cip_buf *
     return cip_buf_puts(b, "}", err);
 }
 
-/* The node at a folder's place: keys are compared as they are. */
-static const cip_node *node_at(const cip_node *n, const char *dir)
-{
-    while (n != NULL && *dir != '\0') {
-        const size_t len = strcspn(dir, "/");
-        n = cip_node_step(n, (cip_bytes){ (const uint8_t *)dir, len });
-        dir += len + (dir[len] == '/');
-    }
-    return n;
-}
-
-/* What `attrs` or `dims` beside an array say of it, or NULL. */
-static const cip_node *said_of(const cip_spec *spec, const char *dir, const char *key)
-{
-    char group[CIP_IO_NUMBER_NAME];
-    snprintf(group, sizeof group, "%s", dir);
-    size_t n = strlen(group);
-    if (n == 0)
-        return NULL;
-    group[--n] = '\0';
-    char *slash = strrchr(group, '/');
-    const char *name = slash != NULL ? slash + 1 : group;
-    char own[MOST_NAME + 1];
-    snprintf(own, sizeof own, "%.*s", MOST_NAME, name);
-    group[slash != NULL ? slash + 1 - group : 0] = '\0';
-    const cip_node *in = node_at(spec->tree, group);
-    const cip_node *map = cip_node_kind(in) == CIP_NODE_MAP ? cip_map_get(in, key) : NULL;
-    return cip_node_kind(map) == CIP_NODE_MAP ? cip_map_get(map, own) : NULL;
-}
-
-/* --- groups ----------------------------------------------------------------------------------- */
-
-/* Folders of groups (value 0) and arrays (their number and 1), in `list` those of groups, the root
- * first. An array cannot lie in another. */
-static cip_status find_groups(const cip_spec *spec, cip_arena *a, cip_strmap *known,
-                              const char ***list, size_t *n, cip_err *err)
-{
-    size_t cap = 0, was;
-    *n = 0;
-    *list = NULL;
-    CIP_TRY(CIP_ARENA_ROOM(a, list, *n, &cap, err));
-    (*list)[(*n)++] = "";
-    for (int groups = 0; groups < 2; groups++)
-        for (size_t i = 0; i < spec->narray; i++) {
-            char *dir;
-            CIP_TRY(cip_zarr_dir(a, spec->array[i].path, &dir, err));
-            const cip_bytes all = { (const uint8_t *)dir, strlen(dir) };
-            if (groups == 0) {
-                CIP_TRY(cip_strmap_put(known, all, i + 1, &was, err));
-                if (was != SIZE_MAX)
-                    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                                    "two arrays would be in the folder '%.100s'", dir);
-                continue;
-            }
-            for (size_t k = 0; k + 1 < all.len; k++) {
-                const cip_bytes part = { all.ptr, k + 1 };
-                if (dir[k] != '/')
-                    continue;
-                was = cip_strmap_get(known, part);
-                if (was != SIZE_MAX && was != 0)
-                    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                                    "'%.100s' would lie in the folder of another array", dir);
-                if (was == 0)
-                    continue;
-                CIP_TRY(cip_strmap_put(known, part, 0, NULL, err));
-                char *group;
-                CIP_TRY(cip_arena_copy(a, dir, k + 1, &group, err));
-                CIP_TRY(CIP_ARENA_ROOM(a, list, *n, &cap, err));
-                (*list)[(*n)++] = group;
-            }
-        }
-    return CIP_OK;
-}
-
-static bool is_alone(const cip_spec *spec)
-{
-    return spec->narray == 1 && (spec->array[0].path == NULL || spec->array[0].path[0] == '\0');
-}
-
 cip_status cip_zarr_check_tree(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
     cip_arena arena = { .mem = &spec->env->mem };
-    cip_strmap known = { .mem = &spec->env->mem };
     cip_buf text = { .mem = &spec->env->mem };
-    const walk k = { spec, loss, &arena, &known };
+    cip_groups g = { .spec = spec, .arena = &arena, .dir = cip_zarr_dir, .holds = holds };
+    const walk k = { &g, loss };
     const cip_tree_rest rest = { .origin = spec->tree != NULL && spec->origin_keys != NULL };
-    const char **group;
-    size_t n = 0;
     cip_err why = CIP_ERR_INIT;
-    cip_status st = CIP_OK;
-    for (size_t i = 0; st == CIP_OK && i < spec->narray; i++)
-        if (spec->narray > 1 && spec->array[i].path[0] == '\0')
-            st = cip_fail(&why, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                          "one of several arrays has no name");
-    if (st == CIP_OK)
-        st = find_groups(spec, &arena, &known, &group, &n, &why);
-    if (st == CIP_OK && is_alone(spec))
+    cip_status st = cip_groups_find(&g, &why);
+    if (st == CIP_OK && cip_is_alone(spec))
         st = root_attributes(&k, spec->tree, &text, &why);
-    for (size_t i = 0; st == CIP_OK && i < n && !is_alone(spec); i++) {
+    for (size_t i = 0; st == CIP_OK && i < g.n && !cip_is_alone(spec); i++) {
         text.len = 0;
-        st = group_attributes(&k, group[i], node_at(spec->tree, group[i]), &text, &why);
+        st = group_attributes(&k, g.group[i], cip_groups_node(&g, g.group[i]), &text, &why);
     }
     if (st == CIP_OK && cip_node_kind(spec->tree) > CIP_NODE_NULL &&
-        spec->tree->type != CIP_NODE_MAP && !cip_is_array_node(spec, spec->tree) && n == 1)
+        spec->tree->type != CIP_NODE_MAP && !cip_is_array_node(spec, spec->tree) && g.n == 1)
         tell(&k, "", "", "the metadata tree is lost: it is no mapping");
     cip_tell_origin(spec, &rest, "Zarr stores", loss);
     cip_buf_clear(&text);
-    cip_strmap_clear(&known);
+    cip_groups_clear(&g);
     cip_arena_clear(&arena);
     if (st == CIP_ERR_UNSUPPORTED)
         cip_report_add(loss, CIP_BAD, st, CIP_NO_OFFSET, 0, NULL, "%s", why.text);
@@ -529,22 +370,13 @@ static cip_status add_zarray(cip_zarr_writer *w, const cip_zarr_new *n, cip_buf 
 
 /* --- members ---------------------------------------------------------------------------------- */
 
-/* What is said of the array: its axes (NULL: nothing), and its attributes as an object. */
-static const cip_node *dims_said(const cip_zarr_writer *w, const cip_zarr_new *n)
-{
-    const bool alone = n->dir[0] == '\0';
-    const cip_node *dims = said_of(w->spec, n->dir, "dims");
-    if (alone && cip_node_kind(w->spec->tree) == CIP_NODE_MAP)
-        dims = cip_map_get(w->spec->tree, "dims");
-    return dims != NULL && names_axes(dims, n->array->ndim) ? dims : NULL;
-}
-
+/* What is said of the array, as an object. */
 static cip_status add_attributes(cip_zarr_writer *w, const walk *k, const cip_zarr_new *n,
                                  cip_buf *b, cip_err *err)
 {
     if (n->dir[0] == '\0')
         return root_attributes(k, w->spec->tree, b, err);
-    const cip_node *attrs = said_of(w->spec, n->dir, "attrs");
+    const cip_node *attrs = cip_groups_said(k->g, n->dir, "attrs");
     return cip_node_kind(attrs) == CIP_NODE_MAP && cip_json_holds(w->env, attrs, true, 4)
                ? add_json(w, b, attrs, err)
                : cip_buf_puts(b, "{}", err);
@@ -554,7 +386,7 @@ static cip_status add_array(cip_zarr_writer *w, const walk *k, const cip_zarr_ne
                             cip_err *err)
 {
     const cip_spec_array *a = n->array;
-    const cip_node *dims = dims_said(w, n);
+    const cip_node *dims = cip_groups_dims(k->g, n->dir, n->array);
     CIP_TRY(cip_buf_puts(b, "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": ", err));
     CIP_TRY(add_lengths(b, a->ndim, a->shape, err));
     CIP_TRY(cip_buf_puts(b, ", \"data_type\": ", err));
@@ -607,7 +439,7 @@ static cip_status put_both(cip_zarr_writer *w, const char *dir, const char *name
 static cip_status put_group(cip_zarr_writer *w, const walk *k, const char *dir, cip_buf *text,
                             cip_buf *map, cip_err *err)
 {
-    const cip_node *node = node_at(w->spec->tree, dir);
+    const cip_node *node = cip_groups_node(k->g, dir);
     text->len = 0;
     if (w->two) {
         CIP_TRY(cip_buf_puts(text, "{\"zarr_format\": 2}", err));
@@ -639,7 +471,7 @@ static cip_status put_group(cip_zarr_writer *w, const walk *k, const char *dir, 
 static cip_status put_array_2(cip_zarr_writer *w, const walk *k, const cip_zarr_new *n,
                               cip_buf *text, cip_buf *map, cip_err *err)
 {
-    const cip_node *dims = dims_said(w, n);
+    const cip_node *dims = cip_groups_dims(k->g, n->dir, n->array);
     text->len = 0;
     CIP_TRY(add_zarray(w, n, text, err));
     CIP_TRY(put_both(w, n->dir, ".zarray", text, map, err));
@@ -654,12 +486,12 @@ static cip_status put_array_2(cip_zarr_writer *w, const walk *k, const cip_zarr_
     return put_both(w, n->dir, ".zattrs", text, map, err);
 }
 
-static cip_status put_all(cip_zarr_writer *w, const walk *k, const char **group, size_t n,
-                          cip_buf *text, cip_buf *map, cip_err *err)
+static cip_status put_all(cip_zarr_writer *w, const walk *k, cip_buf *text, cip_buf *map,
+                          cip_err *err)
 {
-    const bool alone = is_alone(w->spec);
-    for (size_t i = 1; i < n; i++)
-        CIP_TRY(put_group(w, k, group[i], text, map, err));
+    const bool alone = cip_is_alone(w->spec);
+    for (size_t i = 1; i < k->g->n; i++)
+        CIP_TRY(put_group(w, k, k->g->group[i], text, map, err));
     w->consolidated = w->consolidated && !alone;
     for (size_t i = 0; i < w->spec->narray; i++) {
         text->len = 0;
@@ -683,16 +515,13 @@ static cip_status put_all(cip_zarr_writer *w, const walk *k, const char **group,
 
 cip_status cip_zarr_put_meta(cip_zarr_writer *w, cip_err *err)
 {
-    cip_strmap known = { .mem = &w->env->mem };
     cip_buf text = { .mem = &w->env->mem }, map = { .mem = &w->env->mem };
-    const walk k = { w->spec, NULL, w->arena, &known };
-    const char **group;
-    size_t n;
-    cip_status st = find_groups(w->spec, w->arena, &known, &group, &n, err);
+    cip_groups g = { .spec = w->spec, .arena = w->arena, .dir = cip_zarr_dir, .holds = holds };
+    cip_status st = cip_groups_find(&g, err);
     if (st == CIP_OK)
-        st = put_all(w, &k, group, n, &text, &map, err);
+        st = put_all(w, &(walk){ &g, NULL }, &text, &map, err);
     cip_buf_clear(&text);
     cip_buf_clear(&map);
-    cip_strmap_clear(&known);
+    cip_groups_clear(&g);
     return st;
 }
