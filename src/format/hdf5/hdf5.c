@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * HDF5 files: opening. */
-#include "format/hdf5/hdf5.h"
+#include "format/hdf5/hdf5_write.h"
 
 static int probe(cip_io *io, cip_bytes head)
 {
@@ -30,4 +30,6 @@ const cip_format cip_format_hdf5 = {
     .probe = probe,
     .open = open_file,
     .verify = cip_h5_verify,
+    .store = &cip_h5_store,
+    .options = cip_h5_options,
 };

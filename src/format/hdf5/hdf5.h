@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * HDF5 files, read-only: superblock, object headers, groups, datatypes and chunk indexes by the
+ * HDF5 files: superblock, object headers, groups, datatypes and chunk indexes by the
  * "HDF5 File Format Specification Version 3.0"; chunks are decoded by the core through one codec
  * that undoes a dataset's filters. */
 #ifndef CIP_FORMAT_HDF5_H
@@ -12,7 +12,8 @@ enum {
     CIP_H5_MAX_RANK = 32,    /* the library's limit */
     CIP_H5_MAX_FILTERS = 32, /* bits of a chunk's filter mask */
     CIP_H5_TYPE_DEPTH = 32,
-    CIP_H5_FLETCHER32 = 3 /* the filter */
+    CIP_H5_SHUFFLE = 2, /* the filters */
+    CIP_H5_FLETCHER32 = 3
 };
 #define CIP_H5_NONE UINT64_MAX /* an address that is not set */
 
@@ -56,6 +57,8 @@ cip_status cip_h5_block(cip_h5_work *w, uint64_t at, uint64_t n, const char *mag
 /* Compares the last 4 bytes with the lookup3 checksum of those before. */
 cip_status cip_h5_check(const cip_h5 *f, uint64_t at, cip_bytes block, const char *what,
                         cip_err *err);
+/* The lookup3 checksum of metadata. */
+uint32_t cip_h5_sum(const uint8_t *p, size_t n);
 /* A little-endian number of n bytes, at most 8. */
 uint64_t cip_h5_uint(cip_cursor *c, size_t n);
 /* An address; all bits set is NONE. */
@@ -298,6 +301,7 @@ cip_h5_undo cip_h5_lzf, cip_h5_lz4, cip_h5_bitshuffle, cip_h5_blosc2;
 typedef struct cip_h5_pipeline {
     uint32_t n;
     const cip_h5_filter *filter[CIP_H5_MAX_FILTERS];
+    const void *blosc; /* how Blosc encodes (cip_blosc_spec); not needed to decode */
 } cip_h5_pipeline;
 extern const cip_codec cip_h5_codec;
 

@@ -23,7 +23,7 @@ static uint32_t rotate(uint32_t v, unsigned n)
     return v << n | v >> (32 - n);
 }
 
-static uint32_t lookup3(const uint8_t *p, size_t n)
+uint32_t cip_h5_sum(const uint8_t *p, size_t n)
 {
     uint32_t a = 0xdeadbeef + (uint32_t)n, b = a, c = a;
     uint8_t last[12] = { 0 };
@@ -60,7 +60,7 @@ cip_status cip_h5_check(const cip_h5 *f, uint64_t at, cip_bytes block, const cha
     if (block.len < 4)
         return cip_fail(err, CIP_ERR_CORRUPT, f->base + at, "%s: expected a checksum", what);
     const uint32_t stored = cip_load_u32(block.ptr + block.len - 4, false);
-    const uint32_t found = lookup3(block.ptr, block.len - 4);
+    const uint32_t found = cip_h5_sum(block.ptr, block.len - 4);
     if (stored == found)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_CHECKSUM, f->base + at,

@@ -3,10 +3,12 @@
  * as long as the chunk, where nothing but filters that keep the length come before it; so at most
  * one of them may change the length in ways that only the data tell. */
 #include "base/endian.h"
+#include "codec/entropy/entropy.h"
+#include "codec/filter/apply.h"
 #include "codec/filter/filter.h"
 #include "format/hdf5/hdf5.h"
 
-enum { DEFLATE = 1, SHUFFLE = 2, SUM = 4 };
+enum { DEFLATE = 1, LZ4 = 32004, SUM = 4 /* bytes */ };
 
 /* --- single filters --------------------------------------------------------------------------- */
 
@@ -113,7 +115,7 @@ static const struct {
     const char *codec;
 } known[] = {
     { DEFLATE, true, "zlib", undo_deflate, "zlib" },
-    { SHUFFLE, false, "shuffle", undo_shuffle, NULL },
+    { CIP_H5_SHUFFLE, false, "shuffle", undo_shuffle, NULL },
     { CIP_H5_FLETCHER32, false, "fletcher32", NULL, NULL }, /* undone where its length is known */
     { 4, true, "szip", NULL, NULL },
     { 5, true, "nbit", NULL, NULL },
@@ -122,7 +124,7 @@ static const struct {
     { 307, true, "bzip2", undo_bzip2, "bzip2" },
     { 32000, true, "lzf", cip_h5_lzf, NULL },
     { 32001, true, "blosc", undo_blosc, "blosc" },
-    { 32004, true, "lz4", cip_h5_lz4, NULL },
+    { LZ4, true, "lz4", cip_h5_lz4, NULL },
     { 32008, true, "bitshuffle", cip_h5_bitshuffle, NULL },
     { 32013, true, "zfp", NULL, NULL },
     { 32015, true, "zstd", undo_zstd, "zstd" },
@@ -210,4 +212,93 @@ static cip_status decode(const void *args, const cip_codec_env *env, cip_bytes s
     return st;
 }
 
-const cip_codec cip_h5_codec = { .name = "hdf5", .decode = decode };
+/* --- filters applied -------------------------------------------------------------------------- */
+
+/* Blocks of the filter LZ4 have big-endian lengths; we make one of a chunk, which LZ4 bounds. */
+static cip_status apply_lz4(const cip_codec_env *env, cip_bytes in, cip_dst *out, cip_err *err)
+{
+    enum { HEAD = 16, MOST = 1 << 30 };
+    uint8_t *head = out->ptr;
+    if (in.len > MOST)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected chunks of at most 1 GiB for lz4, found %zu bytes", in.len);
+    if (out->cap < HEAD)
+        return cip_fail_room(err, out->cap);
+    cip_dst part = { out->ptr + HEAD, out->cap - HEAD, 0 };
+    CIP_TRY(cip_codec_find("lz4")->encode(NULL, env, 0, in, &part, err));
+    if (part.len >= in.len) { /* as long as it decodes to: stored as it is */
+        memcpy(part.ptr, in.ptr, in.len);
+        part.len = in.len;
+    }
+    cip_store_u64(head, in.len, true);
+    cip_store_u32(head + 8, (uint32_t)in.len, true);
+    cip_store_u32(head + 12, (uint32_t)part.len, true);
+    out->len = HEAD + part.len;
+    return CIP_OK;
+}
+
+static cip_status apply_codec(const cip_h5_pipeline *p, const cip_h5_filter *f,
+                              const cip_codec_env *env, cip_bytes in, cip_dst *out, cip_err *err)
+{
+    bool packs;
+    const cip_codec *codec;
+    if (f->id == LZ4)
+        return apply_lz4(env, in, out, err);
+    (void)cip_h5_filter_find(f->id, &packs, &codec);
+    if (codec == &cip_codec_blosc)
+        return codec->encode(p->blosc, env, 0, in, out, err);
+    return codec->encode(NULL, env, (int)f->value[0], in, out, err);
+}
+
+static size_t bound(size_t n)
+{
+    return n > SIZE_MAX / 2 ? 0 : n + n / 64 + 4096;
+}
+
+/* A shuffle, a codec and a checksum, in this order, as far as they are there. */
+static cip_status encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                         cip_dst *out, cip_err *err)
+{
+    const cip_h5_pipeline *p = args;
+    uint8_t *shuffled = NULL;
+    cip_dst to = { out->ptr, out->cap, 0 };
+    bool sum = false, packed = false;
+    cip_status st = CIP_OK;
+    (void)level; /* the filters' own */
+    for (uint32_t k = 0; k < p->n && st == CIP_OK; k++) {
+        const cip_h5_filter *f = p->filter[k];
+        if (f->id == CIP_H5_SHUFFLE) {
+            st = cip_mem_get(env->mem, src.len, (void **)&shuffled, err);
+            if (st == CIP_OK)
+                cip_shuffle_apply(f->value[0], src.ptr, shuffled, src.len);
+            src.ptr = shuffled;
+        } else if (f->id == CIP_H5_FLETCHER32) {
+            sum = true;
+        } else {
+            st = apply_codec(p, f, env, src, &to, err);
+            packed = true;
+        }
+    }
+    if (st == CIP_OK && !packed) {
+        if (src.len > to.cap)
+            st = cip_fail_room(err, to.cap);
+        else
+            memcpy(to.ptr, src.ptr, src.len);
+        to.len = src.len;
+    }
+    if (st == CIP_OK && sum) {
+        if (SUM > to.cap - to.len)
+            st = cip_fail_room(err, to.cap);
+        else
+            cip_store_u32(to.ptr + to.len, fletcher32(to.ptr, to.len), false);
+        to.len += SUM;
+    }
+    cip_mem_put(env->mem, shuffled);
+    if (st == CIP_OK)
+        out->len = to.len;
+    return st;
+}
+
+const cip_codec cip_h5_codec = {
+    .name = "hdf5", .decode = decode, .bound = bound, .encode = encode
+};

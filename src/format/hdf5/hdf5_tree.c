@@ -220,8 +220,20 @@ static cip_status axis_names(builder *b, const cip_array *x, const cip_node *att
     return CIP_OK;
 }
 
+/* Whether labels of axes say nothing but their names. */
+static bool are_names(const cip_node *labels, const cip_node *dims)
+{
+    bool same = labels->type == CIP_NODE_SEQ && labels->len == dims->len;
+    for (uint32_t k = 0; same && k < dims->len; k++) {
+        const cip_node *x = labels->item[k];
+        same = x->type == CIP_NODE_STRING &&
+               (x->len == 0 || cip_node_is_string(dims->item[k], x->text));
+    }
+    return same;
+}
+
 /* The attributes without those that say nothing but what `dims` does. */
-static cip_status without_scales(cip_arena *a, cip_node **attrs, cip_err *err)
+static cip_status without_scales(cip_arena *a, const cip_node *dims, cip_node **attrs, cip_err *err)
 {
     cip_node *out;
     size_t n = 0;
@@ -231,7 +243,8 @@ static cip_status without_scales(cip_arena *a, cip_node **attrs, cip_err *err)
     for (uint32_t i = 0; i < (*attrs)->len; i++) {
         const cip_pair *p = &(*attrs)->pair[i];
         if (!cip_node_is_string(p->key, "DIMENSION_LIST") &&
-            !cip_node_is_string(p->key, "REFERENCE_LIST"))
+            !cip_node_is_string(p->key, "REFERENCE_LIST") &&
+            !(cip_node_is_string(p->key, "DIMENSION_LABELS") && are_names(p->value, dims)))
             cip_node_set_pair(out, n++, p->key, p->value);
     }
     out->len = (uint32_t)n;
@@ -267,7 +280,7 @@ static cip_status visit_dataset(builder *b, const cip_h5_object *o, size_t numbe
         CIP_TRY(enum_names(a, type, &out->enums, err));
     CIP_TRY(axis_names(b, x, out->attrs, from, &out->dims, err));
     if (out->dims != NULL)
-        CIP_TRY(without_scales(a, &out->attrs, err));
+        CIP_TRY(without_scales(a, out->dims, &out->attrs, err));
     x->attributes = out->attrs;
     return CIP_OK;
 }
