@@ -136,6 +136,7 @@ const fault_scenario fault_scenarios[] = {
     BOTH("memory: saved over a folder", "d", fault_make_bcolz_table, fault_save_columns,
          .members = fault_table, .nstep = 1),
     BOTH("Blosc2: a new frame", "a.b2nd", fault_make_nothing, fault_create, .nstep = 1),
+    BOTH("HDF5: a new file", "a.h5", fault_make_nothing, fault_create, .nstep = 1),
     BOTH("Blosc2: a new sparse frame", "d.b2nd", fault_make_nothing, fault_create_sparse,
          .members = fault_sparse, .nstep = 1),
     BOTH("Blosc2: put", "a.b2nd", fault_make_frame, fault_edit_ra_put, .nstep = 1),
