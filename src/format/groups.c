@@ -80,6 +80,19 @@ cip_status cip_groups_member(cip_groups *g, const char *dir, cip_bytes name, siz
     return CIP_OK;
 }
 
+cip_status cip_groups_member_path(cip_groups *g, const char *path, size_t *out, cip_err *err)
+{
+    char *dir;
+    cip_err why = CIP_ERR_INIT;
+    const cip_status st = g->dir(g->arena, path, &dir, &why);
+    *out = SIZE_MAX;
+    if (st == CIP_ERR_UNSUPPORTED) /* no name that the format has */
+        return CIP_OK;
+    CIP_TRY(cip_err_give(err, &why, st));
+    *out = cip_strmap_get(&g->known, text_bytes(dir, strlen(dir)));
+    return CIP_OK;
+}
+
 /* --- what is said of arrays ------------------------------------------------------------------- */
 
 bool cip_names_axes(const cip_node *n, int32_t ndim)

@@ -44,6 +44,8 @@ static inline cip_status cip_groups_member_key(cip_groups *g, const char *dir, c
     *out = SIZE_MAX;
     return key->text != NULL ? cip_groups_member(g, dir, name, out, err) : CIP_OK;
 }
+/* The same of what has this path, as arrays have it. */
+cip_status cip_groups_member_path(cip_groups *g, const char *path, size_t *out, cip_err *err);
 /* Whether a pair of a group's mapping is what is said of its arrays. */
 cip_status cip_groups_beside(cip_groups *g, const char *dir, const cip_pair *p, bool *yes,
                              cip_err *err);

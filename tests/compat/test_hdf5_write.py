@@ -146,11 +146,15 @@ def test_enumerations_and_links_stay(tmp_path):
         f.create_dataset("kind", data=[1, -2, 3], dtype=kinds)
         f["soft"] = h5py.SoftLink("/kind")
         f["outside"] = h5py.ExternalLink("other.h5", "/x/y")
+        f.create_group("group/below")
+        f["group/below/up"] = f["group"]  # in a circle
+        f["again"] = f["group/below"]
     run("convert", tmp_path / "a.h5", tmp_path / "b.h5")
     with h5py.File(tmp_path / "b.h5") as f:
         assert h5py.check_enum_dtype(f["kind"].dtype) == {"RED": 1, "GREEN": -2, "BLUE": 3}
         assert f.get("soft", getlink=True).path == "/kind" and f["soft"][...].tolist() == [1, -2, 3]
         assert f.get("outside", getlink=True).filename == "other.h5" and f.get("outside", getlink=True).path == "/x/y"
+        assert f["again"].id == f["group/below"].id and f["again/up"].id == f["group"].id
 
 
 def test_blosc2_chunks_move_as_they_are(tmp_path):

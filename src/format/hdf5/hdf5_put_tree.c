@@ -85,41 +85,61 @@ static void tell(const builder *b, const char *dir, const char *name, const char
 
 /* --- what of a mapping is what ---------------------------------------------------------------- */
 
-/* `{soft: path}`, `{external: file, path: path}` or `{hard: path}`, as reading has links. */
-static bool is_link(const cip_node *v, const char **soft, const char **file)
+/* A link as reading has it: `{soft: path}`, `{external: file, path: path}`, or `{hard: path}` of an
+ * object that has another name, too. */
+typedef struct link_to {
+    uint8_t kind; /* cip_h5_link_kind */
+    const char *path, *file;
+    size_t object; /* HARD */
+} link_to;
+
+static const char *text_of(const cip_node *map, const char *key)
 {
-    const cip_node *to = NULL;
-    *file = NULL;
+    const cip_node *v = cip_map_get(map, key);
+    return cip_node_kind(v) == CIP_NODE_STRING && v->len != 0 && v->len <= MOST_NAME &&
+                   strlen(v->text) == v->len
+               ? v->text
+               : NULL;
+}
+
+static cip_status as_link(builder *b, const cip_node *v, link_to *out, bool *yes, cip_err *err)
+{
+    *out = (link_to){ .kind = CIP_H5_SOFT };
+    *yes = false;
     if (cip_node_kind(v) != CIP_NODE_MAP || v->len == 0 || v->len > 2)
-        return false;
-    if (v->len == 1) {
-        to = cip_map_get(v, "soft");
-    } else {
-        const cip_node *external = cip_map_get(v, "external");
-        to = cip_map_get(v, "path");
-        if (cip_node_kind(external) != CIP_NODE_STRING)
-            return false;
-        *file = external->text;
+        return CIP_OK;
+    if (v->len == 2) {
+        *out = (link_to){ CIP_H5_OUTSIDE, text_of(v, "path"), text_of(v, "external"), 0 };
+        *yes = out->path != NULL && out->file != NULL;
+        return CIP_OK;
     }
-    if (cip_node_kind(to) != CIP_NODE_STRING || to->len == 0 || to->len > MOST_NAME)
-        return false;
-    *soft = to->text;
-    return *file == NULL || strlen(*file) <= MOST_NAME;
+    out->path = text_of(v, "soft");
+    *yes = out->path != NULL;
+    const char *hard = text_of(v, "hard");
+    if (*yes || hard == NULL || hard[0] != '/')
+        return CIP_OK;
+    out->kind = CIP_H5_HARD;
+    out->object = b->w->spec->narray; /* the root */
+    if (hard[1] != '\0')
+        CIP_TRY(cip_groups_member_path(&b->g, hard + 1, &out->object, err));
+    *yes = out->object != SIZE_MAX;
+    return CIP_OK;
 }
 
 /* Whether a pair of a group's mapping is `links`, all of which can be made. */
 static cip_status is_links(builder *b, const char *dir, const cip_pair *p, bool *yes, cip_err *err)
 {
     const cip_node *map = p->value;
-    const char *soft, *file;
+    link_to to;
     *yes = cip_node_is_string(p->key, "links") && map->type == CIP_NODE_MAP && map->len != 0;
     for (uint32_t i = 0; *yes && i < map->len; i++) {
         const cip_node *key = map->pair[i].key;
         size_t taken;
         CIP_TRY(cip_groups_member_key(&b->g, dir, key, &taken, err));
         *yes = key->type == CIP_NODE_STRING && taken == SIZE_MAX &&
-               is_name((cip_bytes){ (const uint8_t *)key->text, key->len }) &&
-               is_link(map->pair[i].value, &soft, &file);
+               is_name((cip_bytes){ (const uint8_t *)key->text, key->len });
+        if (*yes)
+            CIP_TRY(as_link(b, map->pair[i].value, &to, yes, err));
     }
     return CIP_OK;
 }
@@ -368,18 +388,24 @@ static cip_status put_other_links(builder *b, const cip_node *links, uint64_t or
     cip_buf *out = &b->put.out;
     for (uint32_t i = 0; i < links->len; i++) {
         const cip_node *key = links->pair[i].key;
-        const char *to, *file;
+        link_to to;
         size_t from;
-        (void)is_link(links->pair[i].value, &to, &file);
-        CIP_TRY(put_link(b, file == NULL ? CIP_H5_SOFT : CIP_H5_OUTSIDE, order + i,
-                         (cip_bytes){ (const uint8_t *)key->text, key->len }, &from, err));
-        const size_t n = strlen(to), own = file != NULL ? strlen(file) + 1 : 0;
-        CIP_TRY(cip_h5_put_uint(out, file != NULL ? 1 + own + n + 1 : n, 2, err));
-        if (file != NULL) {
-            CIP_TRY(cip_h5_put_uint(out, 0, 1, err));
-            CIP_TRY(cip_buf_add(out, file, own, err));
+        bool yes;
+        CIP_TRY(as_link(b, links->pair[i].value, &to, &yes, err));
+        CIP_TRY(put_link(b, to.kind, order + i, (cip_bytes){ (const uint8_t *)key->text, key->len },
+                         &from, err));
+        if (to.kind == CIP_H5_HARD) {
+            CIP_TRY(cip_h5_put_uint(out, b->at[to.object], 8, err));
+            CIP_TRY(cip_h5_put_message_end(&b->put, from, err));
+            continue;
         }
-        CIP_TRY(cip_buf_add(out, to, n + (file != NULL), err));
+        const size_t n = strlen(to.path), own = to.file != NULL ? strlen(to.file) + 1 : 0;
+        CIP_TRY(cip_h5_put_uint(out, to.file != NULL ? 1 + own + n + 1 : n, 2, err));
+        if (to.file != NULL) {
+            CIP_TRY(cip_h5_put_uint(out, 0, 1, err));
+            CIP_TRY(cip_buf_add(out, to.file, own, err));
+        }
+        CIP_TRY(cip_buf_add(out, to.path, n + (to.file != NULL), err));
         CIP_TRY(cip_h5_put_message_end(&b->put, from, err));
     }
     return CIP_OK;
