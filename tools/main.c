@@ -167,7 +167,9 @@ static int run(const command *c, int argc, char **argv)
     opts o;
     progress bar = { 0 };
     int rc = opts_parse(c, argc, argv, &o);
-    bar.off = o.no_progress;
+    bar.off = o.no_progress || o.trace;
+    if (o.trace)
+        setenv("CIP_TRACE", o.json ? "json" : "1", 1);
     o.bar = &bar;
     if (rc == 0 && o.help) {
         help_command(c, &o);

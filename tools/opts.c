@@ -34,6 +34,7 @@ const opt_row opt_rows[] = {
     { "max-elements", "N", "refuse to read more elements than this", OPT_SIZE,
       offsetof(opts, max_elements), NULL },
     FLAG("no-progress", no_progress, "show no progress on the terminal"),
+    FLAG("trace", trace, "print each read and decoded chunk with its time"),
     FLAG("allow-external", allow_external,
          "also open external files outside the file's folder (never over a network)"),
     TEXT("shards", "DIR:DIR", shards, "search these folders too for superchunks of a BLZ array"),
@@ -151,7 +152,7 @@ const opt_row opt_rows[] = {
 };
 
 const char opts_common[] =
-    "threads max-memory max-elements no-progress allow-external shards force";
+    "threads max-memory max-elements no-progress trace allow-external shards force";
 
 static bool has_word(const char *list, const char *word)
 {

@@ -14,7 +14,7 @@ typedef struct opts {
     const char **pos; /* what is not an option */
     int npos;
     progress *bar; /* of the command's work */
-    bool help, json, no_progress, allow_external, force, sidecar, check, no_check;
+    bool help, json, no_progress, trace, allow_external, force, sidecar, check, no_check;
     const char **shards; /* folders of --shards, nshard of them */
     size_t nshard;
     unsigned threads;

@@ -196,6 +196,13 @@ bool cip_codec_available(const cip_codec *c);
  * `--version`. */
 const cip_codec *cip_codec_row(size_t i, const char **library_version);
 
+/* The name of what made a chunk that begins so, as users are told it. */
+static inline const char *cip_codec_shown(const cip_codec *c, cip_bytes head)
+{
+    const size_t n = head.len < CIP_CODER_HEAD ? head.len : CIP_CODER_HEAD;
+    return c->coder != NULL && n == CIP_CODER_HEAD ? c->coder((cip_bytes){ head.ptr, n }) : c->name;
+}
+
 /* Deflate alone (RFC 1951), as members of zip archives are compressed: no name of its own for
  * users. With arguments the data are compared with their CRC-32 where they are decoded to the end.
  * It only decodes. */

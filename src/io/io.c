@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "base/trace.h"
 #include "io/io_impl.h"
 #include "io/lock_file.h"
 #include "io/record.h"
@@ -67,12 +68,23 @@ static cip_status check_within(const cip_io *io, uint64_t off, size_t n, cip_err
     return cip_fail(err, CIP_ERR_TRUNCATED, at, "expected %zu bytes, found %" PRIu64, n, left);
 }
 
+static cip_status read_now(cip_io *io, const cip_range *r, size_t n, cip_err *err)
+{
+    const uint64_t begun = io->ops->through ? 0 : cip_trace_begin();
+    const cip_status st = io->ops->read_ranges(io, r, n, err);
+    uint64_t bytes = 0;
+    for (size_t i = 0; begun != 0 && i < n; i++)
+        bytes += r[i].nbytes;
+    cip_trace_read(begun, io->name, io->base + r->offset, bytes, n, st == CIP_OK);
+    return st;
+}
+
 cip_status cip_io_read(cip_io *io, uint64_t off, void *dst, size_t n, cip_err *err)
 {
     cip_range r = { .offset = off, .nbytes = n, .dst = dst };
     CIP_TRY(check_within(io, off, n, err));
     if (n != 0)
-        CIP_TRY(io->ops->read_ranges(io, &r, 1, err));
+        CIP_TRY(read_now(io, &r, 1, err));
     return io->watched ? cip_io_still(io, err) : CIP_OK;
 }
 
@@ -120,7 +132,7 @@ cip_status cip_io_read_ranges(cip_io *io, const cip_range *r, size_t n, cip_err 
         for (run = 0; run < n && r[run].nbytes != 0 && r[run].offset >= end; run++)
             end = r[run].offset + r[run].nbytes; /* within the size: no overflow */
         if (run != 0)
-            CIP_TRY(io->ops->read_ranges(io, r, run, err));
+            CIP_TRY(read_now(io, r, run, err));
         else
             run = 1; /* an empty range */
     }

@@ -14,6 +14,7 @@ typedef struct cip_io cip_io;
 
 typedef struct cip_io_ops {
     const char *name; /* "file", "memory", ... */
+    bool through;     /* it reads from others, which tell of their reads themselves */
     /* Fills all ranges or fails. They rise, do not overlap, lie within the size and are not empty:
      * the functions below see to that. */
     cip_status (*read_ranges)(cip_io *io, const cip_range *r, size_t n, cip_err *err);

@@ -117,6 +117,7 @@ static void numbered_close(cip_io *io)
 
 static const cip_io_ops numbered_ops = {
     .name = "numbered members",
+    .through = true,
     .read_ranges = numbered_read,
     .close = numbered_close,
 };

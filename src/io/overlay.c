@@ -103,12 +103,14 @@ static void overlay_close(cip_io *io)
 /* Two sets, so that an overlay of something without members has none either. */
 static const cip_io_ops overlay_ops = {
     .name = "overlay",
+    .through = true,
     .read_ranges = overlay_read,
     .unchanged = overlay_unchanged,
     .close = overlay_close,
 };
 static const cip_io_ops overlay_ops_members = {
     .name = "overlay",
+    .through = true,
     .read_ranges = overlay_read,
     .open_member = overlay_member,
     .list = overlay_list,

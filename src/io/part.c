@@ -70,6 +70,7 @@ static int part_descriptor(cip_io *io, uint64_t *off)
 /* Two sets, so that a part of something without members has none either. */
 static const cip_io_ops part_ops = {
     .name = "part",
+    .through = true,
     .read_ranges = part_read,
     .map = part_map,
     .unchanged = part_unchanged,
@@ -78,6 +79,7 @@ static const cip_io_ops part_ops = {
 };
 static const cip_io_ops part_ops_members = {
     .name = "part",
+    .through = true,
     .read_ranges = part_read,
     .map = part_map,
     .open_member = part_member,

@@ -208,12 +208,14 @@ static void revision_close(cip_io *io)
 /* Two sets, so that a revision of something without members has none either. */
 static const cip_io_ops revision_ops = {
     .name = "revision",
+    .through = true,
     .read_ranges = revision_read,
     .unchanged = revision_unchanged,
     .close = revision_close,
 };
 static const cip_io_ops revision_ops_members = {
     .name = "revision",
+    .through = true,
     .read_ranges = revision_read,
     .open_member = revision_member,
     .list = revision_list,

@@ -4,6 +4,7 @@
  * bytes stored as they are. */
 #include <string.h>
 
+#include "base/trace.h"
 #include "base/endian.h"
 #include "space/read/reader.h"
 
@@ -258,8 +259,16 @@ static cip_status decode_planned(needing *p, const cip_want *piece, size_t n, ci
     cip_status st = fetch_needs(p, &room, ptr, err);
     if (st == CIP_OK) {
         const cip_stored stored = { p->c->at.len, p->needs.n, p->need, ptr };
+        const uint64_t begun = cip_trace_begin();
+        uint64_t raw = 0, len = 0;
         st = p->step.codec->decode_spans(p->step.args, &p->env, &stored,
                                          &(cip_wants){ piece, n, p->c->raw_len }, err);
+        for (size_t i = 0; begun != 0 && i < n; i++)
+            raw += piece[i].len;
+        for (size_t i = 0; begun != 0 && i < p->needs.n; i++)
+            len += p->need[i].len;
+        cip_trace_decode(begun, cip_codec_shown(p->step.codec, p->head), "part", len, raw,
+                         st == CIP_OK);
     }
     cip_buffer_pool_give(p->rd->buffers, &room);
     return st;

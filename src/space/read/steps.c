@@ -3,6 +3,7 @@
  * the last one where the caller says; and whole chunks held, from the cache or for it. */
 #include <string.h>
 
+#include "base/trace.h"
 #include "space/read/reader.h"
 
 cip_steps cip_chunk_steps(const cip_space *s, const cip_chunk *c, cip_step *own)
@@ -53,7 +54,10 @@ static cip_status run_steps(const cip_rd *rd, const cip_space *s, cip_steps p, c
                 CIP_GO(cip_buffer_pool_take(rd->buffers, n, mine, err));
             to = mine->ptr;
         }
+        const uint64_t begun = cip_trace_begin();
         st = p.at[k].codec->decode(p.at[k].args, &env, in, to, n, err);
+        cip_trace_decode(begun, cip_codec_shown(p.at[k].codec, in), "chunk", in.len, n,
+                         st == CIP_OK);
         in = (cip_bytes){ to, n };
     }
 done:

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "base/stop.h"
+#include "base/trace.h"
 #include "space/sequential/seq_parallel.h"
 #include "space/sequential/sidecar.h"
 
 struct cip_seq {
     cip_mem *mem;
     const cip_stream_codec *codec;
+    const char *name; /* of the codec */
     const void *args;
     cip_codec_env env;
     void *state;      /* NULL: decoding goes on at the checkpoint of `ahead` */
@@ -39,6 +41,7 @@ cip_status cip_seq_begin(const cip_rd *rd, const cip_step *step, const cip_codec
     CIP_TRY(CIP_NEW(&rd->env->mem, &q, 1, err));
     q->mem = &rd->env->mem;
     q->codec = step->codec->stream;
+    q->name = step->codec->name;
     q->at = *at;
     q->in_cap = (size_t)cip_min_u64(at->len, rd->tune->seq_in);
     CIP_GO(cip_mem_get(q->mem, q->in_cap, (void **)&q->in, err));
@@ -206,7 +209,10 @@ static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, ci
             q->codec->checkpoint(q->state, true, NULL);
         else if (q->checkpoints != NULL)
             f.out_len = (size_t)cip_min_u64(room, q->next_checkpoint - q->raw_pos);
-        CIP_TRY(q->codec->step(q->state, &f, err));
+        const uint64_t begun = cip_trace_begin();
+        const cip_status st = q->codec->step(q->state, &f, err);
+        cip_trace_decode(begun, q->name, "stream", f.took, f.gave, st == CIP_OK);
+        CIP_TRY(st);
         q->in_at += f.took;
         q->raw_pos += *n = f.gave;
         q->end = f.end;
