@@ -100,8 +100,8 @@ def test_random_arrays(tmp_path, seed):
 
 TREE = {"title": "näht", "n": 7, "neg": -3, "x": 2.5, "yes": True, "none": None, "empty list": [], "words": ["a", "", "ccc"],
         "mixed": [1, 2.5], "grid": [[1, 2], [3, 4]], "flags": [True, False],
-        "obs": {"image": np.arange(12.0).reshape(3, 4), "x": np.arange(4, dtype="i2"), "gain": 2.5,
-                "dims": {"image": ["y", "x"], "x": ["x"]}, "attrs": {"image": {"units": "K", "range": [0.0, 11.0]}, "x": {"units": "m"}}},
+        "obs": {"image": np.arange(12.0).reshape(3, 4), "x": np.arange(4, dtype="i2"), "y": np.arange(3), "gain": 2.5, "loose": np.zeros((2, 4)),
+                "dims": {"image": ["y", "x"], "x": ["x"], "y": ["y"], "loose": ["z", "x"]}, "attrs": {"image": {"units": "K", "range": [0.0, 11.0]}, "x": {"units": "m"}}},
         "meta": {"instrument": {"name": "X", "modes": [1, 2, 3]}, "nothing": {}}, "table": {"id": np.arange(5), "name": "n"}}
 
 
@@ -116,12 +116,17 @@ def test_a_tree_becomes_groups_and_comes_back(tmp_path):
         assert f["meta/instrument"].attrs["name"] == "X" and f["meta/instrument"].attrs["modes"].tolist() == [1, 2, 3]
         image = f["obs/image"]
         assert equal(image[...], TREE["obs"]["image"]) and image.attrs["units"] == "K"
-        assert image.dims[1].keys() == ["x"] and image.dims[0].keys() == [] and image.dims[0].label == "y"
+        assert image.dims[1].keys() == ["x"] and image.dims[0].keys() == ["y"] and image.dims[0].label == ""
+        loose = f["obs/loose"].dims  # other programs read no mixture of axes with and without a scale
+        assert [d.label for d in loose] == ["z", "x"] and loose[1].keys() == []
+        assert len(f.attrs) == len(list(f.attrs)) and len(image.attrs) == len(list(image.attrs)) == 3
         assert f["obs/x"].is_scale and equal(image.dims[1]["x"][...], TREE["obs"]["x"])
         assert f[image.attrs["DIMENSION_LIST"][1][0]] == f["obs/x"] and f["obs/x"].attrs["REFERENCE_LIST"][0][1] == 1
     first, back = (json.loads(run("tree", "--json", tmp_path / name)) for name in ("a.asdf", "a.h5"))
     del first["asdf_library"], first["history"]
-    back["obs"]["attrs"]["x"] = {"units": back["obs"]["attrs"]["x"]["units"]}  # and what makes it a scale
+    for name in ("x", "y"):  # what makes it a scale
+        assert back["obs"]["attrs"][name].pop("CLASS") == "DIMENSION_SCALE" and back["obs"]["attrs"][name].pop("NAME") == name
+    assert back["obs"]["attrs"].pop("y") == {}
     assert {k: v for k, v in back.items() if k not in ("obs", "table")} == {k: v for k, v in first.items() if k not in ("obs", "table")}
     assert back["obs"]["dims"] == first["obs"]["dims"] and back["obs"]["attrs"] == first["obs"]["attrs"]
     run("convert", tmp_path / "a.h5", tmp_path / "b.h5")
@@ -138,6 +143,53 @@ def test_xarray_reads_axes(tmp_path):
     with xarray.open_dataset(tmp_path / "a.nc", engine="h5netcdf") as back:
         assert back["t"].dims == ("time", "x") and back["t"].attrs["units"] == "K"
         xarray.testing.assert_equal(back.load(), data)
+
+
+def test_numbers_that_are_compared_have_the_type_of_their_dataset(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        d = f.create_dataset("t", data=np.zeros(3, "f4"))
+        d.attrs["_FillValue"], d.attrs["valid_range"], d.attrs["scale_factor"] = np.float32(0.1), np.array([-1, 1], "f4"), 0.1
+        f.create_dataset("n", data=np.zeros(3, "i2")).attrs["missing_value"] = np.int16(-99)
+        f["n"].attrs["_FillValue"] = 70000  # no int16
+        f["n"].attrs["_Netcdf4Dimid"] = np.int32(2)
+    run("convert", tmp_path / "a.h5", tmp_path / "b.h5")
+    with h5py.File(tmp_path / "b.h5") as f:
+        assert f["t"].attrs["_FillValue"].dtype == "f4" and f["t"].attrs["_FillValue"] == np.float32(0.1)
+        assert f["t"].attrs["valid_range"].dtype == "f4" and f["t"].attrs["scale_factor"].dtype == "f8"
+        assert f["n"].attrs["missing_value"].dtype == "i2" and f["n"].attrs["_FillValue"] == 70000 and f["n"].attrs["_Netcdf4Dimid"].dtype == "i4"
+
+
+def test_what_hdf5_says_of_axes_is_written_once(tmp_path):
+    tree = {"a": np.arange(3), "b": np.arange(3), "dims": {"a": ["x"]},
+            "attrs": {"a": {"DIMENSION_LABELS": ["foo"], "DIMENSION_LIST": [5]}, "b": {"DIMENSION_LABELS": 5, "CLASS": "DIMENSION_SCALE", "k": 1}}}
+    asdf.AsdfFile(tree).write_to(tmp_path / "a.asdf")
+    p = subprocess.run([CIPPUS, "convert", tmp_path / "a.asdf", tmp_path / "a.h5", "--accept-loss"], capture_output=True, text=True)
+    for name in ("a/DIMENSION_LABELS", "a/DIMENSION_LIST", "b/DIMENSION_LABELS", "b/CLASS"):
+        assert f"{name}: this attribute is lost" in p.stderr
+    with h5py.File(tmp_path / "a.h5") as f:
+        assert f["a"].dims[0].label == "foo" and f["b"].dims[0].label == "" and list(f["b"].attrs) == ["k"]
+    with h5py.File(tmp_path / "c.h5", "w") as f:  # a scale with a name of its own, and a label besides
+        f["x"], f["d"] = np.arange(2), np.arange(2)
+        f["x"].make_scale("the x")
+        f["d"].dims[0].attach_scale(f["x"])
+        f["d"].dims[0].label = "l"
+    run("convert", tmp_path / "c.h5", tmp_path / "d.h5")
+    with h5py.File(tmp_path / "d.h5") as f:
+        assert f["x"].attrs["NAME"] == b"the x" and f["d"].dims[0].label == "l" and f["d"].dims[0].keys() == ["the x"]
+        assert sorted(f["d"].attrs) == ["DIMENSION_LABELS", "DIMENSION_LIST"] and len(f["d"].attrs) == 2
+
+
+def test_each_entry_beside_arrays_is_judged_alone(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f["attrs"], f["d"], f["e"] = 1, np.arange(2), h5py.Empty("f4")
+        f["d"].attrs["k"], f["e"].attrs["k"], f.attrs["c"] = 1, 2, 1 + 2j
+        f["soft"] = h5py.SoftLink("/d")
+        f["type"] = np.dtype("i4")
+        f["type"].attrs["k"] = 3
+    p = subprocess.run([CIPPUS, "convert", tmp_path / "a.h5", tmp_path / "b.h5", "--accept-loss"], capture_output=True, text=True)
+    assert "type: what is said of it is lost" in p.stderr
+    with h5py.File(tmp_path / "b.h5") as f:
+        assert sorted(f) == ["attrs", "d", "soft", "type"] and f["d"].attrs["k"] == 1 and f.attrs["c"] == 1 + 2j
 
 
 def test_enumerations_and_links_stay(tmp_path):
@@ -197,6 +249,15 @@ def test_what_cannot_be_stored_is_told(tmp_path):
     assert p.returncode != 0 and not (tmp_path / "a.h5").exists()
     for name in ("list", "text", "both", "deep/null"):
         assert f"{name}: this of the metadata is lost" in p.stderr
+    (tmp_path / "b.asdf").write_bytes(b"#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
+                                      b"a: !core/ndarray-1.0.0 {data: [1, 2], datatype: int32, shape: [2]}\nlarge: [18446744073709551611, 1.5]\n"
+                                      b"bytes: !!binary |\n  AAEC\n  AwQ=\nt: !foo {b: !core/ndarray-1.0.0 {data: [1], datatype: int8, shape: [1]}}\n...\n")
+    p = subprocess.run([CIPPUS, "convert", tmp_path / "b.asdf", tmp_path / "b.h5", "--accept-loss"], capture_output=True, text=True)
+    assert "large: this of the metadata is lost" in p.stderr and "t/: its tag is lost" in p.stderr and p.returncode == 0
+    with h5py.File(tmp_path / "b.h5") as f:
+        assert f.attrs["bytes"].tobytes() == bytes(range(5))
+    np.savez(tmp_path / "dot.npz", **{".": np.arange(2)})
+    run("convert", tmp_path / "dot.npz", tmp_path / "dot.h5", status=3)
     np.save(tmp_path / "u.npy", np.array(["ä"]))
     p = subprocess.run([CIPPUS, "convert", tmp_path / "u.npy", tmp_path / "u.h5"], capture_output=True, text=True)
     assert p.returncode != 0 and not (tmp_path / "u.h5").exists()

@@ -4,7 +4,8 @@
 #include "format/hdf5/hdf5_write.h"
 
 enum {
-    ADDRESS = 8,     /* bytes of addresses and lengths */
+    ADDRESS = 8, /* bytes of addresses and lengths */
+    MOST_HEADER = 64 << 20,
     HEADER_SIZE = 4, /* of the length of a header's messages */
     MESSAGE_HEAD = 4,
     COLLECTION = 1 << 16, /* of the global heap: a larger object has one of its own */
@@ -34,9 +35,10 @@ cip_status cip_h5_put_object(cip_h5_put *p, size_t *from, cip_err *err)
 cip_status cip_h5_put_object_end(cip_h5_put *p, size_t from, cip_err *err)
 {
     const size_t head = 6 + HEADER_SIZE, len = p->out.len - from - head;
-    if (len > UINT32_MAX)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected less than 4 GiB of links and attributes in a group");
+    if (len > MOST_HEADER)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "expected at most %d MiB of links and attributes in one place, found %zu",
+                        MOST_HEADER >> 20, len >> 20);
     cip_store_u32(p->out.ptr + from + 6, (uint32_t)len, false);
     return cip_h5_put_uint(&p->out, cip_h5_sum(p->out.ptr + from, head + len), 4, err);
 }
@@ -80,8 +82,6 @@ cip_status cip_h5_put_heap_end(cip_h5_put *p, cip_err *err)
 
 cip_status cip_h5_put_heap(cip_h5_put *p, cip_bytes data, cip_buf *name, cip_err *err)
 {
-    if (data.len == 0)
-        return cip_buf_fill(name, 0, ADDRESS + 4, err);
     if (p->nobject == UINT16_MAX ||
         (p->nobject != 0 && p->heap.len - p->collection + data.len > COLLECTION))
         CIP_TRY(cip_h5_put_heap_end(p, err));

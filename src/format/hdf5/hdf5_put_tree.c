@@ -4,47 +4,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/hdf5/hdf5_write.h"
+#include "base/endian.h"
+#include "format/hdf5/hdf5_put_impl.h"
 #include "format/one_array.h"
 #include "tree/utf8.h"
 
-enum { GROUPS_DEEP = 100, MOST_NAME = 4000, GROUP_INFO = 0x0a };
-
-/* What becomes of the axes of a dataset. */
-typedef struct axes {
-    const cip_node *names; /* or NULL */
-    size_t *scale;         /* the array that is an axis's dimension scale, or SIZE_MAX */
-    bool any;              /* any has one */
-    bool is_scale;         /* of an axis of its own, or of others */
-} axes;
-
-typedef struct builder {
-    cip_h5_writer *w;
-    cip_groups g;
-    cip_h5_put put;
-    axes *axis;       /* of each array */
-    uint64_t *at;     /* of each object: arrays, then groups; known the second time */
-    cip_report *loss; /* NULL: nothing is told */
-} builder;
-
+enum { GROUPS_DEEP = 100, GROUP_INFO = 0x0a };
 /* --- names ------------------------------------------------------------------------------------ */
 
-static bool is_name(cip_bytes s)
-{
-    return s.len != 0 && s.len <= MOST_NAME && memchr(s.ptr, '/', s.len) == NULL &&
-           memchr(s.ptr, '\0', s.len) == NULL && !(s.len == 1 && s.ptr[0] == '.') &&
-           cip_utf8_is(s.ptr, s.len);
-}
-
-/* An array without a name is "data". */
+/* An array without a name is "data". Deeper groups would not be read. */
 static cip_status folder(cip_arena *a, const char *path, char **out, cip_err *err)
 {
     cip_bytes *step;
     size_t n;
     CIP_TRY(cip_path_split(a, path[0] != '\0' ? path : "data", &step, &n, err));
+    if (n == 0 || n > GROUPS_DEEP)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.80s' cannot be the path of an HDF5 dataset", path);
     CIP_TRY(cip_arena_printf(a, out, err, "%s", ""));
     for (size_t i = 0; i < n; i++) {
-        if (!is_name(step[i]))
+        if (!cip_h5_is_name(step[i]))
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "'%.80s' cannot be the path of an HDF5 dataset", path);
         CIP_TRY(cip_arena_printf(a, out, err, "%s%.*s/", *out, (int)step[i].len,
@@ -62,20 +41,13 @@ static cip_bytes last_name(const char *dir)
     return (cip_bytes){ (const uint8_t *)dir + from, n - from };
 }
 
-static const char *dir_of(const builder *b, size_t object)
+static const char *dir_of(const cip_h5_builder *b, size_t object)
 {
     const size_t narray = b->w->spec->narray;
     return object < narray ? b->g.array[object] : b->g.group[object - narray];
 }
 
-static bool any_attributes(const cip_groups *g, const cip_node *attrs)
-{
-    (void)g;
-    (void)attrs;
-    return true; /* those that cannot be stored are told one by one */
-}
-
-static void tell(const builder *b, const char *dir, const char *name, const char *what)
+static void tell(const cip_h5_builder *b, const char *dir, const char *name, const char *what)
 {
     char part[CIP_IO_NUMBER_NAME];
     snprintf(part, sizeof part, "%s%s", dir, name != NULL ? name : "?");
@@ -83,101 +55,28 @@ static void tell(const builder *b, const char *dir, const char *name, const char
         cip_report_add(b->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s", what);
 }
 
-/* --- what of a mapping is what ---------------------------------------------------------------- */
-
-/* A link as reading has it: `{soft: path}`, `{external: file, path: path}`, or `{hard: path}` of an
- * object that has another name, too. */
-typedef struct link_to {
-    uint8_t kind; /* cip_h5_link_kind */
-    const char *path, *file;
-    size_t object; /* HARD */
-} link_to;
-
-static const char *text_of(const cip_node *map, const char *key)
+/* The group and the name of each array. */
+static cip_status split_names(cip_h5_builder *b, cip_err *err)
 {
-    const cip_node *v = cip_map_get(map, key);
-    return cip_node_kind(v) == CIP_NODE_STRING && v->len != 0 && v->len <= MOST_NAME &&
-                   strlen(v->text) == v->len
-               ? v->text
-               : NULL;
-}
-
-static cip_status as_link(builder *b, const cip_node *v, link_to *out, bool *yes, cip_err *err)
-{
-    *out = (link_to){ .kind = CIP_H5_SOFT };
-    *yes = false;
-    if (cip_node_kind(v) != CIP_NODE_MAP || v->len == 0 || v->len > 2)
-        return CIP_OK;
-    if (v->len == 2) {
-        *out = (link_to){ CIP_H5_OUTSIDE, text_of(v, "path"), text_of(v, "external"), 0 };
-        *yes = out->path != NULL && out->file != NULL;
-        return CIP_OK;
-    }
-    out->path = text_of(v, "soft");
-    *yes = out->path != NULL;
-    const char *hard = text_of(v, "hard");
-    if (*yes || hard == NULL || hard[0] != '/')
-        return CIP_OK;
-    out->kind = CIP_H5_HARD;
-    out->object = b->w->spec->narray; /* the root */
-    if (hard[1] != '\0')
-        CIP_TRY(cip_groups_member_path(&b->g, hard + 1, &out->object, err));
-    *yes = out->object != SIZE_MAX;
-    return CIP_OK;
-}
-
-/* Whether a pair of a group's mapping is `links`, all of which can be made. */
-static cip_status is_links(builder *b, const char *dir, const cip_pair *p, bool *yes, cip_err *err)
-{
-    const cip_node *map = p->value;
-    link_to to;
-    *yes = cip_node_is_string(p->key, "links") && map->type == CIP_NODE_MAP && map->len != 0;
-    for (uint32_t i = 0; *yes && i < map->len; i++) {
-        const cip_node *key = map->pair[i].key;
-        size_t taken;
-        CIP_TRY(cip_groups_member_key(&b->g, dir, key, &taken, err));
-        *yes = key->type == CIP_NODE_STRING && taken == SIZE_MAX &&
-               is_name((cip_bytes){ (const uint8_t *)key->text, key->len });
-        if (*yes)
-            CIP_TRY(as_link(b, map->pair[i].value, &to, yes, err));
+    const size_t n = b->w->spec->narray;
+    char *text;
+    CIP_TRY(CIP_ARENA_NEW(b->w->arena, &b->parent, n, err));
+    CIP_TRY(CIP_ARENA_NEW(b->w->arena, &b->name, n, err));
+    for (size_t i = 0; i < n; i++) {
+        const cip_bytes last = last_name(b->g.array[i]);
+        const size_t in = (size_t)((const char *)last.ptr - b->g.array[i]);
+        CIP_TRY(cip_arena_copy(b->w->arena, b->g.array[i], in, &text, err));
+        b->parent[i] = text;
+        CIP_TRY(cip_arena_copy(b->w->arena, last.ptr, last.len, &text, err));
+        b->name[i] = text;
     }
     return CIP_OK;
-}
-
-/* Whether it is `enums`: names of the values of arrays in the group. */
-static cip_status is_enums(builder *b, const char *dir, const cip_pair *p, bool *yes, cip_err *err)
-{
-    const cip_node *map = p->value;
-    *yes = cip_node_is_string(p->key, "enums") && map->type == CIP_NODE_MAP && map->len != 0;
-    for (uint32_t i = 0; *yes && i < map->len; i++) {
-        size_t at;
-        CIP_TRY(cip_groups_member_key(&b->g, dir, map->pair[i].key, &at, err));
-        *yes = at < b->w->spec->narray &&
-               cip_h5_names_values(map->pair[i].value, b->w->spec->array[at].dtype);
-    }
-    return CIP_OK;
-}
-
-/* Whether a pair is no attribute, but something else that is stored, or is no part of the tree. */
-static cip_status is_other(builder *b, const char *dir, const cip_pair *p, bool *yes, cip_err *err)
-{
-    const cip_spec *spec = b->w->spec;
-    const bool alone = dir[0] == '\0' && cip_is_alone(spec);
-    *yes = cip_is_array_node(spec, p->value) || (dir[0] == '\0' && cip_groups_apart(&b->g, p)) ||
-           (alone && cip_node_is_string(p->key, "dims") &&
-            cip_names_axes(p->value, spec->array[0].ndim)) ||
-           (alone && cip_node_is_string(p->key, "attributes") && p->value->type == CIP_NODE_MAP);
-    if (!*yes)
-        CIP_TRY(cip_groups_beside(&b->g, dir, p, yes, err));
-    if (!*yes)
-        CIP_TRY(is_links(b, dir, p, yes, err));
-    return *yes ? CIP_OK : is_enums(b, dir, p, yes, err);
 }
 
 /* --- groups that hold no array ---------------------------------------------------------------- */
 
 /* Mappings become groups, from the root on; one with two names only where it is met first. */
-static cip_status add_groups(builder *b, cip_err *err)
+static cip_status add_groups(cip_h5_builder *b, cip_err *err)
 {
     cip_strmap seen = { .mem = &b->w->env->mem };
     cip_buf dir = { .mem = &b->w->env->mem };
@@ -196,13 +95,14 @@ static cip_status add_groups(builder *b, cip_err *err)
             size_t member;
             if (p->value->type != CIP_NODE_MAP || p->value->tag != NULL ||
                 p->key->type != CIP_NODE_STRING || p->key->tag != NULL ||
-                !is_name((cip_bytes){ (const uint8_t *)p->key->text, p->key->len }) ||
+                !cip_h5_is_name((cip_bytes){ (const uint8_t *)p->key->text, p->key->len }) ||
+                cip_h5_is_attribute(p->key, p->value) || /* a complex number */
                 cip_strmap_get_ptr(&seen, p->value) != SIZE_MAX)
                 continue;
             CIP_GO(cip_groups_member_key(&b->g, b->g.group[i], p->key, &member, err));
             if (member != SIZE_MAX)
                 continue;
-            CIP_GO(is_other(b, b->g.group[i], p, &other, err));
+            CIP_GO(cip_h5_is_other(b, b->g.group[i], p, &other, err));
             if (other)
                 continue;
             dir.len = 0;
@@ -218,132 +118,46 @@ done:
     return st;
 }
 
-/* --- dimension scales ------------------------------------------------------------------------- */
-
-/* The array beside this one that has the name of an axis and its length, and no other axis. */
-static cip_status scale_of(builder *b, size_t array, int32_t k, size_t *out, cip_err *err)
-{
-    const cip_spec *spec = b->w->spec;
-    const cip_node *name = b->axis[array].names->item[k];
-    const char *dir = b->g.array[array];
-    char *group;
-    size_t at;
-    *out = SIZE_MAX;
-    if (name->type != CIP_NODE_STRING || cip_is_alone(spec))
-        return CIP_OK;
-    CIP_TRY(cip_arena_copy(b->w->arena, dir, (size_t)((const char *)last_name(dir).ptr - dir),
-                           &group, err));
-    CIP_TRY(cip_groups_member_key(&b->g, group, name, &at, err));
-    if (at >= spec->narray || spec->array[at].ndim != 1 ||
-        spec->array[at].shape[0] != spec->array[array].shape[k])
-        return CIP_OK;
-    const cip_node *own = cip_groups_dims(&b->g, b->g.array[at], &spec->array[at]);
-    const cip_bytes last = last_name(b->g.array[at]);
-    if (own == NULL || (own->item[0]->type == CIP_NODE_STRING && own->item[0]->len == last.len &&
-                        memcmp(own->item[0]->text, last.ptr, last.len) == 0))
-        *out = at;
-    return CIP_OK;
-}
-
-static cip_status find_axes(builder *b, cip_err *err)
-{
-    const cip_spec *spec = b->w->spec;
-    CIP_TRY(CIP_ARENA_NEW(b->w->arena, &b->axis, spec->narray, err));
-    for (size_t i = 0; i < spec->narray; i++) {
-        axes *x = &b->axis[i];
-        const int32_t ndim = spec->array[i].ndim;
-        x->names = ndim == 0 ? NULL : cip_groups_dims(&b->g, b->g.array[i], &spec->array[i]);
-        CIP_TRY(CIP_ARENA_NEW(b->w->arena, &x->scale, (size_t)ndim, err));
-        for (int32_t k = 0; k < ndim; k++) {
-            x->scale[k] = SIZE_MAX;
-            if (x->names == NULL)
-                continue;
-            CIP_TRY(scale_of(b, i, k, &x->scale[k], err));
-            if (x->scale[k] == SIZE_MAX)
-                continue;
-            x->any = true;
-            b->axis[x->scale[k]].is_scale = true;
-        }
-    }
-    return CIP_OK;
-}
-
-/* The attributes that say which axes a dataset has and whose axis it is. */
-static cip_status put_axes(builder *b, size_t array, cip_err *err)
-{
-    const cip_spec *spec = b->w->spec;
-    const axes *x = &b->axis[array];
-    const int32_t ndim = spec->array[array].ndim;
-    if (x->is_scale) {
-        const cip_bytes name = last_name(b->g.array[array]);
-        char *text;
-        cip_h5_use *use = NULL;
-        size_t n = 0, cap = 0;
-        CIP_TRY(cip_arena_copy(b->w->arena, name.ptr, name.len, &text, err));
-        CIP_TRY(cip_h5_put_text(&b->put, "CLASS", "DIMENSION_SCALE", err));
-        CIP_TRY(cip_h5_put_text(&b->put, "NAME", text, err));
-        for (size_t i = 0; i < spec->narray; i++)
-            for (int32_t k = 0; i != array && k < spec->array[i].ndim; k++)
-                if (b->axis[i].scale[k] == array && !b->axis[i].is_scale) {
-                    CIP_TRY(CIP_ARENA_ROOM(b->w->arena, &use, n, &cap, err));
-                    use[n++] = (cip_h5_use){ b->at[i], k };
-                }
-        return cip_h5_put_uses(&b->put, n, use, err);
-    }
-    if (x->any) {
-        uint64_t at[CIP_MAX_NDIM];
-        for (int32_t k = 0; k < ndim; k++)
-            at[k] = x->scale[k] != SIZE_MAX ? b->at[x->scale[k]] : CIP_H5_NONE;
-        CIP_TRY(cip_h5_put_scales(&b->put, ndim, at, err));
-    }
-    bool all = true;
-    for (int32_t k = 0; k < ndim; k++)
-        all = all && x->scale[k] != SIZE_MAX;
-    if (x->names == NULL || all)
-        return CIP_OK;
-    cip_node *labels, *text;
-    cip_node key = { .type = CIP_NODE_STRING, .text = "DIMENSION_LABELS", .len = 16 };
-    CIP_TRY(cip_node_new_seq(b->w->arena, (size_t)ndim, &labels, err));
-    for (int32_t k = 0; k < ndim; k++) {
-        const cip_node *name = x->names->item[k];
-        const bool has = name->type == CIP_NODE_STRING && x->scale[k] == SIZE_MAX;
-        CIP_TRY(cip_node_new_string(b->w->arena, has ? name->text : "", has ? name->len : 0, &text,
-                                    err));
-        cip_node_set_item(labels, (size_t)k, text);
-    }
-    return cip_h5_put_attribute(&b->put, &key, labels, err);
-}
-
 /* --- attributes ------------------------------------------------------------------------------- */
 
-static cip_status put_pair(builder *b, const char *dir, const cip_pair *p, cip_err *err)
+/* `d`: of the dataset's elements, or NULL. Some attributes have their type, so that what the CF
+ * conventions and netCDF compare with them is of one. */
+static cip_status put_pair(cip_h5_builder *b, const char *dir, const cip_pair *p,
+                           const cip_dtype *d, cip_err *err)
 {
+    const cip_dtype *as = NULL;
+    if (cip_h5_is_word(p->key, "_Netcdf4Dimid _Netcdf4Coordinates _nc3_strict"))
+        as = cip_dtype_fixed(CIP_I32, false);
+    else if (cip_h5_is_word(p->key, "_FillValue missing_value valid_min valid_max valid_range "
+                                    "actual_range flag_values flag_masks"))
+        as = d;
     if (cip_h5_is_attribute(p->key, p->value))
-        return b->loss != NULL ? CIP_OK : cip_h5_put_attribute(&b->put, p->key, p->value, err);
+        return b->loss != NULL ? CIP_OK : cip_h5_put_attribute(&b->put, p->key, p->value, as, err);
     tell(b, dir, p->key->text,
          "this of the metadata is lost: an HDF5 attribute cannot hold it as it is");
     return CIP_OK;
 }
 
-/* Those of a dataset, but for what `put_axes` says. */
-static cip_status put_attributes(builder *b, size_t array, cip_err *err)
+/* Those of a dataset, but for what `cip_h5_put_axes` says. */
+static cip_status put_attributes(cip_h5_builder *b, size_t array, cip_err *err)
 {
-    const bool alone = cip_is_alone(b->w->spec);
-    const cip_node *root = b->w->spec->tree;
-    const cip_node *attrs =
-        alone ? cip_node_kind(root) == CIP_NODE_MAP ? cip_map_get(root, "attributes") : NULL
-              : cip_groups_said(&b->g, b->g.array[array], "attrs");
-    for (uint32_t i = 0; cip_node_kind(attrs) == CIP_NODE_MAP && i < attrs->len; i++) {
+    const cip_spec_array *a = &b->w->spec->array[array];
+    const bool number = a->dtype->kind >= CIP_I8 && a->dtype->kind <= CIP_F64;
+    const cip_node *attrs;
+    CIP_TRY(cip_h5_attributes_of(b, array, &attrs, err));
+    for (uint32_t i = 0; attrs != NULL && i < attrs->len; i++) {
         const cip_pair *p = &attrs->pair[i];
-        if (b->axis[array].is_scale &&
-            (cip_node_is_string(p->key, "CLASS") || cip_node_is_string(p->key, "NAME")))
-            continue;
-        CIP_TRY(put_pair(b, b->g.array[array], p, err));
+        bool lost;
+        if (!cip_h5_is_of_axes(&b->axis[array], a->ndim, p, &lost))
+            CIP_TRY(put_pair(b, b->g.array[array], p, number ? a->dtype : NULL, err));
+        else if (lost)
+            tell(b, b->g.array[array], p->key->text,
+                 "this attribute is lost: it says something else of the axes than `dims` does");
     }
     return CIP_OK;
 }
 
-static cip_status put_group_attributes(builder *b, const char *dir, cip_err *err)
+static cip_status put_group_attributes(cip_h5_builder *b, const char *dir, cip_err *err)
 {
     const cip_node *node = cip_groups_node(&b->g, dir);
     size_t member;
@@ -359,9 +173,30 @@ static cip_status put_group_attributes(builder *b, const char *dir, cip_err *err
         bool other = false;
         CIP_TRY(cip_groups_member_key(&b->g, dir, p->key, &member, err));
         if (member == SIZE_MAX)
-            CIP_TRY(is_other(b, dir, p, &other, err));
+            CIP_TRY(cip_h5_is_other(b, dir, p, &other, err));
         if (member == SIZE_MAX && !other)
-            CIP_TRY(put_pair(b, dir, p, err));
+            CIP_TRY(put_pair(b, dir, p, NULL, err));
+    }
+    return CIP_OK;
+}
+
+/* What of a group has no place, besides attributes: its tag, and what is said of what is not there.
+ */
+static cip_status tell_group(cip_h5_builder *b, const char *dir, cip_err *err)
+{
+    const cip_node *node = cip_groups_node(&b->g, dir);
+    if (dir[0] != '\0' && node != NULL && node->tag != NULL)
+        tell(b, dir, "", "its tag is lost: HDF5 groups have none");
+    for (int k = 0; k < CIP_H5_NSAID; k++) {
+        const cip_node *map;
+        CIP_TRY(cip_h5_said_in(b, dir, (cip_h5_said)k, &map, err));
+        for (uint32_t i = 0; map != NULL && i < map->len; i++) {
+            bool yes;
+            CIP_TRY(cip_h5_said_fits(b, dir, (cip_h5_said)k, &map->pair[i], &yes, err));
+            if (!yes)
+                tell(b, dir, map->pair[i].key->text,
+                     "what is said of it is lost: no dataset or link here can have it");
+        }
     }
     return CIP_OK;
 }
@@ -369,8 +204,8 @@ static cip_status put_group_attributes(builder *b, const char *dir, cip_err *err
 /* --- groups ----------------------------------------------------------------------------------- */
 
 /* The begin of a link message (IV.A.2.g) and its name. `order`: of creation. */
-static cip_status put_link(builder *b, uint8_t kind, uint64_t order, cip_bytes name, size_t *from,
-                           cip_err *err)
+static cip_status put_link(cip_h5_builder *b, uint8_t kind, uint64_t order, cip_bytes name,
+                           size_t *from, cip_err *err)
 {
     cip_buf *out = &b->put.out;
     /* the name's length has 2 bytes; then order, kind and character set are there */
@@ -383,17 +218,21 @@ static cip_status put_link(builder *b, uint8_t kind, uint64_t order, cip_bytes n
     return cip_buf_add(out, name.ptr, name.len, err);
 }
 
-static cip_status put_other_links(builder *b, const cip_node *links, uint64_t order, cip_err *err)
+static cip_status put_other_links(cip_h5_builder *b, const char *dir, const cip_node *links,
+                                  uint64_t *order, cip_err *err)
 {
     cip_buf *out = &b->put.out;
     for (uint32_t i = 0; i < links->len; i++) {
         const cip_node *key = links->pair[i].key;
-        link_to to;
+        cip_h5_link_to to;
         size_t from;
         bool yes;
-        CIP_TRY(as_link(b, links->pair[i].value, &to, &yes, err));
-        CIP_TRY(put_link(b, to.kind, order + i, (cip_bytes){ (const uint8_t *)key->text, key->len },
-                         &from, err));
+        CIP_TRY(cip_h5_said_fits(b, dir, CIP_H5_LINKS, &links->pair[i], &yes, err));
+        if (!yes)
+            continue;
+        CIP_TRY(cip_h5_as_link(b, links->pair[i].value, &to, &yes, err));
+        CIP_TRY(put_link(b, to.kind, (*order)++,
+                         (cip_bytes){ (const uint8_t *)key->text, key->len }, &from, err));
         if (to.kind == CIP_H5_HARD) {
             CIP_TRY(cip_h5_put_uint(out, b->at[to.object], 8, err));
             CIP_TRY(cip_h5_put_message_end(&b->put, from, err));
@@ -427,7 +266,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* All members, those of each group in the order of the tree. */
-static cip_status find_children(builder *b, child **out, size_t *n, cip_err *err)
+static cip_status find_children(cip_h5_builder *b, child **out, size_t *n, cip_err *err)
 {
     const size_t narray = b->w->spec->narray;
     child *c;
@@ -464,38 +303,45 @@ done:
     return st;
 }
 
-static cip_status put_group(builder *b, size_t group, const child *c, size_t n, cip_err *err)
+/* How many attributes there are is counted in it: none lie elsewhere. */
+static cip_status put_attribute_info(cip_h5_put *p, cip_err *err)
+{
+    size_t from;
+    CIP_TRY(cip_h5_put_message(p, CIP_H5_ATTRIBUTE_INFO, 4, &from, err));
+    CIP_TRY(cip_buf_add(&p->out, "\0\0", 2, err));
+    CIP_TRY(cip_h5_put_uint(&p->out, CIP_H5_NONE, 8, err));
+    CIP_TRY(cip_h5_put_uint(&p->out, CIP_H5_NONE, 8, err));
+    return cip_h5_put_message_end(p, from, err);
+}
+
+static cip_status put_group(cip_h5_builder *b, size_t group, const child *c, size_t n, cip_err *err)
 {
     const char *dir = b->g.group[group];
-    const cip_node *node = cip_groups_node(&b->g, dir);
     cip_buf *out = &b->put.out;
     uint64_t order = n;
-    const cip_node *links = NULL;
-    size_t from, head;
-    for (uint32_t i = 0; cip_node_kind(node) == CIP_NODE_MAP && i < node->len; i++) {
-        bool yes;
-        CIP_TRY(is_links(b, dir, &node->pair[i], &yes, err));
-        links = yes ? node->pair[i].value : links;
-    }
-    order += links != NULL ? links->len : 0;
+    const cip_node *links;
+    size_t from, head, info;
+    CIP_TRY(cip_h5_said_in(b, dir, CIP_H5_LINKS, &links, err));
     CIP_TRY(cip_h5_put_object(&b->put, &head, err));
     /* links lie in the header, and the order of their creation is kept */
-    CIP_TRY(cip_h5_put_message(&b->put, CIP_H5_LINK_INFO, 0, &from, err));
+    CIP_TRY(cip_h5_put_message(&b->put, CIP_H5_LINK_INFO, 0, &info, err));
     CIP_TRY(cip_buf_add(out, "\0\3", 2, err));
-    CIP_TRY(cip_h5_put_uint(out, order, 8, err));
+    CIP_TRY(cip_h5_put_uint(out, 0, 8, err));
     for (int i = 0; i < 3; i++)
         CIP_TRY(cip_h5_put_uint(out, CIP_H5_NONE, 8, err));
-    CIP_TRY(cip_h5_put_message_end(&b->put, from, err));
+    CIP_TRY(cip_h5_put_message_end(&b->put, info, err));
     CIP_TRY(cip_h5_put_message(&b->put, GROUP_INFO, 1, &from, err));
     CIP_TRY(cip_buf_add(out, "\0\0", 2, err));
     CIP_TRY(cip_h5_put_message_end(&b->put, from, err));
+    CIP_TRY(put_attribute_info(&b->put, err));
     for (size_t i = 0; i < n; i++) {
         CIP_TRY(put_link(b, CIP_H5_HARD, i, last_name(dir_of(b, c[i].object)), &from, err));
         CIP_TRY(cip_h5_put_uint(out, b->at[c[i].object], 8, err));
         CIP_TRY(cip_h5_put_message_end(&b->put, from, err));
     }
     if (links != NULL)
-        CIP_TRY(put_other_links(b, links, n, err));
+        CIP_TRY(put_other_links(b, dir, links, &order, err));
+    cip_store_u64(out->ptr + info + 2, order, false);
     CIP_TRY(put_group_attributes(b, dir, err));
     return cip_h5_put_object_end(&b->put, head, err);
 }
@@ -544,19 +390,14 @@ static cip_status put_layout(cip_h5_put *p, const cip_h5_new *d, uint64_t index,
     return cip_h5_put_message_end(p, from, err);
 }
 
-/* The names of an enumeration's values, or NULL. */
-static const cip_node *enum_names(const builder *b, size_t array)
-{
-    const cip_node *names = cip_groups_said(&b->g, b->g.array[array], "enums");
-    return cip_h5_names_values(names, b->w->dataset[array].dtype) ? names : NULL;
-}
-
-static cip_status put_dataset(builder *b, size_t array, cip_err *err)
+static cip_status put_dataset(cip_h5_builder *b, size_t array, cip_err *err)
 {
     const cip_h5_new *d = &b->w->dataset[array];
     cip_h5_put *p = &b->put;
+    const cip_node *names;
     size_t from, head;
     uint64_t index = CIP_H5_NONE;
+    CIP_TRY(cip_h5_said_of(b, array, CIP_H5_ENUMS, &names, err));
     if (d->chunked)
         CIP_TRY(cip_h5_put_btree(p, d, &index, err));
     CIP_TRY(cip_h5_put_object(p, &head, err));
@@ -565,7 +406,7 @@ static cip_status put_dataset(builder *b, size_t array, cip_err *err)
     CIP_TRY(cip_h5_put_shape(&p->out, d->array->ndim, d->array->shape, err));
     CIP_TRY(cip_h5_put_message_end(p, from, err));
     CIP_TRY(cip_h5_put_message(p, CIP_H5_DATATYPE, 1, &from, err));
-    CIP_TRY(cip_h5_put_type(&p->out, d->dtype, enum_names(b, array), err));
+    CIP_TRY(cip_h5_put_type(&p->out, d->dtype, names, err));
     CIP_TRY(cip_h5_put_message_end(p, from, err));
     /* zeros where no chunk is; room for chunks is made as they come, for other data late */
     CIP_TRY(cip_h5_put_message(p, CIP_H5_FILL, 1, &from, err));
@@ -574,14 +415,15 @@ static cip_status put_dataset(builder *b, size_t array, cip_err *err)
     if (d->pipe.n != 0)
         CIP_TRY(put_filters(p, d, err));
     CIP_TRY(put_layout(p, d, index, err));
-    CIP_TRY(put_axes(b, array, err));
+    CIP_TRY(put_attribute_info(p, err));
+    CIP_TRY(cip_h5_put_axes(b, array, err));
     CIP_TRY(put_attributes(b, array, err));
     return cip_h5_put_object_end(p, head, err);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static cip_status put_all(builder *b, const child *c, size_t n, cip_err *err)
+static cip_status put_all(cip_h5_builder *b, const child *c, size_t n, cip_err *err)
 {
     const size_t narray = b->w->spec->narray;
     size_t k = 0;
@@ -602,7 +444,8 @@ static cip_status put_all(builder *b, const child *c, size_t n, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status write_all(builder *b, const child *c, size_t n, cip_revision *r, cip_err *err)
+static cip_status write_all(cip_h5_builder *b, const child *c, size_t n, cip_revision *r,
+                            cip_err *err)
 {
     cip_out *out = b->w->out;
     CIP_TRY(cip_out_fill(out, 0, (8 - out->n % 8) % 8, err));
@@ -616,12 +459,14 @@ static cip_status write_all(builder *b, const child *c, size_t n, cip_revision *
 }
 
 /* What of the tree has no place. */
-static cip_status tell_all(builder *b, cip_err *err)
+static cip_status tell_all(cip_h5_builder *b, cip_err *err)
 {
     const cip_spec *spec = b->w->spec;
     const cip_tree_rest rest = { .origin = spec->tree != NULL && spec->origin_keys != NULL };
-    for (size_t i = 0; i < b->g.n; i++)
+    for (size_t i = 0; i < b->g.n; i++) {
         CIP_TRY(put_group_attributes(b, b->g.group[i], err));
+        CIP_TRY(tell_group(b, b->g.group[i], err));
+    }
     for (size_t i = 0; i < spec->narray; i++)
         CIP_TRY(put_attributes(b, i, err));
     if (cip_node_kind(spec->tree) > CIP_NODE_NULL && spec->tree->type < CIP_NODE_SEQ &&
@@ -634,18 +479,17 @@ static cip_status tell_all(builder *b, cip_err *err)
 cip_status cip_h5_put_tree(cip_h5_writer *w, cip_revision *r, cip_report *loss, cip_err *err)
 {
     cip_mem *mem = &w->env->mem;
-    builder b = {
-        .w = w,
-        .g = { .spec = w->spec, .arena = w->arena, .dir = folder, .holds = any_attributes },
-        .put = { .out = { .mem = mem }, .heap = { .mem = mem } },
-        .loss = loss
-    };
+    cip_h5_builder b = { .w = w,
+                         .g = { .spec = w->spec, .arena = w->arena, .dir = folder },
+                         .put = { .out = { .mem = mem }, .heap = { .mem = mem } },
+                         .loss = loss };
     child *c = NULL;
     size_t n = 0;
     cip_status st;
     CIP_GO(cip_groups_find(&b.g, err));
+    CIP_GO(split_names(&b, err));
     CIP_GO(add_groups(&b, err));
-    CIP_GO(find_axes(&b, err));
+    CIP_GO(cip_h5_find_axes(&b, err));
     CIP_GO(CIP_ARENA_NEW(w->arena, &b.at, w->spec->narray + b.g.n, err));
     if (loss != NULL) {
         CIP_GO(tell_all(&b, err));

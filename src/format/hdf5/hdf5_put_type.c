@@ -13,7 +13,8 @@ enum {
     VERSION = 3,
     UTF8 = 1,
     NUL_PADDED = 1,
-    MOST_TAG = 248,     /* bytes of an opaque type's name: a byte has its length, by 8 */
+    MOST_NAMES = 5000,
+    MOST_WORD = 1000,   /* of an enumeration, and bytes of one */
     MOST_VALUE = 60000, /* bytes of an attribute's elements: with all else less than 64 KiB */
     MOST_NAME = 4000
 };
@@ -130,16 +131,18 @@ static bool is_integer(const cip_dtype *d)
 
 bool cip_h5_names_values(const cip_node *names, const cip_dtype *d)
 {
-    if (cip_node_kind(names) != CIP_NODE_MAP || names->len == 0 || names->len > 1000 ||
+    if (cip_node_kind(names) != CIP_NODE_MAP || names->len == 0 || names->len > MOST_NAMES ||
         !is_integer(d))
         return false;
     const unsigned bits = 8 * (unsigned)d->itemsize;
+    uint64_t all = 0;
     for (uint32_t i = 0; i < names->len; i++) {
         const cip_node *key = names->pair[i].key, *v = names->pair[i].value;
-        if (key->type != CIP_NODE_STRING || key->len == 0 || key->len > 40 ||
+        if (key->type != CIP_NODE_STRING || key->len == 0 || key->len > MOST_WORD ||
             strlen(key->text) != key->len || v->type != CIP_NODE_INT)
             return false;
         const bool is_signed = d->kind < CIP_U8;
+        all += key->len + 1 + d->itemsize;
         if (v->negative ? !is_signed || v->i < -(INT64_MAX >> (64 - bits)) - 1
                         : v->u > UINT64_MAX >> (64 - bits) >> is_signed)
             return false;
@@ -147,7 +150,7 @@ bool cip_h5_names_values(const cip_node *names, const cip_dtype *d)
             if (names->pair[k].value->u == v->u)
                 return false;
     }
-    return true;
+    return all <= MOST_VALUE;
 }
 
 const char *cip_h5_refusal(const cip_dtype *d)
@@ -193,6 +196,8 @@ cip_status cip_h5_put_type(cip_buf *b, const cip_dtype *d, const cip_node *names
     case CIP_RECORD:
         break;
     default:
+        if (d->kind == CIP_UCS4) /* stored as bytes */
+            return put_head(b, CIP_H5_STRING, NUL_PADDED, d->itemsize / 4, err);
         return is_integer(d) ? put_integer(b, d->itemsize, d->kind < CIP_U8, d->big, err)
                              : put_time(b, d, err);
     }
@@ -291,7 +296,7 @@ static bool look(const cip_node *v, int32_t depth, value *out)
     if (kind == INTEGER) {
         out->negative = out->negative || v->negative;
         out->large = out->large || (!v->negative && v->u > INT64_MAX);
-        out->inexact = out->inexact || v->i > EXACT || v->i < -EXACT; /* large ones are, too */
+        out->inexact = out->inexact || (v->negative ? v->i < -EXACT : v->u > (uint64_t)EXACT);
     }
     const leaf_kind was = out->kind;
     const bool mixed = (was == REAL && kind == INTEGER) || (was == INTEGER && kind == REAL);
@@ -307,12 +312,39 @@ static size_t item_size(const value *v)
     return v->kind == BYTES ? v->nbyte : size[v->kind];
 }
 
-/* How many bytes the text stands for; 0: it is no such text. */
+static bool is_white(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* How many bytes the text stands for, which may be folded; 0: it is no such text. */
 static size_t base64_bytes(const char *text, size_t n)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const size_t used = strspn(text, digits), pads = strspn(text + used, "=");
-    return n % 4 != 0 || pads > 2 || used + pads != n ? 0 : n / 4 * 3 - pads;
+    size_t used = 0, pads = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (is_white(text[i]))
+            continue;
+        const bool digit = text[i] != '\0' && strchr(digits, text[i]) != NULL;
+        if ((!digit && text[i] != '=') || (digit && pads != 0))
+            return 0;
+        used += digit;
+        pads += !digit;
+    }
+    return (used + pads) % 4 != 0 || pads > 2 ? 0 : (used + pads) / 4 * 3 - pads;
+}
+
+static cip_status put_base64(cip_buf *b, const cip_node *v, cip_err *err)
+{
+    cip_buf text = { .mem = b->mem };
+    cip_status st = CIP_OK;
+    for (uint32_t i = 0; i < v->len && st == CIP_OK; i++)
+        if (!is_white(v->text[i]))
+            st = cip_buf_add(&text, v->text + i, 1, err);
+    if (st == CIP_OK)
+        st = cip_base64_decode((const char *)text.ptr, text.len, b, err);
+    cip_buf_clear(&text);
+    return st;
 }
 
 static bool is_value(const cip_node *node, value *v)
@@ -345,9 +377,9 @@ static cip_status put_value_type(cip_buf *b, const value *v, cip_err *err)
         return put_complex(b, 16, false, err);
     case BYTES:
         return put_opaque(b, v->nbyte, "", err);
-    case TEXT: /* ends with its length; its bytes are characters of UTF-8 */
+    case TEXT: /* as the library has it: of bytes */
         CIP_TRY(put_head(b, CIP_H5_VARIABLE, 1 | UTF8 << 8, 16, err));
-        return put_head(b, CIP_H5_STRING, UTF8 << 4, 1, err);
+        return put_integer(b, 1, false, false, err);
     default:
         return put_float(b, 8, false, err);
     }
@@ -384,7 +416,7 @@ static cip_status put_leaves(cip_h5_put *p, const cip_node *v, leaf_kind kind, c
         CIP_TRY(cip_h5_put_uint(&p->out, v->len, 4, err));
         return cip_h5_put_heap(p, (cip_bytes){ (const uint8_t *)v->text, v->len }, &p->out, err);
     case BYTES:
-        return cip_base64_decode(v->text, v->len, &p->out, err);
+        return put_base64(&p->out, v, err);
     default:
         return CIP_OK;
     }
@@ -407,27 +439,69 @@ static cip_status begin_attribute(cip_h5_put *p, const char *name, const cip_buf
     return cip_buf_add(&p->out, shape->ptr, shape->len, err);
 }
 
-cip_status cip_h5_put_attribute(cip_h5_put *p, const cip_node *key, const cip_node *node,
-                                cip_err *err)
+/* One number as it is in elements of the type; false: it is none of them. */
+static bool as_type(const cip_node *v, const cip_dtype *d, uint8_t out[8])
 {
-    cip_buf type = { .mem = p->out.mem }, shape = { .mem = p->out.mem };
+    const unsigned bits = 8 * (unsigned)d->itemsize;
+    double x = 0;
+    float f;
+    uint32_t half;
+    if (is_integer(d)) {
+        const bool is_signed = d->kind < CIP_U8;
+        cip_store_u64(out, v->u, false);
+        return v->type == CIP_NODE_INT &&
+               (v->negative ? is_signed && v->i >= -(INT64_MAX >> (64 - bits)) - 1
+                            : v->u <= UINT64_MAX >> (64 - bits) >> is_signed);
+    }
+    (void)cip_node_as_double(v, &x);
+    f = (float)x;
+    memcpy(&half, &f, sizeof half);
+    cip_store_u32(out, half, false);
+    return d->kind == CIP_F32 && (isnan(x) || (double)f == x);
+}
+
+static cip_status put_as(cip_buf *b, const cip_node *v, const cip_dtype *d, bool *all, cip_err *err)
+{
+    uint8_t bytes[8];
+    if (v->type == CIP_NODE_SEQ) {
+        for (uint32_t i = 0; i < v->len; i++)
+            CIP_TRY(put_as(b, v->item[i], d, all, err));
+        return CIP_OK;
+    }
+    *all = *all && as_type(v, d, bytes);
+    return *all ? cip_buf_add(b, bytes, (size_t)d->itemsize, err) : CIP_OK;
+}
+
+cip_status cip_h5_put_attribute(cip_h5_put *p, const cip_node *key, const cip_node *node,
+                                const cip_dtype *as, cip_err *err)
+{
+    cip_buf type = { .mem = p->out.mem }, shape = { .mem = p->out.mem },
+            own = { .mem = p->out.mem };
     value v;
     size_t from;
     cip_status st;
     if (!is_value(node, &v))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "the attribute '%.60s' cannot be stored", key->text);
-    CIP_GO(put_value_type(&type, &v, err));
+    bool typed = as != NULL && (v.kind == INTEGER || v.kind == REAL);
+    if (typed)
+        CIP_GO(put_as(&own, node, as, &typed, err));
+    if (typed)
+        CIP_GO(is_integer(as) ? put_integer(&type, as->itemsize, as->kind < CIP_U8, false, err)
+                              : put_float(&type, as->itemsize, false, err));
+    else
+        CIP_GO(put_value_type(&type, &v, err));
     if (v.kind == NOTHING)
         CIP_GO(cip_buf_add(&shape, "\2\0\0\2", 4, err)); /* a null dataspace */
     else
         CIP_GO(cip_h5_put_shape(&shape, v.ndim, v.dim, err));
     CIP_GO(begin_attribute(p, key->text, &type, &shape, &from, err));
-    CIP_GO(put_leaves(p, node, v.kind, err));
+    CIP_GO(typed ? cip_buf_add(&p->out, own.ptr, own.len, err) : put_leaves(p, node, v.kind, err));
     CIP_GO(cip_h5_put_message_end(p, from, err));
 done:
     cip_buf_clear(&type);
     cip_buf_clear(&shape);
+    cip_buf_clear(&own);
     return st;
 }
 
@@ -465,7 +539,10 @@ cip_status cip_h5_put_scales(cip_h5_put *p, int32_t ndim, const uint64_t *at, ci
         uint8_t bytes[8];
         cip_store_u64(bytes, at[k], false);
         CIP_GO(cip_h5_put_uint(&p->out, has, 4, err));
-        CIP_GO(cip_h5_put_heap(p, (cip_bytes){ bytes, has ? sizeof bytes : 0 }, &p->out, err));
+        if (has)
+            CIP_GO(cip_h5_put_heap(p, (cip_bytes){ bytes, sizeof bytes }, &p->out, err));
+        else
+            CIP_GO(cip_buf_fill(&p->out, 0, 12, err));
     }
     CIP_GO(cip_h5_put_message_end(p, from, err));
 done:

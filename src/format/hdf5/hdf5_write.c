@@ -238,6 +238,19 @@ static cip_status stored_type(const cip_h5_writer *w, const cip_dtype *d, const 
     return cip_dtype_record(w->arena, d->nfield, field, true, 0, out, err);
 }
 
+static const char too_long[] = "HDF5 has no datatypes whose description takes over 60,000 bytes";
+
+/* Whether a message can hold the datatype. */
+static cip_status check_type(cip_env *env, const cip_dtype *d, bool *yes, cip_err *err)
+{
+    enum { MOST = 60000 };
+    cip_buf type = { .mem = &env->mem };
+    const cip_status st = cip_h5_put_type(&type, d, NULL, err);
+    *yes = type.len <= MOST;
+    cip_buf_clear(&type);
+    return st;
+}
+
 static cip_status make_dataset(const cip_h5_writer *w, cip_h5_new *d, cip_array_form *form,
                                cip_err *err)
 {
@@ -245,6 +258,7 @@ static cip_status make_dataset(const cip_h5_writer *w, cip_h5_new *d, cip_array_
     const char *codec = a->codec != NULL ? a->codec : w->spec->codec;
     const bool plain = codec == NULL || strcmp(codec, "none") == 0;
     uint64_t nbytes;
+    bool small;
     d->list.mem = &w->env->mem;
     d->at = CIP_H5_NONE;
     if (cip_h5_refusal(a->dtype) != NULL || a->ndim > CIP_H5_MAX_RANK)
@@ -253,6 +267,9 @@ static cip_status make_dataset(const cip_h5_writer *w, cip_h5_new *d, cip_array_
                                                   : cip_h5_refusal(a->dtype),
                         a->dtype->name);
     CIP_TRY(stored_type(w, a->dtype, &d->dtype, err));
+    CIP_TRY(check_type(w->env, d->dtype, &small, err));
+    if (!small)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s", too_long);
     CIP_TRY(cip_spec_array_nbytes(a, d->dtype, &nbytes, err));
     form->dtype = d->dtype;
     d->chunked = a->ndim != 0 && nbytes != 0 &&
@@ -289,6 +306,13 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
     for (size_t i = 0; i < spec->narray; i++) {
         const cip_spec_array *a = &spec->array[i];
         const char *refusal = cip_h5_refusal(a->dtype);
+        bool small = true;
+        if (refusal == NULL)
+            CIP_TRY(check_type(spec->env, a->dtype, &small, err));
+        refusal = small ? refusal : too_long;
+        if (a->dtype->kind == CIP_UCS4)
+            cip_report_add(loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, a->path,
+                           "strings become ASCII: other characters cannot be stored");
         if (a->masked)
             cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, a->path,
                            "the mask is lost: HDF5 has none");

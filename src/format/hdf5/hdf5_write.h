@@ -73,7 +73,7 @@ cip_status cip_h5_put_object_end(cip_h5_put *p, size_t from, cip_err *err);
 cip_status cip_h5_put_message(cip_h5_put *p, uint16_t type, uint8_t flags, size_t *from,
                               cip_err *err);
 cip_status cip_h5_put_message_end(cip_h5_put *p, size_t from, cip_err *err);
-/* Bytes into the global heap (III.E), and what names them: an address and a number. None: zeros. */
+/* Bytes into the global heap (III.E), and what names them: an address and a number. */
 cip_status cip_h5_put_heap(cip_h5_put *p, cip_bytes data, cip_buf *name, cip_err *err);
 cip_status cip_h5_put_heap_end(cip_h5_put *p, cip_err *err);
 /* A version 1 B-tree of chunks (III.A.1); *at: its root, or NONE. */
@@ -93,8 +93,9 @@ bool cip_h5_names_values(const cip_node *names, const cip_dtype *d);
 cip_status cip_h5_put_shape(cip_buf *b, int32_t ndim, const int64_t *shape, cip_err *err);
 /* Whether an attribute can have this name and value. */
 bool cip_h5_is_attribute(const cip_node *key, const cip_node *value);
+/* `as`: the type that its numbers have where all of them are in it (NULL: of 64 bits). */
 cip_status cip_h5_put_attribute(cip_h5_put *p, const cip_node *key, const cip_node *value,
-                                cip_err *err);
+                                const cip_dtype *as, cip_err *err);
 /* A text of fixed length, as dimension scales have it. */
 cip_status cip_h5_put_text(cip_h5_put *p, const char *name, const char *text, cip_err *err);
 /* DIMENSION_LIST: the address of the scale of each axis, or NONE. */
