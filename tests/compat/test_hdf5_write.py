@@ -168,6 +168,9 @@ def test_what_hdf5_says_of_axes_is_written_once(tmp_path):
         assert f"{name}: this attribute is lost" in p.stderr
     with h5py.File(tmp_path / "a.h5") as f:
         assert f["a"].dims[0].label == "foo" and f["b"].dims[0].label == "" and list(f["b"].attrs) == ["k"]
+    run("convert", "--path", "b", tmp_path / "a.h5", tmp_path / "one.h5")
+    with h5py.File(tmp_path / "one.h5") as f:
+        assert list(f) == ["b"] and dict(f["b"].attrs) == {"k": 1}
     with h5py.File(tmp_path / "c.h5", "w") as f:  # a scale with a name of its own, and a label besides
         f["x"], f["d"] = np.arange(2), np.arange(2)
         f["x"].make_scale("the x")

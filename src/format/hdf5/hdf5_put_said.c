@@ -136,15 +136,29 @@ cip_status cip_h5_said_of(cip_h5_builder *b, size_t array, cip_h5_said k, const 
     return CIP_OK;
 }
 
+/* The mapping that the only array has beside it: the tree is its own, or holds nothing else, as of
+ * one that was picked out of a file. */
+static const cip_node *own_attributes(const cip_spec *spec)
+{
+    const cip_node *root = spec->tree;
+    if (spec->narray != 1 || cip_node_kind(root) != CIP_NODE_MAP || root->len == 0)
+        return NULL;
+    const cip_node *key = root->pair[0].key;
+    const bool picked = root->len == 1 && (cip_node_is_string(key, "attributes") ||
+                                           cip_node_is_string(key, "_attributes"));
+    const cip_node *v = picked               ? root->pair[0].value
+                        : cip_is_alone(spec) ? cip_map_get(root, "attributes")
+                                             : NULL;
+    return cip_node_kind(v) == CIP_NODE_MAP && !cip_is_array_node(spec, v) ? v : NULL;
+}
+
 /* The attributes of an array, or NULL. */
 cip_status cip_h5_attributes_of(cip_h5_builder *b, size_t array, const cip_node **out, cip_err *err)
 {
-    const cip_node *root = b->w->spec->tree;
-    if (!cip_is_alone(b->w->spec))
-        return cip_h5_said_of(b, array, CIP_H5_ATTRS, out, err);
-    *out = cip_node_kind(root) == CIP_NODE_MAP ? cip_map_get(root, "attributes") : NULL;
-    *out = cip_node_kind(*out) == CIP_NODE_MAP ? *out : NULL;
-    return CIP_OK;
+    *out = own_attributes(b->w->spec);
+    return *out != NULL || cip_is_alone(b->w->spec)
+               ? CIP_OK
+               : cip_h5_said_of(b, array, CIP_H5_ATTRS, out, err);
 }
 
 /* Whether a pair is no attribute, but something else that is stored, or is no part of the tree. */
@@ -156,7 +170,7 @@ cip_status cip_h5_is_other(cip_h5_builder *b, const char *dir, const cip_pair *p
     *yes = cip_is_array_node(spec, p->value) || (dir[0] == '\0' && cip_groups_apart(&b->g, p)) ||
            (alone && cip_node_is_string(p->key, "dims") &&
             cip_h5_are_axes(p->value, spec->array[0].ndim)) ||
-           (alone && cip_node_is_string(p->key, "attributes") && p->value->type == CIP_NODE_MAP);
+           (dir[0] == '\0' && p->value == own_attributes(spec));
     for (int k = 0; !*yes && k < CIP_H5_NSAID; k++) {
         const cip_node *map;
         CIP_TRY(cip_h5_said_in(b, dir, (cip_h5_said)k, &map, err));
