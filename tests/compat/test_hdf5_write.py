@@ -245,6 +245,15 @@ def test_many_chunks_and_groups(tmp_path):
         assert list(f) == sorted(f"a{i}" for i in range(1000)) and all(f[f"a{i}"].attrs["n"] == i for i in range(0, 1000, 50))
 
 
+def test_many_texts_share_the_heap(tmp_path):
+    tree = {"a": np.arange(3)} | {f"t{i}": "x" * (i % 90) for i in range(3000)}
+    asdf.AsdfFile(tree).write_to(tmp_path / "a.asdf")
+    run("convert", tmp_path / "a.asdf", tmp_path / "a.h5")
+    assert (tmp_path / "a.h5").stat().st_size < 600_000
+    with h5py.File(tmp_path / "a.h5") as f:
+        assert len(f.attrs) == 3000 and all(f.attrs[f"t{i}"] == "x" * (i % 90) for i in range(3000))
+
+
 def test_what_cannot_be_stored_is_told(tmp_path):
     tree = {"a": np.arange(3), "list": [1, {"x": 2}], "text": "a\0b", "both": [-1, "b"], "deep": {"null": [None]}}
     asdf.AsdfFile(tree).write_to(tmp_path / "a.asdf")
