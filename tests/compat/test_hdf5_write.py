@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 
 import asdf
@@ -98,7 +99,11 @@ def test_random_arrays(tmp_path, seed):
     assert (tmp_path / "again.h5").read_bytes() == out.read_bytes()
 
 
-TREE = {"title": "näht", "n": 7, "neg": -3, "x": 2.5, "yes": True, "none": None, "empty list": [], "words": ["a", "", "ccc"],
+def nested(n):
+    return [nested(n - 1)] if n else 1
+
+
+TREE = {"title": "näht", "n": 7, "max": 2**63 - 1, "deep": nested(32), "neg": -3, "x": 2.5, "yes": True, "none": None, "empty list": [], "words": ["a", "", "ccc"],
         "mixed": [1, 2.5], "grid": [[1, 2], [3, 4]], "flags": [True, False],
         "obs": {"image": np.arange(12.0).reshape(3, 4), "x": np.arange(4, dtype="i2"), "y": np.arange(3), "gain": 2.5, "loose": np.zeros((2, 4)),
                 "dims": {"image": ["y", "x"], "x": ["x"], "y": ["y"], "loose": ["z", "x"]}, "attrs": {"image": {"units": "K", "range": [0.0, 11.0]}, "x": {"units": "m"}}},
@@ -110,7 +115,7 @@ def test_a_tree_becomes_groups_and_comes_back(tmp_path):
     run("convert", tmp_path / "a.asdf", tmp_path / "a.h5")
     with h5py.File(tmp_path / "a.h5") as f:
         assert list(f) == ["meta", "obs", "table"]  # asdf sorts them
-        assert f.attrs["title"] == "näht" and f.attrs["n"] == 7 and f.attrs["x"] == 2.5
+        assert f.attrs["title"] == "näht" and f.attrs["n"] == 7 and f.attrs["max"].dtype == "i8" and f.attrs["deep"].shape == (1,) * 32 and f.attrs["x"] == 2.5
         assert f.attrs["yes"] is np.True_ and f.attrs["none"].shape is None and list(f.attrs["words"]) == ["a", "", "ccc"]
         assert f.attrs["grid"].tolist() == [[1, 2], [3, 4]] and f.attrs["empty list"].shape == (0,)
         assert f["meta/instrument"].attrs["name"] == "X" and f["meta/instrument"].attrs["modes"].tolist() == [1, 2, 3]
@@ -239,6 +244,10 @@ def test_many_chunks_and_groups(tmp_path):
     run("convert", tmp_path / "a.npy", tmp_path / "full.h5", "--option", "chunks=10", "--codec", "zlib")
     with h5py.File(tmp_path / "full.h5") as f:
         assert equal(f["data"][...], want) and f["data"].id.get_num_chunks() == 30_000
+    data = (tmp_path / "full.h5").read_bytes()
+    none, at = 2**64 - 1, [m.start() for m in re.finditer(b"TREE\x01\x00", data)]  # the leaves, side by side
+    beside = [(int.from_bytes(data[a + 8:a + 16], "little"), int.from_bytes(data[a + 16:a + 24], "little")) for a in at]
+    assert len(at) == 469 and beside == list(zip([none] + at[:-1], at[1:] + [none]))
     asdf.AsdfFile({f"a{i}": {"x": np.arange(i % 3 + 1), "n": i} for i in range(1000)}).write_to(tmp_path / "b.asdf")
     run("convert", tmp_path / "b.asdf", tmp_path / "b.h5")
     with h5py.File(tmp_path / "b.h5") as f:
@@ -255,11 +264,11 @@ def test_many_texts_share_the_heap(tmp_path):
 
 
 def test_what_cannot_be_stored_is_told(tmp_path):
-    tree = {"a": np.arange(3), "list": [1, {"x": 2}], "text": "a\0b", "both": [-1, "b"], "deep": {"null": [None]}}
+    tree = {"a": np.arange(3), "list": [1, {"x": 2}], "text": "a\0b", "both": [-1, "b"], "33": nested(33), "deep": {"null": [None]}}
     asdf.AsdfFile(tree).write_to(tmp_path / "a.asdf")
     p = subprocess.run([CIPPUS, "convert", tmp_path / "a.asdf", tmp_path / "a.h5"], capture_output=True, text=True)
     assert p.returncode != 0 and not (tmp_path / "a.h5").exists()
-    for name in ("list", "text", "both", "deep/null"):
+    for name in ("list", "text", "both", "33", "deep/null"):
         assert f"{name}: this of the metadata is lost" in p.stderr
     (tmp_path / "b.asdf").write_bytes(b"#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
                                       b"a: !core/ndarray-1.0.0 {data: [1, 2], datatype: int32, shape: [2]}\nlarge: [18446744073709551611, 1.5]\n"

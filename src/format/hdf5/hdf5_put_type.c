@@ -270,10 +270,10 @@ static leaf_kind kind_of(const cip_node *v)
 /* Whether the value and what was seen before it are one array of one type. */
 static bool look(const cip_node *v, int32_t depth, value *out)
 {
-    if ((v->tag != NULL && v->type != CIP_NODE_BINARY) || depth > CIP_H5_MAX_RANK)
+    if (v->tag != NULL && v->type != CIP_NODE_BINARY)
         return false;
     if (v->type == CIP_NODE_SEQ) {
-        if (depth == CIP_H5_MAX_RANK || depth == out->ndim)
+        if (depth == CIP_H5_MAX_RANK)
             return false;
         if (out->dim[depth] < 0)
             out->dim[depth] = v->len;
