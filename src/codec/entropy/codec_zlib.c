@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * zlib streams (RFC 1950), and deflate alone (RFC 1951) whose CRC-32 a container keeps: libdeflate
- * where the decoded size is known, our own decoder of deflate in pieces. libdeflate takes its
- * contexts (about 11 KiB to decode, up to 1 MiB to encode) from the C library: its allocator can
- * only be set for the whole process, so they are not counted. */
+ * where the decoded size is known, our own decoder of deflate in pieces. gzip members (RFC 1952),
+ * one behind the other, by libdeflate alone. libdeflate takes its contexts (about 11 KiB to decode,
+ * up to 1 MiB to encode) from the C library: its allocator can only be set for the whole process,
+ * so they are not counted. */
 #include "codec/entropy/entropy.h"
 
 #if CIP_WITH_ZLIB
@@ -277,10 +278,47 @@ static cip_status deflate_decode(const void *args, const cip_codec_env *env, cip
     return args == NULL ? CIP_OK : check_crc(args, libdeflate_crc32(0, dst, dst_len), err);
 }
 
+static cip_status gzip_decode(const void *args, const cip_codec_env *env, cip_bytes src,
+                              uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    (void)args, (void)env;
+    uint8_t none;
+    size_t got = 0;
+    enum libdeflate_result r = LIBDEFLATE_BAD_DATA;
+    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    if (d == NULL)
+        return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libdeflate");
+    do {
+        size_t took = 0, more = 0;
+        r = libdeflate_gzip_decompress_ex(d, src.ptr, src.len, dst_len != got ? dst + got : &none,
+                                          dst_len - got, &took, &more);
+        if (r != LIBDEFLATE_SUCCESS)
+            break;
+        got += more;
+        src = (cip_bytes){ src.ptr + took, src.len - took };
+    } while (src.len != 0 && got < dst_len);
+    libdeflate_free_decompressor(d);
+    if (r == LIBDEFLATE_INSUFFICIENT_SPACE)
+        return cip_fail_long(err, dst_len);
+    if (r != LIBDEFLATE_SUCCESS)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                        "expected gzip members of %zu decoded bytes, found damaged or truncated "
+                        "ones",
+                        dst_len);
+    return got == dst_len ? CIP_OK : cip_fail_short(err, dst_len, got);
+}
+
+/* libdeflate's bounds wrap around. */
 static size_t zlib_bound(size_t n)
 {
-    size_t bound = libdeflate_zlib_compress_bound(NULL, n);
-    return bound > n ? bound : 0; /* it wraps around */
+    const size_t bound = libdeflate_zlib_compress_bound(NULL, n);
+    return bound > n ? bound : 0;
+}
+
+static size_t gzip_bound(size_t n)
+{
+    const size_t bound = libdeflate_gzip_compress_bound(NULL, n);
+    return bound > n ? bound : 0;
 }
 
 static cip_status zlib_level(int level, cip_err *err)
@@ -288,21 +326,38 @@ static cip_status zlib_level(int level, cip_err *err)
     return level == 0 ? CIP_OK : cip_check_level(level, LEVEL_MIN, LEVEL_MAX, err);
 }
 
-static cip_status zlib_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
-                              cip_dst *out, cip_err *err)
+/* As libdeflate's functions are. */
+typedef size_t encode_fn(struct libdeflate_compressor *c, const void *in, size_t in_len, void *out,
+                         size_t cap);
+
+static cip_status encode_with(encode_fn *whole, int level, cip_bytes src, cip_dst *out,
+                              cip_err *err)
 {
-    (void)args, (void)env;
     level = level == 0 ? LEVEL_DEFAULT : level;
     CIP_TRY(zlib_level(level, err));
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(level);
     if (c == NULL)
         return cip_fail(err, CIP_ERR_NOMEM, CIP_NO_OFFSET, "no memory for libdeflate");
-    size_t n = libdeflate_zlib_compress(c, src.ptr, src.len, out->ptr, out->cap);
+    const size_t n = whole(c, src.ptr, src.len, out->ptr, out->cap);
     libdeflate_free_compressor(c);
     if (n == 0)
         return cip_fail_room(err, out->cap);
     out->len = n;
     return CIP_OK;
+}
+
+static cip_status zlib_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                              cip_dst *out, cip_err *err)
+{
+    (void)args, (void)env;
+    return encode_with(libdeflate_zlib_compress, level, src, out, err);
+}
+
+static cip_status gzip_encode(const void *args, const cip_codec_env *env, int level, cip_bytes src,
+                              cip_dst *out, cip_err *err)
+{
+    (void)args, (void)env;
+    return encode_with(libdeflate_gzip_compress, level, src, out, err);
 }
 
 const char *cip_zlib_version(void)
@@ -316,6 +371,12 @@ const cip_codec cip_codec_zlib = { .name = "zlib",
                                    .bound = zlib_bound,
                                    .level = zlib_level,
                                    .encode = zlib_encode };
+
+const cip_codec cip_codec_gzip = { .name = "gzip",
+                                   .decode = gzip_decode,
+                                   .bound = gzip_bound,
+                                   .level = zlib_level,
+                                   .encode = gzip_encode };
 
 const cip_codec cip_codec_deflate = { .name = "deflate",
                                       .decode = deflate_decode,
