@@ -276,6 +276,16 @@ static cip_status whole_type(cip_blz_writer *w, const cip_dtype *const *stored, 
     return cip_dtype_record(w->arena, n, f, true, 0, &w->dtype, err);
 }
 
+/* As many as add_array makes at most; at least one. */
+static size_t columns_of(const cip_blz_writer *w, const cip_dtype *d)
+{
+    if (d->kind != CIP_RECORD)
+        return 1;
+    if (w->kind == CIP_BLZ_DOCUMENT)
+        return (size_t)cip_max_u64(1, cip_blz_count_columns(d));
+    return w->table && !w->named ? (size_t)cip_max_u64(1, d->nfield) : 1;
+}
+
 static cip_status stored_types(cip_blz_writer *w, const cip_dtype **stored, size_t *most,
                                cip_err *err)
 {
@@ -292,7 +302,7 @@ static cip_status stored_types(cip_blz_writer *w, const cip_dtype **stored, size
         if (stored[i]->itemsize == 0 || a->ndim == 0)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "expected an array with axes, of elements of at least one byte");
-        *most += cip_blz_count_columns(stored[i]) + 1; /* one: of the old programs' */
+        *most += columns_of(w, stored[i]);
     }
     if (*most > CIP_BLZ_MAX_COLUMNS)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "expected at most %d columns, found %zu",

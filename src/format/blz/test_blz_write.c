@@ -581,6 +581,66 @@ static void several_arrays_are_columns(void **state)
     blz_end(&f);
 }
 
+/* What a table of n columns begins with: of the document, of bcolz, and of one array of records. */
+static cip_status begin_columns(const char *kind, bool whole, size_t n, cip_err *err)
+{
+    blz_folder f;
+    void *w = NULL;
+    blz_start(&f);
+    assert_int_equal(cip_env_init(&f.env, NULL, NULL, NULL, NULL), CIP_OK);
+    cip_arena a = { .mem = &f.env.mem };
+    cip_spec_array *column;
+    cip_field *field;
+    cip_array_form *form;
+    const cip_dtype *record;
+    assert_int_equal(CIP_ARENA_NEW(&a, &column, n, NULL), CIP_OK);
+    assert_int_equal(CIP_ARENA_NEW(&a, &field, n, NULL), CIP_OK);
+    assert_int_equal(CIP_ARENA_NEW(&a, &form, n, NULL), CIP_OK);
+    for (size_t i = 0; i < n; i++) {
+        char *name;
+        assert_int_equal(cip_arena_printf(&a, &name, NULL, "c%zu", i), CIP_OK);
+        field[i] = (cip_field){ .name = name, .dtype = cip_dtype_fixed(CIP_I64, false) };
+        column[i] = int64s();
+        column[i].path = name;
+    }
+    assert_int_equal(cip_dtype_record(&a, n, field, true, 0, &record, NULL), CIP_OK);
+    if (whole) {
+        column[0].path = "";
+        column[0].dtype = record;
+    }
+    cip_spec spec = spec_of(column, kind, NULL);
+    spec.env = &f.env;
+    spec.narray = whole ? 1 : n;
+    cip_out out = { .write = blz_out_write, .member = blz_out_member };
+    const cip_store_begin b = {
+        .env = &f.env, .arena = &a, .spec = &spec, .out = &out, .form = form
+    };
+    const cip_status st = cip_blz_store.begin(&b, &w, err);
+    if (w != NULL)
+        cip_blz_store.clear(w);
+    cip_arena_clear(&a);
+    cip_env_clear(&f.env);
+    blz_end(&f);
+    return st;
+}
+
+static void as_many_columns_are_written_as_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind;
+        bool whole;
+    } row[] = { { "bcolz", false }, { NULL, false }, { "bcolz", true }, { NULL, true } };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        cip_err err = CIP_ERR_INIT;
+        assert_int_equal(begin_columns(row[i].kind, row[i].whole, CIP_BLZ_MAX_COLUMNS, &err),
+                         CIP_OK);
+        assert_int_equal(begin_columns(row[i].kind, row[i].whole, CIP_BLZ_MAX_COLUMNS + 1, &err),
+                         CIP_ERR_LIMIT);
+        assert_string_equal(err.text, "expected at most 16384 columns, found 16385");
+    }
+}
+
 static void what_is_no_column_is_named(void **state)
 {
     (void)state;
@@ -660,6 +720,7 @@ int main(void)
         cmocka_unit_test(records_of_bcolz_are_a_table),
         cmocka_unit_test(columns_do_not_take_the_chunks_of_records),
         cmocka_unit_test(several_arrays_are_columns),
+        cmocka_unit_test(as_many_columns_are_written_as_are_read),
         cmocka_unit_test(what_is_no_column_is_named),
         cmocka_unit_test(failing_allocations_are_reported),
     };
