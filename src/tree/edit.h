@@ -32,15 +32,18 @@ cip_status cip_yaml_edit_set(cip_yaml_edit *e, const char *path, const cip_node 
 /* The same, done later: together with other such changes, at the latest by the next call of any
  * other function here than those that return the text and its root, so that a change costs in
  * proportion to itself. What cannot be found out without the whole text - that it would change
- * anything else - is then said of it by its path, and all later calls say so again. `value` is
- * borrowed until then. */
+ * anything else - is then said of it by its path, and all later calls say so again. Without memory
+ * (NOMEM, LIMIT) nothing is lost: what could not be done waits for the next such call. `value` is
+ * borrowed until it is done. */
 cip_status cip_yaml_edit_queue(cip_yaml_edit *e, const char *path, const cip_node *value,
                                cip_err *err);
 /* Does what is queued. The text and root are as of the last flush. */
 cip_status cip_yaml_edit_flush(cip_yaml_edit *e, cip_err *err);
-/* The node at `path` as cip_yaml_edit_get, but perhaps without what is queued within it: enough to
- * know what it is. Flushes only when the node itself is queued to come, change or go. */
-const cip_node *cip_yaml_edit_peek(cip_yaml_edit *e, const char *path, cip_err *err);
+/* The node at `path` (NULL: there is none) as cip_yaml_edit_get, but perhaps without what is queued
+ * within it: enough to know what it is. Flushes only when the node itself is queued to come, change
+ * or go, and fails only with what that fails with. */
+cip_status cip_yaml_edit_peek(cip_yaml_edit *e, const char *path, const cip_node **out,
+                              cip_err *err);
 /* With its key, and with the pairs that it hid, of the same key; `{}` or `[]` stays of a collection
  * that held nothing else. NOT_FOUND when it is not there. Anchors as above; the root, its last
  * entry, and keys that a merge key brings are UNSUPPORTED. */

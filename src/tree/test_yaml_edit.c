@@ -486,9 +486,10 @@ static void same_sets(bench *b, uint32_t seed)
         st = cip_yaml_edit_set(now, path, value, &b->err);
         if (then == CIP_OK)
             then = cip_yaml_edit_queue(later, path, value, NULL);
-        if (st == CIP_OK && then == CIP_OK && below(&seed, 4) == 0 && strchr(path, '-') == NULL)
-            assert_int_equal(cip_node_kind(cip_yaml_edit_peek(later, path, NULL)),
-                             cip_node_kind(cip_yaml_edit_get(now, path, NULL)));
+        const cip_node *is;
+        if (st == CIP_OK && then == CIP_OK && below(&seed, 4) == 0 && strchr(path, '-') == NULL &&
+            (then = cip_yaml_edit_peek(later, path, &is, NULL)) == CIP_OK)
+            assert_int_equal(cip_node_kind(is), cip_node_kind(cip_yaml_edit_get(now, path, NULL)));
     }
     if (then == CIP_OK)
         then = cip_yaml_edit_flush(later, &b->err);
@@ -513,10 +514,17 @@ static void queued_sets_do_what_sets_do(void **state)
     }
 }
 
+static void expect_text(const cip_yaml_edit *e, const char *want)
+{
+    const cip_bytes is = cip_yaml_edit_text(e);
+    if (is.len != strlen(want) || memcmp(is.ptr, want, is.len) != 0)
+        fail_msg("expected\n%s, found\n%.*s", want, (int)is.len, (const char *)is.ptr);
+}
+
 static void a_queued_set_that_is_refused_is_named(void **state)
 {
     bench *b = *state;
-    const cip_node *one, *more;
+    const cip_node *one, *more, *is;
     cip_yaml_edit *e = start(b, "a: 1\nb: 3\n");
     assert_int_equal(cip_yaml_value(&b->env, &b->arena, "1", NULL, &one, NULL), CIP_OK);
     assert_int_equal(cip_yaml_value(&b->env, &b->arena, "[1, 2, 3]", NULL, &more, NULL), CIP_OK);
@@ -527,13 +535,18 @@ static void a_queued_set_that_is_refused_is_named(void **state)
     assert_int_equal(cip_yaml_edit_queue(e, "d", one, NULL), CIP_OK);
     assert_int_equal(cip_yaml_edit_flush(e, &b->err), CIP_ERR_LIMIT);
     assert_non_null(strstr(b->err.text, "\"x/y\": expected"));
-    /* what was asked for cannot be had any more */
+    /* what was asked for cannot be had while the limit stands */
     assert_int_equal(cip_yaml_edit_flush(e, NULL), CIP_ERR_LIMIT);
     assert_int_equal(cip_yaml_edit_set(e, "a", one, NULL), CIP_ERR_LIMIT);
     assert_int_equal(cip_yaml_edit_queue(e, "a", one, NULL), CIP_ERR_LIMIT);
     assert_int_equal(cip_yaml_edit_remove(e, "a", NULL), CIP_ERR_LIMIT);
     assert_null(cip_yaml_edit_get(e, "a", NULL));
-    assert_null(cip_yaml_edit_peek(e, "a", NULL));
+    assert_int_equal(cip_yaml_edit_peek(e, "a", &is, NULL), CIP_ERR_LIMIT);
+    assert_null(is);
+    b->env.limits.max_nodes = 100;
+    assert_int_equal(cip_yaml_edit_queue(e, "a", more, &b->err), CIP_OK);
+    assert_int_equal(cip_yaml_edit_flush(e, &b->err), CIP_OK);
+    expect_text(e, "a: [1, 2, 3]\nb: 1\nc: 1\nx: {'y': [1, 2, 3]}\nd: 1\n");
     cip_yaml_edit_free(e);
 }
 
@@ -620,10 +633,7 @@ static void sets_of_one_node_take_each_others_place(void **state)
     }
     assert_int_equal(cip_yaml_edit_text(e).len, text_len); /* all of them wait */
     assert_int_equal(cip_yaml_edit_flush(e, NULL), CIP_OK);
-    const cip_bytes is = cip_yaml_edit_text(e);
-    static const char want[] = "a: text # one\nm:\n  x: [1]\n  v: 9\nz: 3\nk: 10\no: 8\n";
-    assert_int_equal(is.len, strlen(want));
-    assert_memory_equal(is.ptr, want, is.len);
+    expect_text(e, "a: text # one\nm:\n  x: [1]\n  v: 9\nz: 3\nk: 10\no: 8\n");
     cip_yaml_edit_free(e);
     bench_end(&b);
 }
@@ -656,6 +666,80 @@ static void queued_sets_survive_short_memory(void **state)
     }
 }
 
+static cip_yaml_edit *waiting_sets(bench *b)
+{
+    static const char *const sets[][2] = {
+        { "m", "{x: 1}" }, { "k", "[1, 2, 3]" }, { "l", "[1, 2, 3]" }, { "a", "text" }
+    };
+    cip_yaml_edit *e = start(b, "a: 1\nm: 2\n");
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        const cip_node *value;
+        assert_int_equal(cip_yaml_value(&b->env, &b->arena, sets[i][1], NULL, &value, NULL),
+                         CIP_OK);
+        assert_int_equal(cip_yaml_edit_queue(e, sets[i][0], value, NULL), CIP_OK);
+    }
+    return e;
+}
+
+static const char waited[] = "a: text\nm: {x: 1}\nk: [1, 2, 3]\nl: [1, 2, 3]\n";
+
+/* Each allocation of a flush fails in turn, and again while another limit makes it do the sets one
+ * by one: a later flush does what is left. */
+static void queued_sets_wait_where_a_flush_has_no_memory(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    for (int part = 0; part < 2; part++)
+        for (size_t n = 1, through = 0; !through; n++) {
+            fail_alloc f = { 0 };
+            const cip_allocator from = { fail_alloc_resize, &f };
+            bench b;
+            bench_start(&b, &from);
+            cip_yaml_edit *e = waiting_sets(&b);
+            f.requests = 0;
+            f.fail_at = n;
+            b.env.limits.max_nodes = part == 0 ? 100 : 16; /* all have 17 */
+            const cip_status st = cip_yaml_edit_flush(e, NULL);
+            through = f.requests < n;
+            assert_true(st == (part == 0 ? CIP_OK : CIP_ERR_LIMIT) ||
+                        (!through && st == CIP_ERR_NOMEM));
+            failed += st == CIP_ERR_NOMEM;
+            f.fail_at = 0;
+            b.env.limits.max_nodes = 100;
+            assert_int_equal(cip_yaml_edit_flush(e, NULL), CIP_OK);
+            expect_text(e, waited);
+            cip_yaml_edit_free(e);
+            bench_end(&b);
+            assert_int_equal(f.held, 0);
+        }
+    assert_true(failed > 20);
+}
+
+/* The limit of memory rises by steps, and so does what is done. */
+static void queued_sets_wait_for_a_higher_limit(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    for (uint64_t step = 16; step < 1 << 16; step *= 2) {
+        bench b;
+        bench_start(&b, NULL);
+        cip_yaml_edit *e = waiting_sets(&b);
+        b.env.mem.limit = b.env.mem.used;
+        for (cip_status st = CIP_ERR_LIMIT; st != CIP_OK; b.env.mem.limit += step) {
+            const cip_node *at;
+            st = cip_yaml_edit_flush(e, NULL);
+            assert_true(st == CIP_OK || st == CIP_ERR_LIMIT);
+            failed += st != CIP_OK;
+            if (st != CIP_OK && cip_yaml_edit_peek(e, "m", &at, NULL) == CIP_OK)
+                assert_int_equal(cip_node_kind(at), CIP_NODE_MAP);
+        }
+        expect_text(e, waited);
+        cip_yaml_edit_free(e);
+        bench_end(&b);
+    }
+    assert_true(failed > 20);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, bench_new, bench_free)
@@ -680,6 +764,8 @@ int main(void)
         TEST(sets_of_one_node_take_each_others_place),
         TEST(queued_sets_cost_in_proportion_to_themselves),
         TEST(queued_sets_survive_short_memory),
+        TEST(queued_sets_wait_where_a_flush_has_no_memory),
+        TEST(queued_sets_wait_for_a_higher_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,9 @@
  * the queue only when none that waits touches the nodes that its path leads through or to: then the
  * order of the sets does not matter. One of a path that has another waiting takes that one's place.
  * Otherwise the queue is flushed first. Where the changes of a queue cannot be applied together,
- * its halves are, and so on down to the one that is refused. */
+ * its halves are, and so on down to the one that is refused. Sets that there is no memory for, or
+ * that a limit stands against, stay in the queue with all that come after them: the next flush
+ * tries again. */
 #include <string.h>
 
 #include "tree/edit.h"
@@ -52,6 +54,7 @@ static void queue_clear(cip_yaml_edit *e)
     for (size_t i = 0; i < queue_len(e); i++)
         cip_text_change_clear(&queue_at(e, i)->change);
     e->queue.len = e->nqueued = 0;
+    e->unworked = false;
     cip_strmap_clear(&e->added);
     cip_strmap_clear(&e->keys);
     cip_strmap_clear(&e->paths);
@@ -399,8 +402,9 @@ static bool is_refused(cip_status st)
     return st == CIP_ERR_UNSUPPORTED || st == CIP_ERR_LIMIT;
 }
 
-/* Does the sets one after the other, as many at once as go together. The recursion halves n. */
-static cip_status replay(cip_yaml_edit *e, queued *const *q, size_t n, cip_err *err)
+/* Does the sets one after the other, as many at once as go together, and counts them in *done. The
+ * recursion halves n. */
+static cip_status replay(cip_yaml_edit *e, queued *const *q, size_t n, size_t *done, cip_err *err)
 {
     for (size_t i = 0, k = 0; i < n; i += k) {
         cip_err why = CIP_ERR_INIT;
@@ -411,10 +415,12 @@ static cip_status replay(cip_yaml_edit *e, queued *const *q, size_t n, cip_err *
         cip_status st = k > 1 ? apply_queue(e, &why) : set_now(e, q[i]->path, q[i]->value, &why);
         k = k == 0 ? 1 : k;
         if (is_refused(st) && k > 1) {
-            CIP_TRY(replay(e, q + i, k / 2, err));
-            CIP_TRY(replay(e, q + i + k / 2, k - k / 2, err));
+            CIP_TRY(replay(e, q + i, k / 2, done, err));
+            CIP_TRY(replay(e, q + i + k / 2, k - k / 2, done, err));
         } else if (st != CIP_OK) {
             return cip_fail(err, st, why.offset, "\"%.80s\": %.300s", q[i]->path, why.text);
+        } else {
+            *done += k;
         }
     }
     return CIP_OK;
@@ -426,23 +432,41 @@ static void kept_clear(cip_yaml_edit *e)
     e->kept = (cip_arena){ .mem = &e->env->mem };
 }
 
-/* Without memory the queue stays, for another try; what else it fails with breaks the edit. */
+/* Sets that were done in part: the others wait again, but what they change is to be worked out
+ * anew. There is room for them where all of them were. */
+static void queue_again(cip_yaml_edit *e, queued *const *q, size_t n)
+{
+    queue_clear(e);
+    for (size_t i = 0; i < n; i++)
+        cip_text_change_init(&q[i]->change, e->env, &e->now);
+    memcpy(e->queue.ptr, q, n * sizeof *q);
+    e->queue.len = n * sizeof *q;
+    e->nqueued = n;
+    e->unworked = true;
+}
+
+/* What else than memory and limits it fails with breaks the edit. */
 static cip_status flush(cip_yaml_edit *e, cip_err *err)
 {
     cip_err why = CIP_ERR_INIT;
     const size_t n = queue_len(e);
+    size_t done = 0;
     queued **all = NULL;
     CIP_TRY(cip_mem_get(&e->env->mem, n * sizeof *all, (void **)&all, err));
     memcpy(all, e->queue.ptr, n * sizeof *all);
-    cip_status st = apply_queue(e, &why);
-    const bool waits = st == CIP_ERR_NOMEM;
-    if (is_refused(st))
-        st = replay(e, all, n, &e->broken);
-    else if (st != CIP_OK && !waits)
-        e->broken = why;
+    cip_status st = e->unworked ? CIP_ERR_LIMIT : apply_queue(e, &why);
+    if (is_refused(st)) {
+        why = (cip_err)CIP_ERR_INIT;
+        queue_clear(e);
+        st = replay(e, all, n, &done, &why);
+        if (st == CIP_ERR_NOMEM || st == CIP_ERR_LIMIT)
+            queue_again(e, all + done, n - done);
+    }
     cip_mem_put(&e->env->mem, all);
-    if (waits)
+    if (st == CIP_ERR_NOMEM || st == CIP_ERR_LIMIT)
         return cip_err_give(err, &why, st);
+    if (st != CIP_OK)
+        e->broken = why;
     queue_clear(e);
     kept_clear(e);
     return CIP_OK;
@@ -477,19 +501,24 @@ static fate fate_of(cip_yaml_edit *e, const cip_place *p, cip_bytes step)
     return cip_strmap_get(&e->added, name) == SIZE_MAX ? ABSENT : UNSURE;
 }
 
-const cip_node *cip_yaml_edit_peek(cip_yaml_edit *e, const char *path, cip_err *err)
+cip_status cip_yaml_edit_peek(cip_yaml_edit *e, const char *path, const cip_node **out,
+                              cip_err *err)
 {
     cip_arena a = { .mem = &e->env->mem };
     cip_place p;
     cip_bytes *step;
     size_t n;
     fate is = UNSURE;
-    if (e->broken.code == CIP_OK && queue_len(e) != 0 && !has_quotes(path) &&
+    if (e->broken.code == CIP_OK && queue_len(e) != 0 && !e->unworked && !has_quotes(path) &&
         cip_path_split(&a, path, &step, &n, NULL) == CIP_OK && n != 0 &&
         cip_yaml_follow(e, step, n, &p, NULL) == CIP_OK)
         is = fate_of(e, &p, step[p.depth]);
     cip_arena_clear(&a);
-    return is == UNSURE ? cip_yaml_edit_get(e, path, err) : cip_tree_get(e->now.root, path, err);
+    *out = NULL;
+    if (is == UNSURE)
+        CIP_TRY(cip_yaml_edit_flush(e, err));
+    *out = cip_tree_get(e->now.root, path, NULL);
+    return CIP_OK;
 }
 
 cip_status cip_yaml_edit_queue(cip_yaml_edit *e, const char *path, const cip_node *value,
@@ -499,7 +528,7 @@ cip_status cip_yaml_edit_queue(cip_yaml_edit *e, const char *path, const cip_nod
     enum { LEAST = 1024, MOST = 8192 };
     bool joins = false;
     CIP_TRY(check_texts(e->env, path, value, err));
-    if (path == NULL || e->broken.code != CIP_OK)
+    if (path == NULL || e->broken.code != CIP_OK || e->unworked)
         return cip_yaml_edit_set(e, path, value, err);
     const size_t waits = e->nqueued;
     if (waits >= MOST || (waits >= LEAST && waits >= cip_mark_count(&e->now) / 8))

@@ -28,6 +28,7 @@ struct cip_yaml_edit {
     /* Sets that wait. All below but `broken` is about `now`, and made when the first is queued. */
     cip_buf queue;    /* of queued *, in kept */
     size_t nqueued;   /* those that others took the place of included */
+    bool unworked;    /* they are what a flush left: what they change is not known by now */
     cip_strmap paths; /* of those in the queue: which one */
     cip_arena kept;
     uint8_t *touched; /* of each mark: GONE, GROWN; NULL: nothing is queued */

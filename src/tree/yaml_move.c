@@ -268,7 +268,7 @@ static int meet(void *user, const cip_visit *v)
 static cip_status check_cycle(const moving *m, const char *from, cip_err *err)
 {
     meeting x = { .node = cip_mark_at(&m->e->now, m->to.parent)->node };
-    const cip_node *node = cip_yaml_edit_peek(m->e, from, err);
+    const cip_node *node = cip_yaml_edit_get(m->e, from, err);
     cip_err why = CIP_ERR_INIT;
     if (node == NULL)
         return CIP_ERR_NOT_FOUND;

@@ -361,7 +361,7 @@ cip_status cip_edit_forget(cip_edit *e, cip_err *err)
     const cip_node *root;
     cip_edit_slabs_failure(e, NULL);
     CIP_TRY(expect_whole(e, err));
-    if (e->ops->tree_now != NULL) /* values that wait: without memory for them they are lost */
+    if (e->ops->tree_now != NULL) /* without memory for the values that wait it is no success */
         CIP_TRY(e->ops->tree_now(e->state, &root, err));
     CIP_TRY(cip_edit_added_forget(e, err));
     e->st = CIP_OK;

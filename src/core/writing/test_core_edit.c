@@ -336,6 +336,33 @@ static void a_change_that_is_refused_at_the_commit_is_named(void **state)
     cip_file_close(f);
 }
 
+/* Looking at the tree needs memory for what waits; once there is some, nothing was lost. */
+static void values_wait_for_memory(void **state)
+{
+    (void)state;
+    const char *path = edit_file(&s, "waiting.asdf", false);
+    cip_file *f;
+    cip_change *e;
+    const cip_node *root;
+    int64_t n;
+    OK(cip_change_open(path, NULL, &e, err));
+    OK(cip_change_set_int(e, "meta/n", 7, err));
+    OK(cip_change_set_int(e, "meta/m", 8, err));
+    cip_mem *mem = &file_of(e)->env.mem;
+    mem->limit = mem->used;
+    assert_int_equal(cip_change_tree(e, &root, NULL), CIP_ERR_LIMIT);
+    assert_int_equal(cip_change_forget_failure(e, NULL), CIP_ERR_LIMIT);
+    mem->limit = UINT64_MAX;
+    OK(cip_change_forget_failure(e, err));
+    OK(cip_change_commit(&e, err));
+    OK(cip_open(path, NULL, &f, err));
+    OK(cip_tree_get_int(cip_file_tree(f), "meta/n", &n, err));
+    assert_int_equal(n, 7);
+    OK(cip_tree_get_int(cip_file_tree(f), "meta/m", &n, err));
+    assert_int_equal(n, 8);
+    cip_file_close(f);
+}
+
 static cip_status as_it_is(void *user, const char *args, const void *src, size_t n, void *dst,
                            size_t cap, size_t *out, cip_err *err)
 {
@@ -638,6 +665,7 @@ int main(void)
         cmocka_unit_test(limits_hold_for_updates_too),
         cmocka_unit_test(a_begin_that_fails_leaves_the_file_read),
         cmocka_unit_test(an_update_is_within_the_limits_of_its_file),
+        cmocka_unit_test(values_wait_for_memory),
         cmocka_unit_test(an_update_takes_memory_where_its_file_does),
         cmocka_unit_test(many_changes_cost_in_proportion_to_themselves),
         cmocka_unit_test(a_change_that_is_refused_at_the_commit_is_named),

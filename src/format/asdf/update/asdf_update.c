@@ -168,9 +168,11 @@ static cip_status find_key(asdf_state *u, const cip_array *a, const char *step, 
 cip_status cip_asdf_update_has_key(asdf_state *u, const cip_array *a, const char *step, bool *has,
                                    cip_err *err)
 {
+    const cip_node *found;
     char *path;
     CIP_TRY(find_key(u, a, step, &path, err));
-    *has = cip_yaml_edit_peek(u->tree, path, NULL) != NULL;
+    CIP_TRY(cip_yaml_edit_peek(u->tree, path, &found, err));
+    *has = found != NULL;
     return CIP_OK;
 }
 
@@ -207,7 +209,8 @@ cip_status cip_asdf_update_check_path(asdf_state *u, const char *path, const cip
         if (path[i] != '/')
             continue;
         CIP_TRY(cip_arena_copy(u->arena, path, i, &outer, err));
-        const cip_node *at = cip_yaml_edit_peek(u->tree, outer, NULL);
+        const cip_node *at;
+        CIP_TRY(cip_yaml_edit_peek(u->tree, outer, &at, err));
         if (at == NULL || !cip_asdf_is_ndarray(at->tag, NULL))
             continue;
         /* a value that stands for what is missing says nothing of where data lie */

@@ -9,8 +9,11 @@
 static cip_status check_free(asdf_state *u, const char *path, bool replace, cip_err *err)
 {
     static const cip_node described = { .type = CIP_NODE_MAP };
+    const cip_node *found = NULL;
     CIP_TRY(cip_asdf_update_check_path(u, path, &described, err));
-    if (replace || cip_yaml_edit_peek(u->tree, path, NULL) == NULL)
+    if (!replace)
+        CIP_TRY(cip_yaml_edit_peek(u->tree, path, &found, err));
+    if (found == NULL)
         return CIP_OK;
     return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                     "expected a path that does not exist yet, found a node at \"%.80s\"", path);

@@ -146,7 +146,9 @@ cip_status cip_asdf_update_path(asdf_state *u, const cip_array *a, const char **
         for (const asdf_gone *x = u->gone; x != before && *out != NULL; x = x->next)
             if (cip_path_within(a->path, x->path))
                 *out = NULL;
-    const cip_node *n = *out != NULL ? cip_yaml_edit_peek(u->tree, *out, NULL) : NULL;
+    const cip_node *n = NULL;
+    if (*out != NULL)
+        CIP_TRY(cip_yaml_edit_peek(u->tree, *out, &n, err));
     if (cip_node_kind(n) != cip_node_kind(a->node) || !cip_asdf_is_ndarray(n->tag, NULL))
         *out = NULL;
     return CIP_OK;
