@@ -32,6 +32,7 @@ show tree samples/cube.b2nd
 show cat samples/cube.b2nd '[3, 10:14, 12:18]'
 show cat samples/tide.blp '[48:52, :4]'
 show ls samples/prices.bcolz samples/wells.blz
+show ls samples/model.zarr samples/weather.h5 samples/sky.fits samples/run.npz
 show cat samples/prices.bcolz . '[:3]'
 show cat samples/wells.blz site/y '[:5]'
 show cat samples/complex.ra '[0]'
@@ -39,7 +40,7 @@ show info --query samples/complex.ra
 show stat samples/night.asdf
 show stat samples/roman.asdf roman/data '[10:20]'
 show verify --deep samples/night.asdf samples/roman.asdf samples/stream.asdf samples/complex.ra samples/phantom.ra samples/cube.b2nd \
-    samples/tide.blp samples/wells.blz
+    samples/tide.blp samples/wells.blz samples/model.zarr samples/weather.h5 samples/sky.fits samples/run.npz
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -47,4 +48,4 @@ show convert --path roman/data samples/roman.asdf "$out/data.npy" --accept-loss
 show convert --path spectrum samples/night.asdf "$out/spectrum.ra" --accept-loss
 show ls "$out/data.npy" "$out/spectrum.ra"
 end=$(date +%s%N)
-printf '\n%s files shown in %s ms by %s\n' 9 $(((end - begin) / 1000000)) "$("$CIPPUS" --version | head -n 1)"
+printf '\n%s files shown in %s ms by %s\n' 14 $(((end - begin) / 1000000)) "$("$CIPPUS" --version | head -n 1)"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the samples with the formats' own writers: Python asdf for ASDF, python-blosc2, bloscpack, and RawArray's documented bytes.
+"""Makes the samples with the formats' own writers: Python asdf for ASDF, python-blosc2, bloscpack, zarr, h5py, astropy and numpy, and
+RawArray's documented bytes.
 
 usage: .venv/bin/python samples/make_samples.py [FOLDER]
 
@@ -18,7 +19,10 @@ import zlib
 import asdf
 import blosc
 import blosc2
+import h5py
 import numpy as np
+import zarr
+from astropy.io import fits
 
 collections.MutableMapping = collections.abc.MutableMapping  # bloscpack is older than Python 3.10
 import bloscpack  # noqa: E402
@@ -178,9 +182,56 @@ def prices(folder):
     (root / "__attrs__").write_text('{"currency": "EUR"}\n')
 
 
+def model(folder):
+    """Zarr version 3 as a model's output: named axes, attributes, chunks in shards."""
+    shutil.rmtree(folder / "model.zarr", ignore_errors=True)
+    root = zarr.create_group(folder / "model.zarr", attributes={"title": "a storm over the sea"})
+    t, y, x = np.mgrid[0:4, 0:16, 0:24]
+    wind = np.round(5 + 20 * np.exp(-((x - 4 - 4 * t) ** 2 + (y - 8) ** 2) / 20), 1).astype("f4")
+    array = root.create_array("wind", shape=wind.shape, dtype="f4", chunks=(1, 8, 8), shards=(4, 16, 24), compressors=zarr.codecs.ZstdCodec(level=3),
+                              dimension_names=["time", "y", "x"], attributes={"units": "m/s"})
+    array[:] = wind
+    root.create_array("time", data=np.arange(4), dimension_names=["time"], attributes={"units": "hours since 2026-11-26"})
+
+
+def weather(folder):
+    """HDF5 as netCDF-4 programs write it: packed numbers, dimension scales, a group."""
+    day, station = np.mgrid[0:30, 0:8]
+    kelvin = np.round(283 + 6 * np.sin(day / 5) - station, 2)
+    with h5py.File(folder / "weather.h5", "w") as f:
+        f.attrs["title"] = "a month at eight stations"
+        data = f.create_dataset("temperature", data=np.rint((kelvin - 273.15) / 0.01).astype("i2"), chunks=(10, 8), compression="gzip", shuffle=True)
+        data.attrs.update({"scale_factor": 0.01, "add_offset": 273.15, "units": "K", "_FillValue": np.int16(-32768)})
+        f["day"], f["station"] = np.arange(30, dtype="i4"), np.array([b"S%d" % i for i in range(8)])
+        f["day"].attrs["units"] = "days since 2026-11-01"
+        for axis, name in enumerate(("day", "station")):
+            f[name].make_scale(name)
+            data.dims[axis].attach_scale(f[name])
+        f["site/height"] = np.array([12, 250, 31, 8, 1040, 77, 3, 560], "f4")
+
+
+def sky(folder):
+    """FITS: a scaled image and a table, with checksums."""
+    y, x = np.mgrid[0:20, 0:30]
+    image = fits.ImageHDU(np.rint(500 * np.exp(-((x - 15) ** 2 + (y - 8) ** 2) / 12)).astype("u2"), name="SCI")
+    image.header["OBJECT"] = ("M 13", "what was looked at")
+    stars = np.array([(1, 250.42, 36.46, 5.8), (2, 250.38, 36.5, 11.9), (3, 250.5, 36.41, 12.2)],
+                     [("id", "i4"), ("ra", "f8"), ("dec", "f8"), ("mag", "f4")])
+    hdus = fits.HDUList([fits.PrimaryHDU(), image, fits.BinTableHDU(stars, name="STARS")])
+    hdus.update_extend()
+    for hdu in hdus:
+        hdu.add_checksum(when="2026-11-26")
+    hdus.writeto(folder / "sky.fits", overwrite=True)
+
+
+def run(folder):
+    """npz: arrays of one run, as numpy.savez_compressed writes them."""
+    np.savez_compressed(folder / "run.npz", loss=np.round(np.exp(-np.arange(50) / 12), 4), steps=np.arange(0, 500, 10), weights=np.eye(6, dtype="f4"))
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    for make in (night, roman, stream, phantom, early, cube, tide, wells, prices):
+    for make in (night, roman, stream, phantom, early, cube, tide, wells, prices, model, weather, sky, run):
         make(folder)
 
 
