@@ -4,6 +4,7 @@
 
 set_property(GLOBAL PROPERTY CIP_MODULES "")  # targets folded into the library
 set_property(GLOBAL PROPERTY CIP_FORMATS "")  # names of the rows of the format table
+set_property(GLOBAL PROPERTY CIP_FORMATS_ABSENT "") # rows of those that are left out, as C text
 set_property(GLOBAL PROPERTY CIP_FUZZERS "")  # paths of the fuzz targets' sources
 set_property(GLOBAL PROPERTY CIP_LIBS "")     # short names of the libraries used (CippusLibraries)
 
@@ -73,10 +74,38 @@ function(cip_add_module name)
     endforeach()
 endfunction()
 
-# A format is a folder of src/format with one `const cip_format cip_format_<name>`.
+# A format is a folder of src/format with one `const cip_format cip_format_<name>`, in <name>.c, and
+# an option of the build. Without it (-DCIP_WITH_<NAME>=OFF) its code stays only where another format
+# USES it, and its files are named and refused: they are known by the extensions, by what they begin
+# with (MARKS, as in a string of C) and by what a folder holds (MEMBERS).
 function(cip_add_format name)
-    cip_add_module(format_${name} ${ARGN})
-    set_property(GLOBAL APPEND PROPERTY CIP_FORMATS ${name})
+    cmake_parse_arguments(F "" "" "MARKS;MEMBERS;SOURCES;USES;LIBS;TESTS;FUZZ" ${ARGN})
+    string(TOUPPER CIP_WITH_${name} option)
+    foreach(key title extensions)
+        file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/${name}.c ${key} REGEX "^    \\.${key} = \".*\",$")
+        string(REGEX REPLACE ".*= (\".*\"),$" "\\1" ${key} "${${key}}")
+        if(NOT ${key})
+            message(FATAL_ERROR "${name}.c has no line .${key} = \"...\",")
+        endif()
+    endforeach()
+    option(${option} "The format ${title}" ON)
+    if(${option})
+        cip_add_module(format_${name} SOURCES ${F_SOURCES} USES ${F_USES} LIBS ${F_LIBS}
+            TESTS ${F_TESTS} FUZZ ${F_FUZZ})
+        set_property(GLOBAL APPEND PROPERTY CIP_FORMATS ${name})
+        return()
+    endif()
+    cip_add_objects(cip_format_${name} SOURCES ${F_SOURCES} USES ${F_USES} LIBS ${F_LIBS})
+    set_target_properties(cip_format_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    set(row "    { \"${name}\", ${title}, ${extensions},\n      (const cip_format_mark[]){ ")
+    foreach(mark IN LISTS F_MARKS)
+        string(APPEND row "MARK(\"${mark}\"), ")
+    endforeach()
+    string(APPEND row "{ NULL, 0 } },\n      (const char *const[]){ ")
+    foreach(member IN LISTS F_MEMBERS)
+        string(APPEND row "\"${member}\", ")
+    endforeach()
+    set_property(GLOBAL APPEND_STRING PROPERTY CIP_FORMATS_ABSENT "${row}NULL } },\n")
 endfunction()
 
 # Objects that several tests share, never part of the library:

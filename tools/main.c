@@ -150,7 +150,7 @@ static void print_version(void)
     bool there;
     printf("cippus %s\nformats:", cip_version());
     for (size_t i = 0; (name = cip_format_at(i, &title, &caps)) != NULL; i++)
-        printf("%s %s (%s)", i == 0 ? "" : ",", name, caps);
+        printf("%s %s (%s)", i == 0 ? "" : ",", name, caps[0] != '\0' ? caps : "not in this build");
     fputs("\ncodecs:", stdout);
     for (size_t i = 0; (name = cip_codec_at(i, &there, &version)) != NULL; i++) {
         printf("%s %s", i == 0 ? "" : ",", name);

@@ -342,13 +342,14 @@ static const char *known_as(const opt_row *row, const char *text)
 static int check_format(const command *c, const opt_row *row, const char *text)
 {
     suggestion s = { .wanted = text };
-    const char *name;
+    const char *name, *caps;
     if (strcmp(c->name, "convert") == 0 && has_word("csv tsv json jsonl", text))
         return 0;
-    for (size_t i = 0; (name = cip_format_at(i, NULL, NULL)) != NULL; i++) {
+    for (size_t i = 0; (name = cip_format_at(i, NULL, &caps)) != NULL; i++) {
         if (strcmp(name, text) == 0)
-            return 0;
-        suggest_offer(&s, name);
+            return 0; /* which the build may lack: then it says so */
+        if (caps[0] != '\0')
+            suggest_offer(&s, name);
     }
     fprintf(stderr, "cippus: --%s: expected a format, found ", row->name);
     print_escaped(stderr, text);

@@ -218,7 +218,7 @@ CIP_API cip_status cip_file_query(const cip_file *file, cip_write_fn *fn, void *
 
 /** The i-th format of this build: its name and what it can do ("read", "write": space-separated).
  * After a format come kinds of its files that are written under names of their own (only "write").
- * NULL at the end. */
+ * After all of them come the formats that this build leaves out (""). NULL at the end. */
 CIP_API const char *cip_format_at(size_t i, const char **title, const char **caps);
 /** The i-th writing option that only the format of this name has ("encode" of "asdf"), to be given
  * as "KEY=VALUE", with one line of help. NULL at the end, and for a format that does not exist. */

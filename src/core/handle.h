@@ -83,6 +83,11 @@ const cip_format *cip_format_of_name(const char *path);
 /* What is to be written: by its name (NULL: by the file's, `path`), and the kind of its files that
  * the name means, or NULL. */
 const cip_format *cip_format_to_write(const char *name, const char *path, const char **kind);
+/* UNSUPPORTED where a format that this build leaves out has this name (NULL: the extension of the
+ * file's, `path`). */
+cip_status cip_format_check_name(const char *name, const char *path, cip_err *err);
+/* ... where a file begins, or a folder is made, as one of them. */
+cip_status cip_format_check_file(cip_io *io, cip_bytes head, cip_err *err);
 
 /* The array that has no path while others have one, or NULL: all of them together, as records. */
 const cip_array *cip_file_whole(const cip_file *f);

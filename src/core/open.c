@@ -106,11 +106,13 @@ void cip_file_close(cip_file *f)
 }
 
 /* Other formats and texts are named; of the rest the first bytes are shown. */
-static cip_status no_format(cip_bytes head, cip_err *err)
+static cip_status no_format(const char *path, cip_bytes head, cip_err *err)
 {
     char found[64] = "";
     const char *hint, *name = cip_foreign_name(head, &hint);
     size_t n = 0, letters = 0;
+    if (name == NULL || memcmp(head.ptr, "PK", 2) == 0) /* several formats are zip archives */
+        CIP_TRY(cip_format_check_name(NULL, path, err));
     if (name != NULL)
         return cip_fail(err, CIP_ERR_FORMAT, 0, "this is %s, which is not read%s", name, hint);
     while (letters < head.len && head.ptr[letters] >= ' ' && head.ptr[letters] < 0x7f)
@@ -137,8 +139,10 @@ static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
     CIP_TRY(cip_layout_new(&f->env, io, &f->layout, err));
     if (wanted != NULL) {
         f->format = cip_format_find(wanted);
-        if (f->format == NULL)
+        if (f->format == NULL) {
+            CIP_TRY(cip_format_check_name(wanted, NULL, err));
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%s'", wanted);
+        }
         f->forced = true;
         return CIP_OK;
     }
@@ -160,11 +164,13 @@ static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
             best = cip_formats[i];
         }
     }
+    if (high < 100) /* what begins as one of them is not taken for what it may be besides */
+        CIP_TRY(cip_format_check_file(io, head, err));
     f->format = best;
     if (f->format == NULL && cip_io_is_folder(io))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.120s' is a directory, not a file, and of no known format", io->name);
-    return f->format != NULL ? CIP_OK : no_format(head, err);
+    return f->format != NULL ? CIP_OK : no_format(io->name, head, err);
 }
 
 static int by_address(const void *a, const void *b)

@@ -48,7 +48,40 @@ const cip_format *cip_format_to_write(const char *name, const char *path, const 
     return f;
 }
 
-/* Behind each format the kinds of its files. */
+static cip_status left_out(const cip_format_absent *f, cip_err *err)
+{
+    return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                    "this build does not include the format %s", f->title);
+}
+
+/* Names of kinds of files begin with the format's, or are extensions. */
+cip_status cip_format_check_name(const char *name, const char *path, cip_err *err)
+{
+    const char *word = name != NULL ? name : extension_of(path);
+    for (const cip_format_absent *f = cip_formats_absent; word != NULL && f->name != NULL; f++)
+        if (cip_is_word_of(f->extensions, word, strlen(word)) ||
+            (name != NULL && strncmp(name, f->name, strlen(f->name)) == 0))
+            return left_out(f, err);
+    return CIP_OK;
+}
+
+cip_status cip_format_check_file(cip_io *io, cip_bytes head, cip_err *err)
+{
+    for (const cip_format_absent *f = cip_formats_absent; f->name != NULL; f++) {
+        cip_io *member = NULL;
+        for (const cip_format_mark *m = f->mark; m->bytes != NULL; m++)
+            if (head.len >= m->len && memcmp(head.ptr, m->bytes, m->len) == 0)
+                return left_out(f, err);
+        for (const char *const *name = f->member; cip_io_is_folder(io) && *name != NULL; name++)
+            if (cip_io_open_beneath(io, *name, 0, &member, NULL) == CIP_OK) {
+                cip_io_close(member);
+                return left_out(f, err);
+            }
+    }
+    return CIP_OK;
+}
+
+/* Behind each format the kinds of its files; behind all those that were left out. */
 const char *cip_format_at(size_t i, const char **title, const char **caps)
 {
     for (size_t k = 0; cip_formats[k] != NULL; k++) {
@@ -69,6 +102,15 @@ const char *cip_format_at(size_t i, const char **title, const char **caps)
                 *caps = "write";
             return kind->name;
         }
+    }
+    for (const cip_format_absent *f = cip_formats_absent; f->name != NULL; f++) {
+        if (i-- != 0)
+            continue;
+        if (title != NULL)
+            *title = f->title;
+        if (caps != NULL)
+            *caps = "";
+        return f->name;
     }
     return NULL;
 }

@@ -90,6 +90,45 @@ add_subdirectory_without_optional_codecs() {
         ! nm sub/outside_cippus_static | grep -qE ' U (LZ4|ZSTD|BZ2)_'
 }
 
+formats_that_were_left_out_are_named() {
+    cp -r "$root/samples" files && cp files/sky.fits files/unknown || return 1
+    (cd files && ../sub/left_out night.asdf cube.b2nd tide.blp prices.bcolz wells.blz complex.ra model.zarr sky.fits run.npz \
+        weather.h5 unknown +a.zarr +a.npy +a.foo =zarr2 =fits =npy =foo) >said || return 1
+    sed -i 's/^hdf5 (HDF5): .*/hdf5 (HDF5)/; s/: $//' said
+    diff - said <<'EOF' || return 1
+hdf5 (HDF5)
+npy (NumPy .npy): read verify write
+asdf (ASDF)
+blosc2 (Blosc2)
+bloscpack (bloscpack)
+blz (BLZ)
+fits (FITS)
+npz (NumPy .npz)
+rawarray (RawArray)
+zarr (Zarr)
+night.asdf: this build does not include the format ASDF
+cube.b2nd: this build does not include the format Blosc2
+tide.blp: this build does not include the format bloscpack
+prices.bcolz: this build does not include the format BLZ
+wells.blz: this build does not include the format BLZ
+complex.ra: this build does not include the format RawArray
+model.zarr: this build does not include the format Zarr
+sky.fits: this build does not include the format FITS
+run.npz: this build does not include the format NumPy .npz
+weather.h5: yes
+unknown: this build does not include the format FITS
++a.zarr: this build does not include the format Zarr
++a.npy: yes
++a.foo: 'a.foo' does not tell the format
+=zarr2: this build does not include the format Zarr
+=fits: this build does not include the format FITS
+=npy: yes
+=foo: no format is named 'foo'
+EOF
+    # what none of the others needs is not there, what one needs is
+    nm sub/left_out >names && grep -q ' cip_b2_' names && ! grep -qE ' cip_(asdf|blz|bp|fits|npz|ra|zarr)_' names
+}
+
 # Programs that were compiled against the headers of an earlier or a later version run with the
 # shared library, as long as they ask for nothing that it does not know.
 programs_of_other_versions_run() {
@@ -106,7 +145,8 @@ programs_of_other_versions_run() {
 failed=0
 for case in installs_below_the_prefix honours_destdir pkg_config_shared pkg_config_static \
     find_package_shared find_package_static find_package_without_the_shared_library \
-    another_version_is_refused programs_of_other_versions_run add_subdirectory_without_optional_codecs; do
+    another_version_is_refused programs_of_other_versions_run add_subdirectory_without_optional_codecs \
+    formats_that_were_left_out_are_named; do
     echo "[ RUN      ] $case"
     if "$case"; then
         echo "[       OK ] $case"

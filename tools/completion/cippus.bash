@@ -24,9 +24,9 @@ _cippus_keys() {
     cippus "$1" --help --all 2>/dev/null | sed -n "s/^ *$format: \([a-z_]*=\)\.\.\..*/\1/p" | sort -u
 }
 
-# Names of formats or codecs, as --version lists them.
+# Names of formats or codecs that this build has, as --version lists them.
 _cippus_names() {
-    cippus --version 2>/dev/null | sed -n "s/^$1: //p" | sed 's/([^)]*)//g; s/,/ /g'
+    cippus --version 2>/dev/null | sed -n "s/^$1: //p" | sed 's/, \([a-z]\)/\n\1/g' | grep -v 'not in this build' | sed 's/ .*//' | tr '\n' ' '
 }
 
 # The format that the command $1 writes: that of --format, else by an extension: of the file that
@@ -57,7 +57,7 @@ _cippus_format() {
 # What --codec takes in that format, as far as this build has it.
 _cippus_codecs() {
     local codec has
-    has=" $(cippus --version 2>/dev/null | sed -n 's/^codecs: //p' | sed 's/, \([a-z]\)/\n\1/g' | grep -v 'not in this build' | sed 's/ .*//' | tr '\n' ' ')"
+    has=" $(_cippus_names codecs)"
     _cippus_has() { [[ $has == *" $1 "* ]]; }
     echo none
     case $1 in

@@ -127,6 +127,8 @@ static PyObject *module_formats(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
     const char *title, *caps, *name;
     for (size_t i = 0; list != NULL && (name = cip_format_at(i, &title, &caps)) != NULL; i++) {
+        if (caps[0] == '\0')
+            break; /* those that this build leaves out */
         PyObject *row = Py_BuildValue("(sss)", name, title, caps);
         if (row == NULL || PyList_Append(list, row) != 0)
             Py_CLEAR(list);

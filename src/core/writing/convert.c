@@ -21,6 +21,8 @@ static cip_status choose_format(const char *out, const cip_convert_options *o, c
                                 cip_err *err)
 {
     job->format = cip_format_to_write(o->format, out, &job->spec.kind);
+    if (job->format == NULL)
+        CIP_TRY(cip_format_check_name(o->format, out, err));
     if (job->format == NULL && o->format != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", o->format);
     if (job->format == NULL)

@@ -200,6 +200,8 @@ cip_status cip_export(const cip_array *a, const cip_read_args *args, const char 
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a kind and a function, found NULL");
     const cip_format *format = cip_format_find(to);
+    if (format == NULL)
+        CIP_TRY(cip_format_check_name(to, NULL, err));
     bool raw = strcmp(to, "raw") == 0;
     CIP_TRY(cip_read_plan_make(a, args,
                                format != NULL ? CIP_AS_STORED

@@ -160,6 +160,8 @@ static cip_status choose_format(cip_writer *w, const char *path, cip_err *err)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a format, or a name that tells the format");
     w->format = cip_format_to_write(name, path, &w->spec.kind);
+    if (w->format == NULL)
+        CIP_TRY(cip_format_check_name(name, path, err));
     if (w->format == NULL && name != NULL)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "no format is named '%.60s'", name);
     if (w->format == NULL)
