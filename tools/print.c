@@ -223,7 +223,14 @@ static bool complain_name(const cip_err *err)
     snprintf(name, sizeof name, "%.*s", (int)(end - err->text), err->text);
     fputs("cippus: cannot tell the output format from ", stderr);
     print_escaped(stderr, name);
-    fputs("'; use --format NAME (asdf, b2nd, blp, blz, bcolz, ra, npy, npz, fits, zarr)\n", stderr);
+    fputs("'; use --format NAME", stderr);
+    const char *format, *caps, *between = " (";
+    for (size_t i = 0; (format = cip_format_at(i, NULL, &caps)) != NULL; i++)
+        if (strcmp(caps, "read verify write") == 0) { /* kinds of its files come behind each */
+            fprintf(stderr, "%s%s", between, format);
+            between = ", ";
+        }
+    fputs(")\n", stderr);
     return true;
 }
 

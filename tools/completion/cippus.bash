@@ -47,6 +47,7 @@ _cippus_format() {
         *.npy) echo npy ;;
         *.npz) echo npz ;;
         *.fits) echo fits ;;
+        *.h5 | *.hdf5 | *.nc) echo hdf5 ;;
         *.zarr) echo zarr ;;
         *) continue ;;
         esac
@@ -67,6 +68,7 @@ _cippus_codecs() {
     rawarray) set -- lz4 ;;
     zarr) set -- zstd gzip blosc blosclz lz4 lz4hc zlib ;;
     npz) set -- zlib ;;
+    hdf5) set -- zlib zstd lz4 blosc blosc2 ;;
     npy | fits | csv | tsv | json | jsonl) set -- ;;
     *) set -- zlib bzp2 lz4 lz4f lz4hc zstd blosclz blsc bls2 ;;
     esac
@@ -74,7 +76,7 @@ _cippus_codecs() {
         case $codec in
         bzp2) _cippus_has bzip2 ;;
         lz4hc) _cippus_has lz4 ;;
-        blosclz | blsc | bls2) _cippus_has blosc ;;
+        blosclz | blsc | bls2 | blosc2) _cippus_has blosc ;;
         gzip) _cippus_has zlib ;;
         *) _cippus_has "$codec" ;;
         esac && echo "$codec"

@@ -26,6 +26,10 @@ offer convert a.npy b.x --format blo
 offer convert a.npy b.x --codec zs
 offer convert a.npy b.x --codec b
 offer convert a.npy b.x --codec m
+echo "# formats without an extension, of those that are written: none"
+cippus --version | grep -o '[a-z0-9]* (read verify write)' | while read -r name _; do
+    grep -q "echo $name ;;" "$ROOT/tools/completion/cippus.bash" || echo "$name"
+done
 echo "# codecs of the format that is written"
 offer convert a.npy b.asdf --codec ""
 offer convert a.npy b.b2nd --codec ""
