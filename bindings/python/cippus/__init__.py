@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of scientific n-d arrays (ASDF, Blosc2, bloscpack, BLZ, bcolz, RawArray, npy, npz) as numpy arrays.
+"""Files of scientific n-d arrays (ASDF, Blosc2, bloscpack, BLZ, bcolz, Zarr, HDF5, FITS, RawArray, npy, npz) as numpy arrays.
 
     with cippus.open("night.asdf") as f:
         window = f["roman/data"][200:300, 400:500]

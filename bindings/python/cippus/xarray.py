@@ -3,7 +3,9 @@
 `cippus.xarray.to_file(dataset, "new.asdf")`."""
 from __future__ import annotations
 
+import base64
 import os
+import struct
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Optional, Union
@@ -33,6 +35,14 @@ __all__ = ["Backend", "to_file"]
 
 _DIMS = ("_ARRAY_DIMENSIONS", "dims", "dimensions")  # names of axes, in whatever holds the array
 _OURS = ("dims", "attrs", "coords", "groups", "history", "asdf_library")  # what stands beside the variables of a group
+# Of HDF5, what says how netCDF-4 is stored in it; and the name of an axis that has no coordinates.
+_HIDDEN = {
+    "CLASS", "NAME", "DIMENSION_LIST", "DIMENSION_LABELS", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict",
+    "_NCProperties",
+}  # fmt: skip
+_BARE_AXIS = "This is a netCDF dimension but not a netCDF variable."
+_APPLIED = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned", "coordinates")  # attributes that change what is read
+# What xarray would take for files of its own engines, and other files are theirs first.
 _ENDINGS = (".asdf", ".b2nd", ".b2frame", ".blp", ".blz", ".bcolz", ".ra", ".npy", ".fits")
 _MAGIC = (b"#ASDF", b"blpk", b"\x9e\xa8b2frame", b"\x93NUMPY", b"rawarray", b"yarrawar", b"SIMPLE  =")
 
@@ -179,13 +189,36 @@ def _attrs(holder: Any) -> dict[str, Any]:
     return found
 
 
+def _single(attrs: dict[str, Any]) -> dict[str, Any]:
+    """Numbers that data are scaled by, in single precision where they can only have been that: their type is the result's."""
+    found = {k: attrs[k] for k in ("scale_factor", "add_offset") if isinstance(attrs.get(k), float)}
+    same = all(float(np.float32(v)) == v for v in found.values())
+    if same and any(float(str(np.float32(v))) != v for v in found.values()):
+        attrs.update({k: np.float32(v) for k, v in found.items()})
+    return attrs
+
+
+def _zarr_fill(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A `_FillValue` in Zarr's attributes, where xarray writes numbers as base64."""
+    try:
+        if dtype.kind == "f" and isinstance(value, str):
+            return struct.unpack("<d", base64.standard_b64decode(value))[0]
+        if dtype.kind == "c" and isinstance(value, list) and len(value) == 2:
+            return complex(*(struct.unpack("<d", base64.standard_b64decode(v))[0] for v in value))
+        return base64.standard_b64decode(value) if dtype.kind == "S" and isinstance(value, str) else value
+    except (ValueError, TypeError, struct.error):
+        return value
+
+
 class _Contents:
     """The variables of an open file: (path of the array, its name, names of axes, attributes)."""
 
     def __init__(self, file: _file.File):
         self.tree = file.tree
-        self.fits = file.format == "fits"  # a header beside each array
+        self.format = file.format
         self.paths = {p: f for path, array in self._arrays(file) for p, f in _fields(array, path)}
+        if self.format == "hdf5":
+            self.paths = {p: f for p, f in self.paths.items() if not str(self._stored_attrs(p).get("NAME")).startswith(_BARE_AXIS)}
         self.roots = {p: path for path, array in self._arrays(file) for p, _ in _fields(array, path)}
 
     @staticmethod
@@ -211,7 +244,7 @@ class _Contents:
             return _attrs(own if own is not None else _at(self.tree, "attributes") or self.tree)
         found = _attrs(_at(self.tree, group))
         hidden = {*_DIMS, *(("coords",) if self.coords(group) else ()), *(("groups",) if self.groups() and not group else ())}
-        return {**{k: v for k, v in found.items() if k not in hidden}, **_all_attrs(self._attrs_in(group, ""))}
+        return self._netcdf({**{k: v for k, v in found.items() if k not in hidden}, **_all_attrs(self._attrs_in(group, ""))})
 
     def _attrs_in(self, group: str, name: str) -> Any:
         """What stands under `attrs` of a group for a variable, or ("") for the group itself."""
@@ -249,9 +282,23 @@ class _Contents:
 
     def array_attrs(self, path: str) -> dict[str, Any]:
         holder, _, name = path.rpartition("/")
-        if self.fits and name == "data":
+        if self.format == "fits" and name == "data":  # a header beside each array
             return _attrs(_at(self.tree, f"{holder}/header"))
+        found = self._netcdf(self._stored_attrs(path))
+        if self.format == "zarr" and "_FillValue" in found:
+            found["_FillValue"] = _zarr_fill(found["_FillValue"], self.paths[path].dtype)
+        return found
+
+    def _stored_attrs(self, path: str) -> dict[str, Any]:
+        holder, _, name = path.rpartition("/")
         return _all_attrs(self._attrs_in(holder, _name(name))) if path else {}
+
+    def _netcdf(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """As netCDF-4 means those of HDF5, where most are lists of one; what a file of another format has from there, too."""
+        own = self.format == "hdf5"
+        single = {k for k, v in attrs.items() if isinstance(v, list) and len(v) == 1 and (own or k in _APPLIED)}
+        found = {k: v[0] if k in single else v for k, v in attrs.items() if not own or k not in _HIDDEN}
+        return _single(found) if own else found
 
     def default_dims(self, path: str, ndim: int) -> tuple[str, ...]:
         """Each array's own. Fields of an array share its axes, which nothing else does."""
@@ -266,9 +313,7 @@ class _Contents:
         return min(shapes, key=len)
 
 
-def _variable(
-    source: Union[Lazy, Given], contents: _Contents, path: str, masked: bool, times: bool, dims: Optional[tuple[str, ...]]
-) -> xr.Variable:
+def _variable(source: Union[Lazy, Given], contents: _Contents, path: str, masked: bool, dims: Optional[tuple[str, ...]]) -> xr.Variable:
     array = contents.paths[path]
     lazy = LazyArray(source, array, path, masked)
     names = dims or contents.dims(path, array.ndim) or contents.default_dims(path, array.ndim)
@@ -276,8 +321,26 @@ def _variable(
     if array.chunks and not array._field_name:
         encoding["chunks"] = array.chunks
         encoding["preferred_chunks"] = dict(zip(names, (max(1, c) for c in array.chunks)))
-    made = xr.Variable(names, indexing.LazilyIndexedArray(lazy), contents.array_attrs(path), encoding, fastpath=True)
-    return _with_times(path, made) if times else made
+    return xr.Variable(names, indexing.LazilyIndexedArray(lazy), contents.array_attrs(path), encoding, fastpath=True)
+
+
+def _option(given: Any, name: str) -> Any:
+    """Of one variable, where xarray takes a mapping of their names."""
+    return given.get(name, True) if isinstance(given, Mapping) else given
+
+
+def _decoded(contents: _Contents, variables: dict[str, xr.Variable], attrs: dict[str, Any], cf: dict[str, Any]) -> Any:
+    """Variables, attributes and names of coordinates, with the conventions CF applied as xarray's own engines do it."""
+    times, deltas = cf["decode_times"], cf["decode_timedelta"]
+    cf = {k: v for k, v in cf.items() if k != "use_cftime" or v is not None}
+    if cf["concat_characters"] is None:  # other formats have texts
+        cf["concat_characters"] = contents.format in ("hdf5", "zarr")
+    if times is not False:
+        cf["decode_times"] = {n: _option(times, n) if v.dtype.kind in "iuf" else False for n, v in variables.items()}
+    if deltas is None:
+        coded = {n: str(v.attrs.get("dtype")).startswith("timedelta64") for n, v in variables.items()}
+        cf["decode_timedelta"] = {n: bool(_option(times, n)) and is_coded for n, is_coded in coded.items()}
+    return xr.conventions.decode_cf_variables(variables, attrs, **cf)
 
 
 def _is_coded(variable: xr.Variable) -> bool:
@@ -299,16 +362,16 @@ def _dataset(
     contents: _Contents,
     named: Mapping[str, str],
     group: str,
-    masked: bool,
-    times: bool,
+    cf: dict[str, Any],
     dims: Mapping[str, Iterable[str]],
 ) -> xr.Dataset:
-    variables = {}
+    stored = {}
     for name, path in named.items():
         given = tuple(dims[name]) if name in dims else None
-        variables[name] = _variable(source, contents, path, masked, times, given)
-    found: xr.Dataset = xr.Dataset(variables, attrs=contents.group_attrs(group))
-    found = found.set_coords([n for n in contents.coords(group) if n in variables])
+        stored[name] = _variable(source, contents, path, bool(_option(cf["mask_and_scale"], name)), given)
+    variables, attrs, coords = _decoded(contents, stored, contents.group_attrs(group), cf)
+    found: xr.Dataset = xr.Dataset(variables, attrs=attrs)
+    found = found.set_coords([n for n in variables if n in coords or n in contents.coords(group)])
     found.set_close(source.release)
     return found
 
@@ -330,9 +393,10 @@ class Backend(BackendEntrypoint):
     """The engine "cippus" of xarray. Variables have the paths of their arrays, relative to `group` ("" is the whole file). Fields of
     records are variables. open_datatree() has a node for each mapping with arrays in it."""
 
-    description = "ASDF, Blosc2, bloscpack, BLZ, bcolz, RawArray and npy files, by cippus"
+    description = "ASDF, Blosc2, bloscpack, BLZ, bcolz, Zarr, HDF5, FITS, RawArray, npy and npz files, by cippus"
     open_dataset_parameters = (
-        "filename_or_obj", "drop_variables", "mask_and_scale", "decode_times", "group", "dims", "format", "check", "storage_options",
+        "filename_or_obj", "drop_variables", "mask_and_scale", "decode_times", "concat_characters", "decode_coords", "use_cftime",
+        "decode_timedelta", "group", "dims", "format", "check", "storage_options",
     )  # fmt: skip
     supports_groups = True
 
@@ -359,8 +423,12 @@ class Backend(BackendEntrypoint):
         filename_or_obj: Any,
         *,
         drop_variables: Union[None, str, Iterable[str]] = None,
-        mask_and_scale: bool = True,
-        decode_times: bool = True,
+        mask_and_scale: Any = True,
+        decode_times: Any = True,
+        concat_characters: Any = None,
+        decode_coords: Any = True,
+        use_cftime: Any = None,
+        decode_timedelta: Any = None,
         group: Optional[str] = None,
         dims: Optional[Mapping[str, Iterable[str]]] = None,
         format: Optional[str] = None,
@@ -368,8 +436,8 @@ class Backend(BackendEntrypoint):
         storage_options: Optional[dict[str, Any]] = None,
     ) -> xr.Dataset:
         """Called by xarray.open_dataset(). `group`: the mapping in the tree whose arrays become variables. `dims`: names of
-        axes by the paths of arrays. `mask_and_scale`: missing values become NaN. `format`, `check`, `storage_options`: see
-        cippus.open()."""
+        axes by the paths of arrays. `mask_and_scale`: missing values become NaN, packed ones are scaled. The other `decode_` options are
+        xarray's. `format`, `check`, `storage_options`: see cippus.open()."""
         source = _open(filename_or_obj, {"format": format, "check": check, "storage_options": storage_options})
         contents = _Contents(source.file())
         group = (group or "").strip("/")
@@ -381,15 +449,21 @@ class Backend(BackendEntrypoint):
         else:  # a key is a name, unless another variable's path is the same
             named = {contents.key(p) if "/" not in n and contents.key(p) not in named else n: p for n, p in named.items()}
         named = {name: path for name, path in named.items() if name not in _dropped(drop_variables)}
-        return _dataset(source, contents, named, group, bool(mask_and_scale), bool(decode_times), dims or {})
+        cf = {"mask_and_scale": mask_and_scale, "decode_times": decode_times, "concat_characters": concat_characters,
+              "decode_coords": decode_coords, "use_cftime": use_cftime, "decode_timedelta": decode_timedelta}  # fmt: skip
+        return _dataset(source, contents, named, group, cf, dims or {})
 
     def open_groups_as_dict(
         self,
         filename_or_obj: Any,
         *,
         drop_variables: Union[None, str, Iterable[str]] = None,
-        mask_and_scale: bool = True,
-        decode_times: bool = True,
+        mask_and_scale: Any = True,
+        decode_times: Any = True,
+        concat_characters: Any = None,
+        decode_coords: Any = True,
+        use_cftime: Any = None,
+        decode_timedelta: Any = None,
         dims: Optional[Mapping[str, Iterable[str]]] = None,
         format: Optional[str] = None,
         check: Optional[bool] = None,
@@ -403,10 +477,12 @@ class Backend(BackendEntrypoint):
             group, _, name = path.rpartition("/")
             plain = contents.key(path)
             groups.setdefault(group, {})[(name if "/" in plain else plain) or "data"] = path
-        drop, masked, times = _dropped(drop_variables), bool(mask_and_scale), bool(decode_times)
+        drop = _dropped(drop_variables)
+        cf = {"mask_and_scale": mask_and_scale, "decode_times": decode_times, "concat_characters": concat_characters,
+              "decode_coords": decode_coords, "use_cftime": use_cftime, "decode_timedelta": decode_timedelta}  # fmt: skip
         return {
             "/" + group.replace("~0", "~"): _dataset(
-                source, contents, {n: p for n, p in named.items() if n not in drop}, group, masked, times,
+                source, contents, {n: p for n, p in named.items() if n not in drop}, group, cf,
                 {n: dims[p] for n, p in named.items() if dims and p in dims},
             )
             for group, named in groups.items()
@@ -451,6 +527,10 @@ class _Group:
 
     def __init__(self, path: str, dataset: xr.Dataset, children: set[str]):
         self.path = "/".join(map(escape, path.split("/"))) if path else ""
+        for what, attrs in (("the dataset", dataset.attrs), *((f"variable {n!r}", v.attrs) for n, v in dataset.variables.items())):
+            for key in attrs:
+                if key in _APPLIED or key == "dtype" and isinstance(attrs[key], str) and attrs[key] == "bool":
+                    raise ValueError(f"{what}, attribute {key!r}: reading would apply it; xarray.decode_cf() applies it now")
         self.variables = {_checked(name, "variable"): _encoded(str(name), v) for name, v in dataset.variables.items()}
         bad = sorted((set(self.variables) | children) & set(_OURS) | set(self.variables) & children)
         if bad:

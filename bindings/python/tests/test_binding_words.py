@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a user reads and waits for: docstrings of all public things, no C names, and an import that brings numpy alone."""
 import ast
+import importlib.metadata
 import inspect
 import pathlib
 import re
@@ -49,6 +50,15 @@ def public(path):
             continue  # constants
         if not hidden and (of_package or first in PUBLIC or first in ("ZarrStore", "Attrs", "Arrays", "OrthogonalIndex", "Bar", "_Target")):
             yield name, part, after
+
+
+def test_all_formats_are_named():
+    pytest.importorskip("xarray")
+    import cippus.xarray
+
+    texts = [cippus.__doc__, importlib.metadata.metadata("cippus")["Summary"], cippus.xarray.Backend.description]
+    titles = [title.removeprefix("NumPy .") for title, caps in cippus.formats().values() if "read" in caps]
+    assert len(titles) > 9 and not [(title, text) for title in titles for text in texts if title not in text]
 
 
 # Methods of other packages' interfaces, which tell what they do.
