@@ -27,8 +27,9 @@ demo: all
 	@CIPPUS=build/release/cippus sh samples/demo.sh
 
 # All tests; STEPS="dev check" for some of them. Sweeps try a sample that SEED draws, with FULL=1
-# everything. The last line counts.
-test: setup
+# everything. The last line counts. The tests' Python environment is made while the first of them run.
+test:
+	@./scripts/setup build test
 	@CIP_FULL=$(FULL) CIP_SEED=$(SEED) python3 scripts/test.py $(STEPS)
 
 # The inner loop: unit tests of the modules that changed since HEAD, of all with ALL=1.

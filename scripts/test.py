@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds and runs all tests, names the skipped and the failed, and ends with one line: `N passed, N failed[, N skipped]`.
 
-usage: scripts/test.py [STEP...]        without STEP: all of them, in order
+usage: scripts/test.py [STEP...]        without STEP: all of them, in order; python while those after it run
 
 Steps: dev (unit, property and command tests, fuzz corpora, with ASan and UBSan), tsan (the tests of
 threads), release (command tests on the optimised build), packaging, python (tests/compat and the
@@ -17,12 +17,15 @@ tests when it or they changed, built without sanitizers; ALL=1 in the environmen
 
 Sweeps try a sample that is drawn by the seed $CIP_SEED; CIP_FULL=1 has them try everything.
 """
+import concurrent.futures
+import io
 import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree
 
@@ -33,6 +36,11 @@ RELEASE = ROOT / "build" / "release"
 PROGRAMS = ROOT / "build" / "dev" / "tests"
 JOBS = str(os.cpu_count() or 1)
 CASE = re.compile(r"^\[ +(RUN|OK|FAILED|SKIPPED) +\] (.*)$")
+ASIDE = ("python",)  # runs while the steps after it do: it takes long, and one processor
+building = threading.Lock()  # two steps may want the same folder
+output_of = threading.local()  # .file: where the thread's output goes, if not to the terminal
+pool = concurrent.futures.ThreadPoolExecutor()  # of what runs beside the steps
+environment = []  # the making of .venv, once it was begun
 
 
 class Tally:
@@ -89,6 +97,10 @@ def tally_program(name, output, state):
     return tally
 
 
+def tell(text):
+    print(text, end="", file=getattr(output_of, "file", sys.stdout), flush=True)
+
+
 def run(name, command, show=True, env=None):
     """(exit status, output) of a command; shown while it runs, or only when it failed."""
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -106,12 +118,12 @@ def run(name, command, show=True, env=None):
     for line in process.stdout:
         lines.append(line)
         if show:
-            print(line, end="", flush=True)
+            tell(line)
     status = process.wait()
     output = "".join(lines)
     (LOGS / f"{name}.log").write_text(output)
     if status != 0 and not show:
-        print(output[-20000:], flush=True)
+        tell(output[-20000:] + "\n")
     return status, output
 
 
@@ -125,7 +137,8 @@ def build(preset, *targets):
         ("configure", ["cmake", "--preset", preset]),
         ("build", ["cmake", "--build", "--preset", preset, *(f"--target={t}" for t in targets)]),
     ):
-        status, _ = run(f"{preset}-{kind}", command, show=False)
+        with building:
+            status, _ = run(f"{preset}-{kind}", command, show=False)
         if status != 0:
             tally = Tally()
             tally.add("FAILED", f"{preset}: {kind}")
@@ -238,8 +251,24 @@ def pytest_tally(name, python, folders, env):
     return tally
 
 
+def make_environment():
+    """Begins it where it is not made or under way: mostly waiting for the network, while others compile."""
+    if not environment:
+        environment.append(pool.submit(run, "setup", [ROOT / "scripts/setup", "python"], False))
+    return environment[0]
+
+
+def without_environment(name):
+    """What failed, where it could not be made."""
+    tally = Tally()
+    if make_environment().result()[0] != 0:
+        tally.add("FAILED", f"{name}: scripts/setup")
+    return tally
+
+
 def step_python():
-    tally = build("release")
+    tally = without_environment("python")
+    tally.include(build("release"))
     tally.include(build("dev", "blosc_decode"))  # what the tests run beside the command
     if tally.failures:
         return tally
@@ -254,7 +283,9 @@ def step_binding():
     wheels, room = folder / "wheels", folder / "env"
     shutil.rmtree(room, ignore_errors=True)
     pip = [PYTHON, "-m", "pip", "--disable-pip-version-check"]
-    tally = Tally()
+    tally = without_environment("binding")
+    if tally.failures:
+        return tally
     for name, command in (
         ("wheel", [ROOT / "scripts/wheel.sh", wheels]),
         ("env", [PYTHON, "-m", "venv", "--without-pip", room]),
@@ -383,17 +414,40 @@ def step(name):
         return tally
 
 
+def timed(name, output=None):
+    """(seconds, tally) of a step; what it says goes to `output` if that is given."""
+    if output is not None:
+        output_of.file = output
+    tell(f"== {name}\n")
+    start = time.monotonic()
+    tally = step(name)
+    return time.monotonic() - start, tally
+
+
+def all_timed(names):
+    done, aside = {}, {}
+    if {"python", "binding"} & set(names):
+        make_environment()
+    for name in names:
+        if name in ASIDE and name != names[-1]:
+            output = io.StringIO()
+            aside[name] = output, pool.submit(timed, name, output)
+        else:
+            done[name] = timed(name)
+    for name, (output, running) in aside.items():
+        done[name] = running.result()
+        tell(output.getvalue())
+    return [(name, *done[name]) for name in names]
+
+
 def main():
-    chosen = sys.argv[1:] or ORDINARY
+    chosen = list(dict.fromkeys(sys.argv[1:] or ORDINARY))
     unknown = [name for name in chosen if name not in STEPS]
     if unknown:
         sys.exit(f"unknown step {unknown[0]}; there are: {' '.join(STEPS)}")
     total, summary = Tally(), []
-    for name in chosen:
-        print(f"== {name}", flush=True)
-        start = time.monotonic()
-        tally = step(name)
-        summary.append(f"{name:<10} {time.monotonic() - start:6.0f} s  {tally}")
+    for name, seconds, tally in all_timed(chosen):
+        summary.append(f"{name:<10} {seconds:6.0f} s  {tally}")
         total.include(tally)
     print("== summary")
     print(*summary, sep="\n")

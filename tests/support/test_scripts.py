@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import threading
 
 import pytest
 
@@ -52,6 +53,28 @@ def tree(tmp_path):
     put("tests/support/io/io_testing.h", '#include "support/help.h"\n#include "io/io_impl.h"\n')
     put.root = tmp_path
     return put
+
+
+def test_a_step_runs_beside_those_after_it_and_is_told_behind_them(capsys):
+    test, began = load("scripts/test.py"), threading.Event()
+
+    def tally_of(words):
+        test.tell(words)
+        tally = test.Tally()
+        tally.add("OK", words)
+        return tally
+
+    def quick():
+        began.set()
+        return tally_of("quick\n")
+
+    test.make_environment = lambda: None
+    test.STEPS = {"python": lambda: tally_of("slow\n" if began.wait(60) else "alone\n"), "check": quick, "counts": lambda: tally_of("last\n")}
+    found = test.all_timed(["python", "check", "counts"])
+    assert [(name, str(tally)) for name, _, tally in found] == [(name, "1 passed, 0 failed") for name in ("python", "check", "counts")]
+    assert capsys.readouterr().out == "== check\nquick\n== counts\nlast\n== python\nslow\n"
+    test.all_timed(["check", "python"])
+    assert capsys.readouterr().out == "== check\nquick\n== python\nslow\n"
 
 
 def layer_problems(tree):
