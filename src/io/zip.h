@@ -67,4 +67,15 @@ cip_status cip_zip_header_write(const cip_zip_member *m, cip_buf *out, cip_err *
 cip_status cip_zip_directory_write(const cip_zip_member *m, size_t n, uint64_t at, cip_buf *out,
                                    cip_err *err);
 
+/* Of an archive that is there: the local header at `at`, and a member's entry of the directory, as
+ * they are but for m's CRC, sizes, place (m->header) and whether a descriptor follows (m->flags).
+ * Names, dates, attributes, comments and other fields stay. */
+cip_status cip_zip_header_again(cip_io *io, uint64_t at, const cip_zip_member *m, cip_buf *out,
+                                cip_err *err);
+cip_status cip_zip_entry_again(cip_io *io, const cip_zip_member *m, cip_buf *out, cip_err *err);
+/* What follows the n entries of a directory, which are len bytes from `at` on: the end of the file,
+ * with the archive's comment. */
+cip_status cip_zip_end_write(size_t n, uint64_t at, uint64_t len, cip_bytes comment, cip_buf *out,
+                             cip_err *err);
+
 #endif

@@ -89,14 +89,107 @@ static cip_status put_entry(const cip_zip_member *m, cip_buf *out, cip_err *err)
     return cip_buf_add(out, extra.bytes, extra.n, err);
 }
 
-cip_status cip_zip_directory_write(const cip_zip_member *m, size_t n, uint64_t at, cip_buf *out,
-                                   cip_err *err)
+/* --- as they are, with other numbers ---------------------------------------------------------- */
+
+/* Extra fields but zip64's, as far as they are fields. */
+static cip_status put_extra(const uint8_t *p, size_t n, cip_buf *out, cip_err *err)
 {
-    const size_t before = out->len;
+    for (size_t len; n >= 4; p += len, n -= len) {
+        len = 4 + (size_t)cip_load_u16(p + 2, false);
+        if (len > n)
+            break;
+        if (cip_load_u16(p, false) != 1)
+            CIP_TRY(cip_buf_add(out, p, len, err));
+    }
+    return CIP_OK;
+}
+
+/* Bytes of a header or an entry: those of the directory have two more before the version. */
+enum { FLAGS = 6, CRC = 14, STORED = 18, SIZE = 22, NNAME = 26, NEXTRA = 28, HEADER = 30 };
+enum { BEHIND = 2, NCOMMENT = 32, OFFSET = 42, ENTRY = 46, DESCRIPTOR = 8 };
+
+/* The bytes at p, a header or an entry, with m's numbers. */
+static cip_status put_again(const cip_zip_member *m, uint8_t *p, bool entry, cip_buf *out,
+                            cip_err *err)
+{
+    uint8_t *f = p + (entry ? BEHIND : 0);
+    const size_t fixed = entry ? ENTRY : HEADER, nname = cip_load_u16(f + NNAME, false);
+    const size_t nextra = cip_load_u16(f + NEXTRA, false);
+    const size_t ncomment = entry ? cip_load_u16(p + NCOMMENT, false) : 0;
+    const uint8_t *name = p + fixed, *extra = name + nname;
+    const bool sized = cip_load_u32(f + SIZE, false) == UINT32_MAX && !entry;
+    const bool large = sized || m->size > zip64_from || m->stored > zip64_from;
+    const bool far = entry && m->header > zip64_from;
+    const uint16_t flags = cip_load_u16(f + FLAGS, false);
+    part wide = { .n = 0 };
+    cip_buf rest = { .mem = out->mem };
+    if (large || far) {
+        put(&wide, 1, 2);
+        put(&wide, (large ? 16 : 0) + (far ? 8 : 0), 2);
+    }
+    if (large) {
+        put(&wide, m->size, 8);
+        put(&wide, m->stored, 8);
+    }
+    if (far)
+        put(&wide, m->header, 8);
+    cip_status st = put_extra(extra, nextra, &rest, err);
+    if (st == CIP_OK && rest.len + wide.n > UINT16_MAX)
+        st = cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                      "member '%.100s' has no room for its sizes", m->name);
+    CIP_GO(st);
+    if (wide.n != 0 && cip_load_u16(f + FLAGS - 2, false) < VERSION)
+        cip_store_u16(f + FLAGS - 2, VERSION, false);
+    cip_store_u16(f + FLAGS, (uint16_t)((flags & ~DESCRIPTOR) | (m->flags & DESCRIPTOR)), false);
+    cip_store_u32(f + CRC, m->crc, false);
+    cip_store_u32(f + STORED, large ? UINT32_MAX : (uint32_t)m->stored, false);
+    cip_store_u32(f + SIZE, large ? UINT32_MAX : (uint32_t)m->size, false);
+    cip_store_u16(f + NEXTRA, (uint16_t)(rest.len + wide.n), false);
+    if (entry)
+        cip_store_u32(p + OFFSET, far ? UINT32_MAX : (uint32_t)m->header, false);
+    CIP_GO(cip_buf_add(out, p, fixed + nname, err));
+    CIP_GO(cip_buf_add(out, wide.bytes, wide.n, err));
+    CIP_GO(cip_buf_add(out, rest.ptr, rest.len, err));
+    st = cip_buf_add(out, extra + nextra, ncomment, err);
+done:
+    cip_buf_clear(&rest);
+    return st;
+}
+
+static cip_status again(cip_io *io, uint64_t at, bool entry, const cip_zip_member *m, cip_buf *out,
+                        cip_err *err)
+{
+    uint8_t fixed[ENTRY], *all;
+    const size_t nfixed = entry ? ENTRY : HEADER;
+    const uint8_t *f = fixed + (entry ? BEHIND : 0);
+    CIP_TRY(cip_io_read(io, at, fixed, nfixed, err));
+    const size_t n = nfixed + cip_load_u16(f + NNAME, false) + cip_load_u16(f + NEXTRA, false) +
+                     (entry ? cip_load_u16(fixed + NCOMMENT, false) : 0);
+    CIP_TRY(cip_mem_get(&io->env->mem, n, (void **)&all, err));
+    cip_status st = cip_io_read(io, at, all, n, err);
+    if (st == CIP_OK)
+        st = put_again(m, all, entry, out, err);
+    cip_mem_put(&io->env->mem, all);
+    return st;
+}
+
+cip_status cip_zip_header_again(cip_io *io, uint64_t at, const cip_zip_member *m, cip_buf *out,
+                                cip_err *err)
+{
+    return again(io, at, false, m, out, err);
+}
+
+cip_status cip_zip_entry_again(cip_io *io, const cip_zip_member *m, cip_buf *out, cip_err *err)
+{
+    return again(io, m->entry, true, m, out, err);
+}
+
+/* --- the directory ---------------------------------------------------------------------------- */
+
+cip_status cip_zip_end_write(size_t n, uint64_t at, uint64_t len, cip_bytes comment, cip_buf *out,
+                             cip_err *err)
+{
     part end = { .n = 0 };
-    for (size_t i = 0; i < n; i++)
-        CIP_TRY(put_entry(&m[i], out, err));
-    const uint64_t len = out->len - before;
     if (n > UINT16_MAX || at > zip64_from || len > zip64_from) {
         put(&end, 0x06064b50, 4);
         put(&end, 44, 8);
@@ -118,6 +211,16 @@ cip_status cip_zip_directory_write(const cip_zip_member *m, size_t n, uint64_t a
     put(&end, cip_min_u64(n, UINT16_MAX), 2);
     put(&end, cip_min_u64(len, UINT32_MAX), 4);
     put(&end, cip_min_u64(at, UINT32_MAX), 4);
-    put(&end, 0, 2);
-    return cip_buf_add(out, end.bytes, end.n, err);
+    put(&end, comment.len, 2);
+    CIP_TRY(cip_buf_add(out, end.bytes, end.n, err));
+    return cip_buf_add(out, comment.ptr, comment.len, err);
+}
+
+cip_status cip_zip_directory_write(const cip_zip_member *m, size_t n, uint64_t at, cip_buf *out,
+                                   cip_err *err)
+{
+    const size_t before = out->len;
+    for (size_t i = 0; i < n; i++)
+        CIP_TRY(put_entry(&m[i], out, err));
+    return cip_zip_end_write(n, at, out->len - before, (cip_bytes){ NULL, 0 }, out, err);
 }

@@ -182,3 +182,55 @@ def test_changes_keep_the_crc_right(cippus, rng, tmp_path):
         assert zipfile.ZipFile(path).testzip() is None
     theirs = np.load(path)
     assert all((theirs[key] == a).all() and theirs[key].dtype == a.dtype for key, a in model.items())
+
+
+@pytest.mark.parametrize("way", ["stored", "deflated", "piped", "mixed"])
+def test_shapes_and_compressed_members_change(cippus, tmp_path, way):
+    """Each in an archive of several members, with a comment and dates, which stay."""
+    rng = np.random.default_rng(SEED)
+    path, piece = tmp_path / "u.npz", tmp_path / "in.npy"
+    model = {"a": rng.integers(0, 100, (50, 40)).astype("<i4"), "b/c": rng.normal(size=(100, 3)).astype(">f8"), "s": np.array([b"x", b"yz"])}
+    with open(path, "wb") as f, zipfile.ZipFile(Pipe(f) if way == "piped" else f, "w") as z:
+        z.comment = b"made by a test"
+        for i, (key, a) in enumerate(model.items()):
+            info = zipfile.ZipInfo(f"{key}.npy", (2001, 2, 3, 4, 5, 6))
+            info.compress_type = zipfile.ZIP_DEFLATED if way == "deflated" or (way == "mixed" and i != 1) else zipfile.ZIP_STORED
+            info.comment, info.extra = b"of a member", b"\xaa\xbb\x02\x00hi"
+            with z.open(info, "w", force_zip64=i == 0) as m:
+                np.lib.format.write_array(m, a)
+        z.writestr("README.txt", "no array")
+    for _ in range(200 if FULL else 20):
+        key = ["a", "b/c", "s"][rng.integers(3)]
+        a = model[key]
+        n = int(rng.integers(1, 60))
+        what = rng.integers(4)
+        if what == 0:
+            new = np.resize(a, (n, *a.shape[1:]))
+            np.save(piece, new)
+            cippus.run("append", path, key, piece)
+            model[key] = np.concatenate([a, new]).astype(a.dtype)
+        elif what == 1:
+            cippus.run("resize", path, key, ",".join(map(str, (n, *a.shape[1:]))))
+            model[key] = np.concatenate([a[:n], np.zeros((max(0, n - len(a)), *a.shape[1:]), a.dtype)]).astype(a.dtype)
+        elif what == 2 and len(a) > 2:
+            first, last = sorted(int(i) for i in rng.integers(0, len(a), 2))
+            cippus.run("rm", path, key, f"[{first}:{last}]")
+            model[key] = np.concatenate([a[:first], a[last:]]).astype(a.dtype)
+        else:
+            at = slices(rng, a.shape)
+            new = np.resize(a[::-1], a[at].shape)
+            np.save(piece, new)
+            cippus.run("put", path, key, "[" + ",".join(f"{s.start}:{s.stop}:{s.step}" for s in at) + "]", piece)
+            model[key] = a.copy()
+            model[key][at] = new
+        archive = zipfile.ZipFile(path)
+        assert archive.testzip() is None
+        assert archive.comment == b"made by a test" and archive.read("README.txt") == b"no array"
+        for info in archive.infolist()[:3]:
+            assert info.date_time == (2001, 2, 3, 4, 5, 6) and info.comment == b"of a member" and b"\xaa\xbb\x02\x00hi" in info.extra
+        theirs = np.load(path)
+        for name, want in model.items():
+            assert theirs[name].dtype == want.dtype and np.array_equal(theirs[name], want)
+    assert cippus.run("verify", path).decode() == f"{path}: ok\n"
+    if shutil.which("unzip"):
+        subprocess.run(["unzip", "-tq", path], check=True, stdout=subprocess.DEVNULL)

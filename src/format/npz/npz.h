@@ -34,6 +34,15 @@ typedef struct cip_npz_coming {
     uint64_t left;  /* bytes of data still to come */
 } cip_npz_coming;
 
+/* A member of which elements, or all, become others. */
+typedef struct cip_npz_change {
+    const cip_npz_member *m;
+    const cip_chunk_changes *c;
+    bool anew;        /* it is written again as a whole */
+    cip_bytes head;   /* of the .npy file by then */
+    cip_segment data; /* deflated: all that the member stores */
+} cip_npz_change;
+
 /* The store's state, of a new file or of one that is there. In the arena of its beginning. */
 typedef struct cip_npz_state {
     cip_env *env;
@@ -50,8 +59,10 @@ typedef struct cip_npz_state {
     /* A file that is there. */
     const cip_npz *old; /* NULL: a new one */
     cip_arena *arena;
-    const cip_chunk_changes **changes; /* nchange of them */
+    cip_io *temporary;
+    cip_npz_change *change; /* nchange of them */
     size_t nchange, change_cap;
+    cip_zip_member *now; /* the members by then, in the order of the directory */
 } cip_npz_state;
 
 /* npz_update.c: the store's functions for a file that is there. */

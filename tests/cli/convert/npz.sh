@@ -23,8 +23,12 @@ try cat one.npz '[0]'
 try verify one.npz
 try put one.npz arr_0 '[0, 0]' 7 --dry-run
 try put two.npz a '[0, 0]' 5
-try append one.npz one.npz
-try resize one.npz arr_0 1,1
+try cat two.npz a '[0]'
+cp one.npz rows.npz
+try append rows.npz rows.npz
+try append rows.npz one.npz
+try resize rows.npz arr_0 2,1
+try cat rows.npz
 try rm one.npz arr_0
 try put --new one.npz b complex.ra
 try set one.npz a 1
