@@ -114,7 +114,7 @@ const opt_row opt_rows[] = {
     WORD("md5", "WHICH", md5, "current legacy none",
          "block checksums: current (of stored bytes), legacy (of decoded bytes) or none"),
     TEXT("checksum", "KIND", checksum,
-         "checksum of stored data (bloscpack, BLZ: crc32, sha256, ...), or none"),
+         "checksum of data (bloscpack, BLZ: crc32, sha256, ...; FITS: datasum), or none"),
     TEXT("fill", "VALUE", fill,
          "make a new array of --dtype and --shape with this value (or uninit)"),
     TEXT("fill=", "VALUE", fill, "give lost elements this value"),

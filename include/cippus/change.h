@@ -33,8 +33,8 @@ typedef struct cip_change_options {
                               format's default. Existing file: the order of elements in memory whose
                               dtype is cip_dtype_as_stored(); NULL: the machine's */
     const char *checksum;  /* "md5" (of the stored bytes), "legacy" (of the decoded ones), "none";
-                              bloscpack: "crc32", "sha256", ...; NULL: the format's default, or as
-                              stored */
+                              bloscpack: "crc32", "sha256", ...; FITS (new files): "datasum"; NULL:
+                              the format's default, or as stored */
     /** "KEY=VALUE" texts, NULL last (CIP_TEXTS): options that only the format has
      * (cip_format_option_at), for arrays that are put or changed. If a key comes twice, the last
      * counts; NULL: none. UNSUPPORTED for options of other formats. */

@@ -28,7 +28,8 @@ typedef struct cip_convert_options {
     const cip_open_options *input; /* how to open the input; NULL: the defaults, except that its
                                       data are compared with their checksums (.check) */
     const char *version;           /* of the output's format: an ASDF standard, "1.5.0" */
-    /* "md5" (of the stored bytes), "legacy" (decoded), "none"; bloscpack: "crc32", "sha256", ... */
+    /* "md5" (of the stored bytes), "legacy" (decoded), "none"; bloscpack: "crc32", "sha256", ...;
+     * FITS: "datasum" */
     const char *checksum;
     const char *storage; /* of all arrays: "internal", "inline", "external"; NULL: the default */
     int64_t tree_slack;  /* bytes of room after a tree; 0: the format's default; -1: none */

@@ -16,14 +16,14 @@ from cippus import _assign
 FULL = bool(os.environ.get("CIP_FULL"))
 quick = settings(max_examples=3000 if FULL else 150, deadline=None, database=None, derandomize=not FULL, suppress_health_check=list(HealthCheck))
 SHAPES = [(), (1,), (17,), (0, 3), (5, 7), (4, 1, 6), (3, 4, 5, 2), (40, 9)]
-KINDS = ["asdf", "asdf-zlib", "asdf-inline", "b2nd", "rawarray", "npy", "npz", "field", "bcolz"]
+KINDS = ["asdf", "asdf-zlib", "asdf-inline", "b2nd", "rawarray", "npy", "npz", "npz-zlib", "fits", "field", "bcolz"]
 
 
 def created(folder, shape, kind):
     """A file of numbers that an update can be made of, and what numpy has."""
     values = np.arange(int(np.prod(shape)), dtype=">i4" if kind == "asdf" else "<f8").reshape(shape)
-    name = {"asdf": "x.asdf", "b2nd": "x.b2nd", "rawarray": "x.ra", "npy": "x.npy", "npz": "x.npz", "bcolz": "x.bcolz"}.get(kind, "x.asdf")
-    options = {"storage": "inline"} if kind == "asdf-inline" else {"codec": "zlib"} if kind == "asdf-zlib" else {}
+    name = {"asdf": "x.asdf", "b2nd": "x.b2nd", "rawarray": "x.ra", "npy": "x.npy", "npz": "x.npz", "npz-zlib": "x.npz", "fits": "x.fits", "bcolz": "x.bcolz"}.get(kind, "x.asdf")
+    options = {"storage": "inline"} if kind == "asdf-inline" else {"codec": "zlib"} if kind in ("asdf-zlib", "npz-zlib") else {}
     if kind == "b2nd":
         options["chunks"] = tuple(max(1, n // 2) for n in shape)
     path = os.path.join(folder, name)
@@ -83,7 +83,7 @@ class Pair:
             assert (records["a"] == 7).all() and (records["b"] == 9).all()
 
 
-pairs = st.tuples(st.sampled_from(SHAPES), st.sampled_from(KINDS)).filter(lambda p: p[1] not in ("asdf-inline", "b2nd", "bcolz") or (p[0] and 0 not in p[0]))
+pairs = st.tuples(st.sampled_from(SHAPES), st.sampled_from(KINDS)).filter(lambda p: p[1] not in ("asdf-inline", "b2nd", "bcolz", "fits") or (p[0] and 0 not in p[0]))
 
 
 @st.composite
@@ -134,7 +134,7 @@ def test_oindex_assignment_is_ix(p, data):
         pair.check()
 
 
-@pytest.mark.parametrize("kind", ["asdf", "asdf-zlib", "b2nd", "rawarray", "npy", "npz", "field", "bcolz"])
+@pytest.mark.parametrize("kind", ["asdf", "asdf-zlib", "b2nd", "rawarray", "npy", "npz", "npz-zlib", "fits", "field", "bcolz"])
 def test_large_arrays_are_assigned_in_tiles(kind, monkeypatch):
     monkeypatch.setattr(_assign, "_TILE", 1 << 12)
     monkeypatch.setattr(_assign, "_BATCH", 1 << 10)

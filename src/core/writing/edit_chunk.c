@@ -55,7 +55,7 @@ static cip_status put_bytes(const put_chunk *x, cip_chunk_changes *to, bool stor
     uint64_t first, end;
     CIP_TRY(cip_chunk_list_open(x->a, &l, err));
     CIP_TRY(cip_view_bounds(at, &first, &end, err));
-    if (!cip_view_is_contiguous(at) || l.n > 1 || (stored && stream))
+    if (!cip_view_is_contiguous(at) || l.n > 1 || (stored && (stream || l.s->nstep != 0)))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected an array whose chunks can be written one by one");
     if (x->i != 0 || first == end || bytes.len != end - first)

@@ -237,6 +237,7 @@ static cip_status add_hdu(fits_file *f, const fits_hdu *h, cip_pair *pair, cip_e
     CIP_TRY(cip_fits_has_asdf(f, h, &asdf, err));
     if (asdf != 0)
         CIP_TRY(cip_fits_asdf(f, h, asdf, &tree, err));
+    f->has_tree |= tree != NULL;
     const bool has = tree == NULL && (h->nbytes != 0 || h->naxis != 0);
     CIP_TRY(
         cip_node_new_map(a, 1u + (h->header.comments != NULL) + has + (tree != NULL), &map, err));

@@ -77,6 +77,8 @@ typedef struct fits_hdu {
     const char *key;  /* of the tree's root, one step */
     const char *path; /* the same escaped */
     cip_array *array; /* its data, or NULL */
+    /* How its elements are made of bytes; NULL: it has none, or compressed ones. */
+    const struct fits_rows *rows;
 } fits_hdu;
 
 typedef struct fits_file {
@@ -84,6 +86,7 @@ typedef struct fits_file {
     fits_hdu *hdu;
     size_t nhdu, cap;
     uint64_t end;      /* behind the last HDU that was read, padding included */
+    bool has_tree;     /* an HDU holds an ASDF file that is read */
     cip_err cut_short; /* why the walk ended before the end of the file; code CIP_OK: it did not */
 } fits_file;
 
@@ -131,6 +134,7 @@ typedef struct fits_rows {
     uint64_t per;    /* in a chunk */
     size_t ncolumn;
     const fits_column *column;
+    bool partial; /* columns of the row are left out */
 } fits_rows;
 
 /* A space of r->n elements that are made of the rows. `r` is borrowed. */
@@ -139,6 +143,14 @@ cip_status cip_fits_rows_space(fits_rows *r, cip_space **out, cip_err *err);
 /* n items of the column, one behind the other. CORRUPT for text that is no number. */
 cip_status cip_fits_convert(const fits_column *c, const uint8_t *from, uint64_t n, uint8_t *to,
                             cip_err *err);
+
+/* The way back: n rows of elements as the file has them; `out` has the `had` first of them as they
+ * are in the file, and zeros behind. What means an element's value already stays, and bytes of
+ * columns that are left out. UNSUPPORTED for a value that nothing stored means. `row`: number of
+ * the first one.
+ */
+cip_status cip_fits_encode(const fits_rows *r, const uint8_t *elems, uint64_t row, size_t n,
+                           size_t had, uint8_t *out, cip_err *err);
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
@@ -206,6 +218,23 @@ cip_status cip_fits_has_asdf(fits_file *f, const fits_hdu *h, uint64_t *len, cip
 /* Adds its arrays; *tree is NULL where it cannot be read, which is warned about. */
 cip_status cip_fits_asdf(fits_file *f, const fits_hdu *h, uint64_t len, const cip_node **tree,
                          cip_err *err);
+
+/* --- checksums -------------------------------------------------------------------------------- */
+
+/* The ones' complement sum of big-endian 32-bit words, over pieces of any length. */
+typedef struct fits_sum {
+    uint64_t sum; /* to be folded */
+    uint64_t at;  /* bytes so far, or where the next piece is */
+} fits_sum;
+void cip_fits_sum_add(fits_sum *s, const uint8_t *p, size_t n);
+uint32_t cip_fits_fold(uint64_t sum);
+/* The 16 characters of CHECKSUM that add this to the sum of an HDU, where "0000000000000000" adds
+ * nothing; and what characters add. */
+void cip_fits_sum_text(uint32_t value, char text[16]);
+uint32_t cip_fits_sum_value(const char text[16]);
+/* DATASUM is the number as a string; an integer is taken as well. False: there is none, or an empty
+ * string, which means that it is not known. */
+bool cip_fits_said_sum(const fits_header *h, uint64_t *sum);
 
 cip_status cip_fits_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
 

@@ -126,11 +126,6 @@ static cip_status fill(fits_file *f, const fits_hdu *h, cip_array *a, cip_err *e
     c->count = 1;
     if (s.has_null && c->way != FITS_SCALE)
         CIP_TRY(cip_fits_mask_blank(l, c, s.null, a, err));
-    if (c->way == FITS_COPY) {
-        CIP_TRY(cip_space_new_sub(l, l->file, h->data, h->nbytes, &a->space, err));
-        a->space->label = "data";
-        return CIP_OK;
-    }
     *r = (fits_rows){ .layout = l,
                       .data = h->data,
                       .stored = c->width,
@@ -139,7 +134,12 @@ static cip_status fill(fits_file *f, const fits_hdu *h, cip_array *a, cip_err *e
                       .ncolumn = 1,
                       .column = c };
     c->name = "data";
-    return cip_fits_rows_space(r, &a->space, err);
+    f->hdu[h->number].rows = r;
+    if (c->way != FITS_COPY)
+        return cip_fits_rows_space(r, &a->space, err);
+    CIP_TRY(cip_space_new_sub(l, l->file, h->data, h->nbytes, &a->space, err));
+    a->space->label = "data";
+    return CIP_OK;
 }
 
 cip_status cip_fits_image(fits_file *f, const fits_hdu *h, const cip_node *node, cip_err *err)

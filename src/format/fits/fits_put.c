@@ -267,9 +267,69 @@ cip_status cip_fits_put_yes(fits_cards *c, const char *key, bool v, cip_err *err
     return put_value(c, key, v ? "T" : "F", true, err);
 }
 
+/* Zeros until the sums are known. */
+static cip_status put_sums(fits_cards *c, cip_err *err)
+{
+    static const char *const card[] = {
+        "CHECKSUM= '0000000000000000'   / HDU checksum",
+        "DATASUM = '0       '           / data unit checksum",
+    };
+    for (size_t i = 0; i < 2; i++)
+        CIP_TRY(put_card(c, card[i], strlen(card[i]), err));
+    return CIP_OK;
+}
+
 cip_status cip_fits_put_end(fits_cards *c, cip_err *err)
 {
+    if (c->sums)
+        CIP_TRY(put_sums(c, err));
     CIP_TRY(put_card(c, "END", 3, err));
     const size_t over = c->out != NULL ? c->out->len % FITS_BLOCK : 0;
     return over == 0 ? CIP_OK : cip_buf_fill(c->out, ' ', FITS_BLOCK - over, err);
+}
+
+/* --- cards that are there --------------------------------------------------------------------- */
+
+uint8_t *cip_fits_find_card(uint8_t *head, size_t n, const char *key)
+{
+    char start[FITS_CARD + 1];
+    snprintf(start, sizeof start, "%-8.8s= ", key);
+    for (size_t at = 0; at + FITS_CARD <= n; at += FITS_CARD) {
+        if (memcmp(head + at, start, FITS_KEYWORD + 2) == 0)
+            return head + at;
+        if (memcmp(head + at, "END     ", FITS_KEYWORD) == 0)
+            break;
+    }
+    return NULL;
+}
+
+/* Where the comment of a card begins, with its slash; FITS_CARD: it has none. */
+static size_t comment_at(const uint8_t card[FITS_CARD])
+{
+    size_t i = FITS_KEYWORD + 2;
+    while (i < FITS_CARD && card[i] == ' ')
+        i++;
+    if (i < FITS_CARD && card[i] == '\'')
+        for (i++; i < FITS_CARD && (card[i] != '\'' || (i + 1 < FITS_CARD && card[i + 1] == '\''));)
+            i += card[i] == '\'' ? 2 : 1;
+    while (i < FITS_CARD && card[i] != '/')
+        i++;
+    return i < FITS_CARD ? i : FITS_CARD;
+}
+
+cip_status cip_fits_set_card(uint8_t card[FITS_CARD], const char *value, bool right, cip_err *err)
+{
+    enum { FROM = FITS_KEYWORD + 2 };
+    const size_t slash = comment_at(card), end = slash < FITS_CARD ? slash - 1 : FITS_CARD;
+    const size_t n = strlen(value);
+    size_t at = FROM;
+    if (slash <= FROM || n > end - FROM)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "%.8s: expected a card with room for the value %s", (const char *)card,
+                        value);
+    memset(card + FROM, ' ', slash - FROM);
+    if (right && FROM + n <= FIXED)
+        at = (end < FIXED ? end : FIXED) - n;
+    memcpy(card + at, value, n);
+    return CIP_OK;
 }

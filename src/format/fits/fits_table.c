@@ -369,7 +369,7 @@ static cip_status as_stored(table *t, cip_array *a, cip_err *err)
     cip_layout *l = t->file->layout;
     const fits_hdu *h = t->hdu;
     for (size_t i = 0; i < t->ncolumn; i++)
-        t->field[i].offset = t->column[i].from;
+        t->field[i].offset = t->column[i].at = t->column[i].from;
     CIP_TRY(cip_dtype_record(&l->arena, t->ncolumn, t->field, false, (uint64_t)h->axis[0],
                              &a->dtype, err));
     CIP_TRY(cip_space_new_sub(l, l->file, h->data, (uint64_t)h->axis[0] * (uint64_t)h->axis[1],
@@ -383,18 +383,20 @@ static cip_status make_records(table *t, cip_array *a, cip_err *err)
     cip_layout *l = t->file->layout;
     const fits_hdu *h = t->hdu;
     fits_rows *r;
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &r, 1, err));
+    *r = (fits_rows){ .layout = l,
+                      .data = h->data,
+                      .stored = (uint64_t)h->axis[0],
+                      .each = t->as_stored ? (uint64_t)h->axis[0] : t->at,
+                      .n = (uint64_t)h->axis[1],
+                      .ncolumn = t->ncolumn,
+                      .column = t->column,
+                      .partial = t->ncolumn != t->n };
+    t->file->hdu[h->number].rows = r;
     if (t->as_stored) {
         CIP_TRY(as_stored(t, a, err));
     } else {
         CIP_TRY(cip_dtype_record(&l->arena, t->ncolumn, t->field, false, t->at, &a->dtype, err));
-        CIP_TRY(CIP_ARENA_NEW(&l->arena, &r, 1, err));
-        *r = (fits_rows){ .layout = l,
-                          .data = h->data,
-                          .stored = (uint64_t)h->axis[0],
-                          .each = t->at,
-                          .n = (uint64_t)h->axis[1],
-                          .ncolumn = t->ncolumn,
-                          .column = t->column };
         CIP_TRY(cip_fits_rows_space(r, &a->space, err));
     }
     return cip_view_c_order(1, &h->axis[1], a->dtype->itemsize, &a->view, err);

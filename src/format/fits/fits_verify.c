@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Checking: CHECKSUM and DATASUM (standard 4.0, appendix J), padding, what the walk met, and that
  * every byte can be read. */
-#include <string.h>
-
-#include "base/endian.h"
 #include "base/num.h"
 #include "format/fits/fits.h"
 #include "space/read/window.h"
 
 enum { PIECE = 1 << 20 };
 
-/* The ones' complement sum of big-endian 32-bit words, over pieces of any length. */
+/* A sum over pieces of any length, and the padding behind what is summed. */
 typedef struct summing {
-    uint64_t sum;
-    uint64_t at;   /* bytes so far */
+    fits_sum sum;
     uint8_t pad;   /* what the padding should hold ... */
     uint64_t from; /* ... from here on */
     uint64_t bad;  /* the first byte of it that is another; UINT64_MAX: none */
@@ -23,28 +19,12 @@ typedef struct summing {
 static int sum_piece(void *user, const uint8_t *p, size_t n)
 {
     summing *s = user;
-    for (size_t i = 0; i < n; s->at++) {
-        if (s->at % 4 == 0 && n - i >= 4 && s->at + 4 <= s->from) {
-            s->sum += cip_load_u32(p + i, true);
-            i += 4;
-            s->at += 3;
-        } else {
-            s->sum += (uint64_t)p[i] << (24 - 8 * (s->at % 4));
-            if (s->at >= s->from && p[i] != s->pad && s->bad == UINT64_MAX)
-                s->bad = s->at;
-            i++;
-        }
-        if (s->sum >> 62 != 0)
-            s->sum = (s->sum & UINT32_MAX) + (s->sum >> 32);
-    }
+    const uint64_t at = s->sum.at;
+    for (uint64_t i = cip_bytes_left(s->from, at); i < n && s->bad == UINT64_MAX; i++)
+        if (p[i] != s->pad)
+            s->bad = at + i;
+    cip_fits_sum_add(&s->sum, p, n);
     return cip_report_read(s->report, p, n);
-}
-
-static uint32_t folded(uint64_t sum)
-{
-    while (sum >> 32 != 0)
-        sum = (sum & UINT32_MAX) + (sum >> 32);
-    return (uint32_t)sum;
 }
 
 static cip_status sum_range(cip_layout *l, uint64_t off, uint64_t n, summing *s, cip_err *err)
@@ -53,26 +33,6 @@ static cip_status sum_range(cip_layout *l, uint64_t off, uint64_t n, summing *s,
     cip_space *part;
     CIP_TRY(cip_space_new_sub(l, l->file, off, n, &part, err));
     return cip_space_stream(&how, part, PIECE, sum_piece, s, err);
-}
-
-/* DATASUM is the number as a string; an integer is taken as well. An empty string: not known. */
-static bool said_sum(const fits_header *h, uint64_t *sum)
-{
-    const cip_node *n = cip_map_get(h->map, "DATASUM");
-    uint64_t v = 0;
-    if (n == NULL)
-        return false;
-    if (cip_node_as_uint(n, sum))
-        return true;
-    if (n->type != CIP_NODE_STRING || n->len == 0 || n->len > 10)
-        return false;
-    for (uint32_t i = 0; i < n->len; i++)
-        if (n->text[i] < '0' || n->text[i] > '9')
-            return false;
-        else
-            v = v * 10 + (uint64_t)(n->text[i] - '0');
-    *sum = v;
-    return true;
 }
 
 static cip_status verify_hdu(fits_file *f, const fits_hdu *h, cip_report *report, cip_err *err)
@@ -98,7 +58,7 @@ static cip_status verify_hdu(fits_file *f, const fits_hdu *h, cip_report *report
     CIP_TRY(cip_report_outcome(report, st, &why, err));
     if (st != CIP_OK)
         return CIP_OK;
-    const uint32_t sum = folded(data.sum);
+    const uint32_t sum = cip_fits_fold(data.sum.sum);
     if (there < h->nbytes)
         cip_report_add(report, CIP_BAD, CIP_ERR_TRUNCATED, l->io->size, 0, h->key,
                        "expected %" PRIu64 " bytes of data, found %" PRIu64, h->nbytes, there);
@@ -113,11 +73,11 @@ static cip_status verify_hdu(fits_file *f, const fits_hdu *h, cip_report *report
                        "the data are not padded with %s", data.pad == ' ' ? "blanks" : "zeros");
     if (there < padded)
         return CIP_OK;
-    if (said_sum(m, &said) && said != sum)
+    if (cip_fits_said_sum(m, &said) && said != sum)
         cip_report_add(report, CIP_BAD, CIP_ERR_CHECKSUM, h->data, h->nbytes, h->key,
                        "DATASUM: expected %" PRIu64 ", found %" PRIu32, said, sum);
     const cip_node *check = cip_map_get(m->map, "CHECKSUM");
-    const uint32_t all = folded(header.sum + sum);
+    const uint32_t all = cip_fits_fold(header.sum.sum + sum);
     if (check != NULL && check->type == CIP_NODE_STRING && check->len == 16 && all != UINT32_MAX &&
         all != 0)
         cip_report_add(report, CIP_BAD, CIP_ERR_CHECKSUM, m->off, h->data + padded - m->off, h->key,

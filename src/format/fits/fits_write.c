@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * New files: an HDU for each array, images and tables, with the cards that the tree has for them
  * (`header` and `comments` beside the array, as reading gives them). Headers are complete before
- * the data, so nothing is ever patched. */
+ * the data; only checksums, where they are wanted, get into them afterwards. What is there is
+ * changed by fits_update.c. */
 #include "format/fits/fits_write.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -12,6 +14,7 @@
 enum { CHUNK = 1 << 20, MAX_COLUMNS = 999 };
 
 typedef struct writer {
+    fits_update *update; /* NULL: a new file */
     cip_env *env;
     cip_arena *arena;
     cip_out *out;
@@ -21,7 +24,13 @@ typedef struct writer {
     size_t next;   /* whose header goes out next */
     uint64_t left; /* bytes of the one before */
     size_t pad;
+    bool sums;
+    fits_sum data;    /* of the one before */
+    uint64_t head_at; /* its header in the output, */
+    cip_buf head;     /* and its bytes */
 } writer;
+
+static const char sums_name[] = "datasum";
 
 /* --- types ------------------------------------------------------------------------------------ */
 
@@ -283,17 +292,41 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 
 /* --- data ------------------------------------------------------------------------------------- */
 
+static bool wants_sums(const cip_spec *spec)
+{
+    return spec->checksum != NULL && strcmp(spec->checksum, "none") != 0;
+}
+
+static uint32_t caps_for(const cip_spec *spec)
+{
+    return cip_fits_store.caps | (wants_sums(spec) ? CIP_STORE_PATCHES : 0u);
+}
+
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     const cip_spec *spec = b->spec;
     writer *w;
+    if (b->old != NULL) {
+        CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
+        *w = (writer){ .head = { .mem = &b->env->mem } };
+        *state = w;
+        return cip_fits_update_begin(b, &w->update, err);
+    }
     if (spec->codec != NULL && strcmp(spec->codec, "none") != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected no codec for a FITS file, found %.60s", spec->codec);
     if (spec->big == 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "FITS files are big-endian");
+    if (wants_sums(spec) && strcmp(spec->checksum, sums_name) != 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected the checksum %s or none for a FITS file, found %.60s", sums_name,
+                        spec->checksum);
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
-    *w = (writer){ .env = b->env, .arena = b->arena, .out = b->out };
+    *w = (writer){ .env = b->env,
+                   .arena = b->arena,
+                   .out = b->out,
+                   .sums = wants_sums(spec),
+                   .head = { .mem = &b->env->mem } };
     CIP_TRY(plan(w, spec, err));
     for (size_t i = 0; i < spec->narray; i++) {
         const fits_new *h = &w->hdu[w->of[i]];
@@ -310,22 +343,42 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     return CIP_OK;
 }
 
+/* The header of the HDU before, once more with its sums. */
+static cip_status put_sums(writer *w, cip_err *err)
+{
+    uint8_t *head = w->head.ptr;
+    fits_sum sum = { .sum = cip_fits_fold(w->data.sum) };
+    char text[32];
+    snprintf(text, sizeof text, "'%-8" PRIu64 "'", sum.sum);
+    CIP_TRY(cip_fits_set_card(cip_fits_find_card(head, w->head.len, "DATASUM"), text, false, err));
+    cip_fits_sum_add(&sum, head, w->head.len);
+    cip_fits_sum_text(~cip_fits_fold(sum.sum),
+                      (char *)cip_fits_find_card(head, w->head.len, "CHECKSUM") + FITS_CHECKSUM);
+    return cip_out_rewrite(w->out, w->head_at, head, w->head.len, err);
+}
+
+/* What fills the data of the HDU before. */
+static cip_status end_hdu(writer *w, cip_err *err)
+{
+    if (w->left != 0)
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
+                        "expected %" PRIu64 " more bytes of data, found the end", w->left);
+    CIP_TRY(cip_out_fill(w->out, 0, w->pad, err));
+    return w->sums && w->next != 0 ? put_sums(w, err) : CIP_OK;
+}
+
 /* Headers up to that of HDU `to`, and what fills the data before. */
 static cip_status go_to(writer *w, size_t to, cip_err *err)
 {
     for (; w->next <= to && w->next < w->nhdu; w->next++) {
-        cip_buf head = { .mem = &w->env->mem };
-        fits_cards c = { .out = &head };
+        fits_cards c = { .out = &w->head, .sums = w->sums };
         const fits_new *h = &w->hdu[w->next];
-        if (w->left != 0)
-            return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected %" PRIu64 " more bytes of data, found the end", w->left);
-        CIP_TRY(cip_out_fill(w->out, 0, w->pad, err));
-        cip_status st = cip_fits_put_header(&c, h, w->next == 0, w->nhdu > 1, err);
-        if (st == CIP_OK)
-            st = cip_out_write(w->out, head.ptr, head.len, err);
-        cip_buf_clear(&head);
-        CIP_TRY(st);
+        CIP_TRY(end_hdu(w, err));
+        w->head.len = 0;
+        w->head_at = w->out->n;
+        w->data = (fits_sum){ 0 };
+        CIP_TRY(cip_fits_put_header(&c, h, w->next == 0, w->nhdu > 1, err));
+        CIP_TRY(cip_out_write(w->out, w->head.ptr, w->head.len, err));
         if (h->array != NULL)
             CIP_TRY(cip_spec_array_nbytes(h->array, h->stored, &w->left, err));
         const uint64_t over = w->left % FITS_BLOCK;
@@ -348,15 +401,22 @@ static void change(const fits_new *h, uint8_t *p, size_t n)
     }
 }
 
+static cip_status put_data(writer *w, cip_bytes b, cip_err *err)
+{
+    if (w->sums)
+        cip_fits_sum_add(&w->data, b.ptr, b.len);
+    return cip_out_write(w->out, b.ptr, b.len, err);
+}
+
 static cip_status store_chunk(writer *w, const fits_new *h, cip_bytes b, cip_err *err)
 {
     uint8_t *copy;
     if (h->nchange == 0)
-        return cip_out_write(w->out, b.ptr, b.len, err);
+        return put_data(w, b, err);
     CIP_TRY(cip_mem_get(&w->env->mem, b.len, (void **)&copy, err));
     memcpy(copy, b.ptr, b.len);
     change(h, copy, b.len);
-    const cip_status st = cip_out_write(w->out, copy, b.len, err);
+    const cip_status st = put_data(w, (cip_bytes){ copy, b.len }, err);
     cip_mem_put(&w->env->mem, copy);
     return st;
 }
@@ -383,27 +443,40 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
     return CIP_OK;
 }
 
+static cip_status form(void *state, const cip_array *a, cip_change_kind kind, const int64_t *shape,
+                       cip_change_form *out, cip_err *err)
+{
+    (void)shape;
+    return cip_fits_update_form(((writer *)state)->update, a, kind, out, err);
+}
+
+static cip_status chunks(void *state, const cip_chunk_changes *c, cip_err *err)
+{
+    return cip_fits_update_chunks(((writer *)state)->update, c, err);
+}
+
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     writer *w = state;
-    (void)r;
+    if (w->update != NULL)
+        return cip_fits_update_finish(w->update, r, err);
     CIP_TRY(go_to(w, SIZE_MAX, err));
-    if (w->left != 0)
-        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected %" PRIu64 " more bytes of data, found the end", w->left);
-    return cip_out_fill(w->out, 0, w->pad, err);
+    return end_hdu(w, err);
 }
 
 static void clear(void *state)
 {
-    (void)state;
+    cip_buf_clear(&((writer *)state)->head);
 }
 
 const cip_array_store cip_fits_store = {
-    .caps = CIP_STORE_NAMES,
+    .caps = CIP_STORE_NAMES | CIP_STORE_SUMS | CIP_STORE_UPDATES,
+    .caps_for = caps_for,
     .check = check,
     .begin = begin,
     .store = store,
+    .form = form,
+    .chunks = chunks,
     .finish = finish,
     .clear = clear,
 };

@@ -12,6 +12,7 @@ typedef struct fits_cards {
     cip_report *loss;         /* or NULL */
     const char *part;         /* for findings: the HDU */
     const cip_node *comments; /* keyword -> comment, or NULL */
+    bool sums;                /* CHECKSUM and DATASUM come last, of zeros */
 } fits_cards;
 
 cip_status cip_fits_put_int(fits_cards *c, const char *key, int64_t v, cip_err *err);
@@ -22,6 +23,13 @@ cip_status cip_fits_put_node(fits_cards *c, const cip_node *key, const cip_node 
                              cip_err *err);
 /* END, and blanks to the end of the block. */
 cip_status cip_fits_put_end(fits_cards *c, cip_err *err);
+
+/* Cards of a header of n bytes that is there. The first one of a keyword, or NULL; another value in
+ * it (`right`: a number, which ends where numbers do), the comment stays where it is: UNSUPPORTED
+ * where it leaves no room. */
+uint8_t *cip_fits_find_card(uint8_t *head, size_t n, const char *key);
+cip_status cip_fits_set_card(uint8_t card[FITS_CARD], const char *value, bool right, cip_err *err);
+enum { FITS_CHECKSUM = FITS_KEYWORD + 3, FITS_CHECKSUM_LEN = 16 }; /* its text in the card */
 
 /* Items of a record, or of an image, that are stored as other bytes: first bits flipped, T and F.
  */
@@ -58,6 +66,14 @@ uint64_t cip_fits_items(const cip_field *f);
 /* The whole header of an HDU, `first` of the file or not, others behind it or not. */
 cip_status cip_fits_put_header(fits_cards *c, const fits_new *h, bool first, bool more,
                                cip_err *err);
+
+/* fits_update.c: the store's functions for a file that is there. */
+typedef struct fits_update fits_update;
+cip_status cip_fits_update_begin(const cip_store_begin *b, fits_update **out, cip_err *err);
+cip_status cip_fits_update_form(const fits_update *u, const cip_array *a, cip_change_kind kind,
+                                cip_change_form *out, cip_err *err);
+cip_status cip_fits_update_chunks(fits_update *u, const cip_chunk_changes *c, cip_err *err);
+cip_status cip_fits_update_finish(fits_update *u, cip_revision *r, cip_err *err);
 
 extern const cip_array_store cip_fits_store;
 

@@ -24,4 +24,6 @@ cippus convert t.b2nd image.fits --accept-loss
 cippus ls image.fits
 cippus verify cards.fits table.fits image.fits
 cippus convert "$SAMPLES/night.asdf" a.fits --codec zlib 2>&1 | sed "s,$SAMPLES/,," || echo "exit $?"
-cippus append image.fits image.fits 2>&1 || echo "exit $?"
+cp image.fits rows.fits
+cippus append rows.fits image.fits 2>&1 || echo "exit $?"
+cippus ls rows.fits

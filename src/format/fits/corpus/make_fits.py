@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the files of corpus/fuzz_fits: seeds of fuzz_fits.c, and what the tests beside it read.
+"""Makes the files of corpus/fuzz_fits: seeds of fuzz_fits.c, and what the tests beside it read. And fuzz_fits_update/: some of them, behind
+two bytes that say how they change.
 
 usage: src/format/fits/corpus/make_fits.py
 
@@ -11,6 +12,9 @@ import pathlib
 import struct
 
 HERE = pathlib.Path(__file__).resolve().parent / "fuzz_fits"
+UPDATE = HERE.parent / "fuzz_fits_update"
+CHANGED = ["good-sums", "good-unsigned", "good-scaled", "good-table", "good-plain-table", "good-heap", "good-names", "good-not-filled"]
+CHANGES = [(30, 60), (99, 240), (1, 59)]  # as fuzz_fits_update.c reads them
 
 
 def card(key, value=None, comment=""):
@@ -331,8 +335,11 @@ def main():
     HERE.mkdir(exist_ok=True)
     for file in HERE.glob("*.fits"):
         file.unlink()
+    UPDATE.mkdir(exist_ok=True)
     for name, data in files():
         (HERE / f"{name}.fits").write_bytes(data)
+        for change in CHANGES if name in CHANGED else []:
+            (UPDATE / "-".join([name, *map(str, change)])).write_bytes(bytes(change) + data)
 
 
 if __name__ == "__main__":
