@@ -338,20 +338,25 @@ FAULT_EDIT(ra_many)
 
 /* --- 500 numbers in five chunks -------------------------------------------------------------- */
 
-static void make_chunks(const char *dir, const char *name, const char *const *options)
+static void make_as(const char *dir, const char *name, const cip_change_options *how)
 {
     uint32_t v[500];
     const int64_t shape[] = { 500 };
     cip_err err = CIP_ERR_INIT;
     cip_change *w;
-    const cip_change_options o = {
-        .size = sizeof o, .level = CIP_LEVEL_PROCESS, .threads = 1, .format_options = options
-    };
+    cip_change_options o = *how;
+    o.level = CIP_LEVEL_PROCESS;
+    o.threads = 1;
     for (uint32_t i = 0; i < 500; i++)
         v[i] = i * i / 7;
     must(cip_create(beside(dir, name), &o, &w, &err), &err);
     must(cip_change_put(w, "data", cip_dtype_of(CIP_U32), 1, shape, v, NULL, &err), &err);
     must(cip_change_commit(&w, &err), &err);
+}
+
+static void make_chunks(const char *dir, const char *name, const char *const *options)
+{
+    make_as(dir, name, CIP_CHANGE_OPTIONS(.format_options = options));
 }
 
 void fault_make_bloscpack(const char *dir)
@@ -367,6 +372,16 @@ void fault_make_full_bloscpack(const char *dir)
 void fault_make_npz(const char *dir)
 {
     make_chunks(dir, "a.npz", NULL);
+}
+
+void fault_make_deflated_npz(const char *dir)
+{
+    make_as(dir, "a.npz", CIP_CHANGE_OPTIONS(.codec = "zlib"));
+}
+
+void fault_make_fits(const char *dir)
+{
+    make_as(dir, "a.fits", CIP_CHANGE_OPTIONS(.checksum = "datasum"));
 }
 
 void fault_make_frame(const char *dir)

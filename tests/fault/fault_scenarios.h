@@ -24,6 +24,8 @@ void fault_make_rawarray_and_text(const char *dir); /* with metadata behind the 
 void fault_make_npy(const char *dir);               /* with another array behind */
 void fault_make_tight_npy(const char *dir); /* whose header has no room for a longer shape */
 void fault_make_npz(const char *dir);
+void fault_make_deflated_npz(const char *dir);
+void fault_make_fits(const char *dir); /* with checksums */
 void fault_make_bloscpack(const char *dir);
 void fault_make_full_bloscpack(const char *dir); /* without a free offset */
 void fault_make_frame(const char *dir);          /* of Blosc2 */
