@@ -40,7 +40,7 @@ static const char *const *own(const script *s)
 {
     static const char *const keys[] = { "encode", "chunklen", "superchunk", "spare",
                                         "table",  "chunks",   "blocks",     "filter",
-                                        "split",  "dict",     "sparse" };
+                                        "split",  "dict",     "sparse",     "shards" };
     static const char *texts[sizeof keys / sizeof *keys + 1];
     size_t n = 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -92,22 +92,27 @@ static void input_open(const char *name, input *in)
 
 typedef const cip_dtype *dtype_fn(const cip_array *array, cip_err *err);
 
+/* All elements of an array, packed, of this dtype; free() *out, also on failure. */
+static cip_status read_all(const cip_array *a, const cip_dtype *d, uint8_t **out, uint64_t *n)
+{
+    int ndim;
+    int64_t shape[CIP_MAX_NDIM];
+    *out = NULL;
+    cip_status st = cip_read_shape(a, CIP_READ_ARGS(.dtype = d), &ndim, shape, n, NULL);
+    if (st == CIP_OK && (*out = malloc(*n + 1)) == NULL)
+        st = CIP_ERR_NOMEM;
+    return st != CIP_OK
+               ? st
+               : cip_read_into(a, CIP_READ_ARGS(.dtype = d, .dst = *out, .dst_nbytes = *n), NULL);
+}
+
 /* All of its elements: for new arrays little-endian (cip_array_raw_dtype), so that any machine
  * writes the same; for updates in the machine's byte order (cip_array_native_dtype). */
 static cip_status input_read(const char *name, dtype_fn *dtype_of, input *in)
 {
-    int ndim;
-    int64_t shape[CIP_MAX_NDIM];
     input_open(name, in);
     in->dtype = dtype_of(in->array, NULL);
-    cip_status st = cip_read_shape(in->array, CIP_READ_ARGS(.dtype = in->dtype), &ndim, shape,
-                                   &in->nbytes, NULL);
-    in->data = st == CIP_OK ? malloc(in->nbytes + 1) : NULL;
-    if (in->data == NULL)
-        return st != CIP_OK ? st : CIP_ERR_NOMEM;
-    return cip_read_into(
-        in->array, CIP_READ_ARGS(.dtype = in->dtype, .dst = in->data, .dst_nbytes = in->nbytes),
-        NULL);
+    return read_all(in->array, in->dtype, &in->data, &in->nbytes);
 }
 
 static cip_status input_close(input *in, cip_status st)
@@ -645,24 +650,47 @@ static cip_status do_implode(script *s)
 static cip_status do_read(script *s)
 {
     cip_file *f = NULL;
-    int ndim;
-    int64_t shape[CIP_MAX_NDIM];
-    uint64_t n;
+    uint64_t n = 0;
+    uint8_t *p = NULL;
     cip_status st =
         cip_open(s->word[1], CIP_OPEN_OPTIONS(.threads = (unsigned)number(s, "threads")), &f, NULL);
     const cip_array *a = st == CIP_OK ? cip_find(f, s->word[2], NULL) : NULL;
     const cip_dtype *d = a != NULL ? cip_array_raw_dtype(a, NULL) : NULL;
-    st = d == NULL && st == CIP_OK ? CIP_ERR_NOT_FOUND : st;
     if (st == CIP_OK)
-        st = cip_read_shape(a, CIP_READ_ARGS(.dtype = d), &ndim, shape, &n, NULL);
-    uint8_t *p = st == CIP_OK ? malloc(n + 1) : NULL;
-    if (p != NULL)
-        st = cip_read_into(a, CIP_READ_ARGS(.dtype = d, .dst = p, .dst_nbytes = n), NULL);
-    if (p != NULL && st == CIP_OK)
+        st = d == NULL ? CIP_ERR_NOT_FOUND : read_all(a, d, &p, &n);
+    if (st == CIP_OK)
         st = save_bytes(s->word[3], p, n);
     free(p);
     cip_file_close(f);
     return st;
+}
+
+/* same FILE INPUT: whether the only array of the file, or the one called `data`, has the input's
+ * shape and elements; FITS adds a step to the name */
+static cip_status do_same(script *s)
+{
+    static const char *const path[] = { NULL, "data", "data/data" };
+    const cip_array *a = NULL;
+    input in;
+    cip_file *f = NULL;
+    uint8_t *p = NULL;
+    uint64_t n;
+    cip_status st = input_read(s->word[2], cip_array_raw_dtype, &in);
+    if (st == CIP_OK)
+        st = cip_open(s->word[1], CIP_OPEN_OPTIONS(.threads = 1), &f, NULL);
+    for (size_t i = 0; st == CIP_OK && a == NULL && i < 3; i++)
+        a = cip_find(f, path[i], NULL);
+    if (st == CIP_OK)
+        st = a == NULL ? CIP_ERR_NOT_FOUND : read_all(a, in.dtype, &p, &n);
+    if (st == CIP_OK && (cip_array_ndim(a) != cip_array_ndim(in.array) ||
+                         memcmp(cip_array_shape(a), cip_array_shape(in.array),
+                                (size_t)cip_array_ndim(a) * sizeof(int64_t)) != 0))
+        st = CIP_ERR_RANGE;
+    if (st == CIP_OK && memcmp(p, in.data, n) != 0)
+        st = CIP_ERR_CORRUPT;
+    free(p);
+    cip_file_close(f);
+    return input_close(&in, st);
 }
 
 static int on_finding(void *user, const cip_finding *finding)
@@ -710,7 +738,7 @@ static const struct verb {
     { "resize", do_resize, 'e' }, { "freeze", do_freeze, 'e' },
     { "defrag", do_defrag, 'e' }, { "delete", do_delete, 'e' },
     { "insert", do_insert, 'e' }, { "read", do_read, 0 },
-    { "verify", do_verify, 0 },
+    { "verify", do_verify, 0 },   { "same", do_same, 0 },
 };
 
 /* Words in the first list, those with "=" after a name in the other. */

@@ -144,7 +144,7 @@ def chosen(here, there):
             kind.append((name, name, lines, 1))
             if threaded:
                 kind.append((name, f"{name} (4 threads)", lines, 4))
-            into = INTO.get(len(kind) % 8) if kind is scripts and not re.search("blz/|/sparse/", name) else None  # a folder is no file
+            into = INTO.get(len(kind) % 8) if kind is scripts and not re.search("blz|bcolz|zarr|/sparse/", name) else None  # a folder is no file
             if into == "store" or (into and all(has_a_name(line) for line in lines)):
                 kind.append((name, f"{name} (into {into})", lines, into))
     if os.environ.get("CIP_TEST_BUILD") == "asan":

@@ -383,11 +383,42 @@ def npys():
 def fitses():
     for dtype, shape in itertools.product(DTYPES, ["7", "3x4", "0x4", "2x3x2"]):
         yield f"fits/{dtype}/{shape}", single("fits", "fits", dtype, shape)
+    for dtype, sums, (what, lines) in itertools.product(["i4le", "u4le"], ["none", "datasum"], ONE_ARRAY_UPDATES.items()):
+        lines = [[w.replace("/i4le-", f"/{dtype}-") for w in x] for x in lines]
+        yield (f"fits/update/{dtype}/{sums}/{what}",
+               [*single("fits", "fits", dtype, "40x30", f"md5={sums}"), ["edit", "a.fits"], *lines, ["commit"], ["verify", "a.fits"]])
     for dtype in RECORDS:
         yield f"fits/table/{dtype}", [["convert", at(f"{dtype}-7"), "b.fits"], ["convert", "b.fits", "c.fits"], ["convert", "b.fits", "d.asdf"]]
     tree = [["string", "SCI/header/TEXT", "it's"], ["string", "SCI/header/LONG", "many words " * 20], ["string", "empty/header/A", "b"]]
     arrays = [put("SCI/data", "u2le-3x4"), put("events", "f8le-5")]
     yield "fits/headers", created([], *tree, *arrays) + [["convert", "a.asdf", "a.fits"], ["convert", "a.fits", "b.fits"]]
+
+
+def npzs():
+    for dtype, shape in itertools.product(DTYPES, ["scalar", "7", "3x4", "0x4", "2x3x2"]):
+        yield f"npz/{dtype}/{shape}", single("npz", "npz", dtype, shape)
+    for dtype, verb in itertools.product(DTYPES, ["put", "slab"]):
+        yield f"npz/{verb}/{dtype}", single("npz", "npz", dtype, "6x5", verb=verb)
+    several = [put("a", "i4le-40x30"), put("b/c", "f8be-3x4"), put("d", "U3be-7")]
+    for codec, order in itertools.product(["none", "zlib", "zlib:1"], ["little", "big"]):
+        made = [["create", "a.npz", f"codec={codec}", f"byteorder={order}"], *several, ["commit"]]
+        yield f"npz/several/{codec}/{order}", made
+        for what, lines in ONE_ARRAY_UPDATES.items():
+            lines = [[x[0], "a", *x[2:]] if x[1:2] == ["."] else x for x in lines]
+            yield f"npz/update/{codec}/{order}/{what}", [*made, ["edit", "a.npz"], *lines, ["commit"]]
+
+
+def zarrs():
+    """Folders of both versions, without a codec that is a library's."""
+    for kind, dtype, shape in itertools.product(["zarr", "zarr2"], DTYPES, ["scalar", "7", "3x4", "0x4", "2x3x2"]):
+        yield f"zarr/{kind}/{dtype}/{shape}", single(kind, "zarr", dtype, shape, "codec=none")
+    for kind, dtype, codec in itertools.product(["zarr", "zarr2"], DTYPES, ["none", "blosclz"]):
+        yield f"zarr/{kind}/{dtype}/{codec}", single(kind, "zarr", dtype, "40x30", f"codec={codec}", "chunks=7,9")
+    forms = {"chunks": ["chunks=7,9"], "shards": ["chunks=7,9", "shards=14,18"], "v2": ["chunks=7,9"], "big": ["chunks=40,30", "byteorder=big"]}
+    for (form, options), (what, lines) in itertools.product(forms.items(), ONE_ARRAY_UPDATES.items()):
+        made = single("zarr2" if form == "v2" else "zarr", "zarr", "i4le", "40x30", "codec=none", *options)
+        lines = [[x[0], "data", *x[2:]] if x[1:2] == ["."] else x for x in lines]
+        yield f"zarr/update/{form}/{what}", [*made, ["edit", "a.zarr"], *lines, ["commit"]]
 
 
 def bloscpacks():
@@ -452,6 +483,29 @@ def blzs():
         yield f"blz/sum/{kind}", [["create", "a.blz", f"md5={kind}"], put("a", "recnest-40x30"), ["commit"]]
 
 
+# --- from each format to each other one, and back ------------------------------------------------
+
+# How each is written with bytes that no library's version changes: extension, options.
+WRITTEN = {
+    "asdf": ("asdf", []), "rawarray": ("ra", []), "npy": ("npy", []), "npz": ("npz", []), "fits": ("fits", []),
+    "zarr": ("zarr", ["codec=none"]), "zarr2": ("zarr", ["format=zarr2", "codec=none"]), "blosc2": ("b2nd", ["codec=blosclz"]),
+    "bloscpack": ("blp", ["codec=blosclz"]), "blz": ("blz", ["codec=blosclz"]), "bcolz": ("bcolz", ["codec=blosclz"]), "hdf5": ("h5", []),
+}
+
+
+def matrix():
+    """Both copies have the elements that the first file got, or the type is refused. Beside that a RawArray has but the bytes of some
+    types ("same:wrong type"), FITS and HDF5 have no text that is not ASCII ("same:corrupt", a loss that is accepted), and a table of bcolz
+    becomes its columns ("same:not found")."""
+    for (one, (a, of_one)), (other, (b, of_other)) in itertools.permutations(WRITTEN.items(), 2):
+        for dtype in DTYPES:
+            name = at(f"{dtype}-7" if dtype in RECORDS else f"{dtype}-6x5")
+            yield (f"matrix/{one}-{other}/{dtype}",
+                   [["create", f"a.{a}", "lossy=1", *of_one], ["put_array", "data", name], ["commit"], ["same", f"a.{a}", name],
+                    ["convert", f"a.{a}", f"b.{b}", "lossy=1", *of_other], ["same", f"b.{b}", name],
+                    ["convert", f"b.{b}", f"c.{a}", "lossy=1", *of_one], ["same", f"c.{a}", name]])
+
+
 # --- data of several pieces ----------------------------------------------------------------------
 
 def big():
@@ -484,7 +538,7 @@ def big():
 
 def cases():
     """(name, lines, whether it has to be the same with 4 threads)"""
-    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, leftovers, converts, rawarray, npys, fitses, bloscpacks, blosc2s, blzs):
+    for part in (asdf_types, asdf_codecs, asdf_layout, asdf_trees, asdf_chains, asdf_updates, leftovers, converts, rawarray, npys, npzs, fitses, zarrs, bloscpacks, blosc2s, blzs, matrix):
         for i, (name, lines) in enumerate(part()):
             yield name, lines, i % 16 == 5
     for name, lines in big():
