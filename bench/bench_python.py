@@ -37,18 +37,37 @@ def cases(chunk=CHUNK):
         "asdf zlib": ("asdf", Stored("zlib"), ["asdf"]),
         "asdf lz4": ("asdf", Stored("lz4"), ["asdf"]),
         "ra none": ("ra", Stored("none"), ["mmap", "numpy"]),
-        "fits none": ("fits", Stored("none"), ["mmap", "astropy"]),
         **{f"b2nd {codec}": ("b2nd", Stored(codec, chunks), ["blosc2", "h5py", "zarr"]) for codec in ("zlib", "lz4")},
         **{f"b2nd {codec}": ("b2nd", Stored(codec, chunks), ["blosc2", "h5py", *ZARRS]) for codec in ("none", "zstd", "blosc")},
     }
 
 
+def archives(chunk=CHUNK):
+    """The same of formats that we read and in which others keep their archives: all take the very same file."""
+    chunks = (chunk, chunk)
+    return {
+        "h5 none": ("h5", Stored("none"), ["h5py"]),
+        **{f"h5 {codec}": ("h5", Stored(codec, chunks), ["h5py"]) for codec in ("zlib", "zlib-shuffle", "blosc")},
+        **{f"zarr {codec}": ("zarr", Stored(codec, chunks), ZARRS) for codec in ("zstd", "blosc", "gzip")},
+        "fits none": ("fits", Stored("none"), ["mmap", "astropy", "fitsio"]),
+        **{f"fits {codec}": ("fits", Stored(codec), ["astropy", "fitsio"]) for codec in ("gzip", "rice")},
+        **{f"npz {codec}": ("npz", Stored(codec), ["numpy"]) for codec in ("none", "zlib")},
+    }
+
+
+ARCHIVE_SHARDS = {"zarr zstd shards": ("zarr", Stored("zstd", (1024, 1024), (128, 128)), ZARRS)}
+UNWRITTEN = ("h5", "fits gzip", "fits rice")  # by us
+TABLE = {"fits table": ("fits", Stored("table"), ["mmap", "astropy", "fitsio"])}
 SHARDS = {"b2nd zstd shards": ("b2nd", Stored("zstd", (1024, 1024), (128, 128)), ["blosc2", *ZARRS])}
 STREAMS = {
     "asdf zlib": ("asdf", Stored("zlib"), ["rapidgzip"]),
     "asdf bzp2": ("asdf", Stored("bzp2"), ["indexed_bzip2"]),
 }
-CUBE = {"b2nd zstd-0 shards": ("b2nd", Stored("zstd-0", (256,) * 3, (64,) * 3), ["blosc2", *ZARRS])}
+CUBE = {
+    "b2nd zstd-0 shards": ("b2nd", Stored("zstd-0", (256,) * 3, (64,) * 3), ["blosc2", *ZARRS]),
+    "zarr zstd-0 shards": ("zarr", Stored("zstd-0", (256,) * 3, (64,) * 3), ZARRS),
+    "zarr zstd-0": ("zarr", Stored("zstd-0", (256,) * 3), ZARRS),
+}
 
 
 def cube(side):
@@ -68,14 +87,15 @@ class Bench(Contenders):
         self.at = [tuple(map(int, rng.integers(0, side - 100, 2))) for _ in range(200)]
         self.points = rng.integers(0, side, (2, 1000))
 
-    def file(self, who, stored, mark=""):
-        return str(self.folder / f"{stored.name()}-{len(self.data)}{mark}.{ENDINGS.get(who, who)}")
+    def file(self, who, kind, stored, mark=""):
+        return str(self.folder / f"{stored.name()}-{len(self.data)}{mark}.{ENDINGS.get(who, kind)}")
 
     # --- what is read
 
     def whole(self, who, a):
-        if who == "tensorstore":
-            return a.read().result()
+        if who in ("tensorstore", "fitsio"):
+            found = a.read()
+            return found if who == "fitsio" else found.result()
         return a[...] if who != "asdf" else np.array(a)
 
     def windows(self, who, a, n=200):
@@ -103,6 +123,13 @@ class Bench(Contenders):
     def lines(self, who, a):
         found = [a[i] for i, _ in self.at[:50]]
         return np.concatenate([x.read().result() for x in found] if who == "tensorstore" else found)
+
+    def rows(self, who, a):
+        """Of a table."""
+        return np.concatenate([np.asarray(a[i : i + 100]) for i, _ in self.at])
+
+    def column(self, who, a):
+        return a["flux"].read() if who == "fitsio" else np.array(a["flux"])
 
     def pieces(self, who, a):
         """Chunk by chunk; of each some elements are kept, to be compared."""
@@ -135,8 +162,8 @@ class Bench(Contenders):
 
     def read(self, cases, whats):
         for (case, (kind, stored, peers)), what in itertools.product(cases.items(), whats):
-            ours = self.file(kind, stored)
-            paths = {who: ours if who == "mmap" else self.file(who, stored) for who in peers}
+            ours = self.file("cippus", kind, stored)
+            paths = {who: self.file(who, kind, stored) for who in peers}
             for who, path in [*paths.items(), ("cippus", ours)]:  # ours only where no peer writes that format
                 if who != "mmap" and not os.path.exists(path):
                     getattr(self, f"put_{who}")(path, stored)
@@ -147,6 +174,8 @@ class Bench(Contenders):
             self.contest(f"{case} {what}", asks, lambda who, found: self.equal(case, who, want, found))
 
     def equal(self, case, who, want, found):
+        if want.dtype.names and found is not None:
+            found = np.asarray(found).astype(want.dtype)  # of any byte order
         if found is not None and not np.array_equal(want, found):
             sys.exit(f"bench: {case}: {who} gives another result")
         return found is not None
@@ -156,10 +185,10 @@ class Bench(Contenders):
             more = {"cippus": {"checksum": "none"}} if case.startswith("unsummed") else {}
             writers = ["cippus", *(who for who in peers if who != "mmap")]
             asks = {who: lambda who=who: self.written(who, kind, stored, more.get(who, {})) for who in writers}
-            self.contest(case, asks, lambda who, found: self.equal(case, who, self.data, found()))
+            self.contest(case, asks, lambda who, found: self.equal(case, who, self.data_of(stored), found()))
 
     def written(self, who, kind, stored, more):
-        path = self.file(kind if who == "cippus" else who, stored, f"-{who}-new")
+        path = self.file(who, kind, stored, f"-{who}-new")
         shutil.rmtree(path, ignore_errors=True)
         pathlib.Path(path).unlink(missing_ok=True)
         start = clock()
@@ -170,7 +199,7 @@ class Bench(Contenders):
         asks = {"cippus": lambda: leaf(cippus.open, tree), "asdf": lambda: leaf(asdf.open, tree, lazy_tree=True)}
         self.contest("tree", asks, lambda who, found: self.equal("tree", who, asks["cippus"]()[1], found))
         self.data = np.arange(64, dtype="f4").reshape(8, 8)
-        self.read(cases(8), ["whole"])
+        self.read({**cases(8), **archives(8)}, ["whole"])
 
 
 def leaf(opener, tree, **options):
@@ -192,6 +221,13 @@ def main():
         bench.read(STREAMS, ["whole", "few"])
     elif row == "python-cube":
         bench.read(CUBE, ["whole", "pieces"])
+    elif row == "python-archives":
+        bench.read({**archives(), **ARCHIVE_SHARDS, **TABLE}, ["whole"])
+    elif row == "python-archives-parts":
+        bench.read({**archives(), **ARCHIVE_SHARDS}, ["windows"])
+        bench.read(TABLE, ["rows", "column"])
+    elif row == "python-archives-write":
+        bench.write({k: v for k, v in {**archives(), **ARCHIVE_SHARDS, **TABLE}.items() if not k.startswith(UNWRITTEN)})
     elif row == "python-read":
         bench.read({**cases(), **SHARDS}, ["whole"])
     else:

@@ -3,8 +3,8 @@
 
 Each peer has files of its own format (asdf and blosc2: the very file that cippus takes), which hold the same array with the same
 codec, chunks and level. There is no package for RawArray on PyPI: `numpy` reads it as the document's own reader does, header, then
-elements. `zarr`, `zarrs` (zarr-python with the pipeline of that package) and `tensorstore` share their files; `rapidgzip` and
-`indexed_bzip2` read the array's bytes as one compressed stream."""
+elements. `zarr`, `zarrs` (zarr-python with the pipeline of that package) and `tensorstore` share their files, as `astropy` and
+`fitsio` do; `rapidgzip` and `indexed_bzip2` read the array's bytes as one compressed stream."""
 import bz2
 import json
 import os
@@ -16,6 +16,7 @@ from typing import NamedTuple, Optional
 import asdf
 import blosc2
 import cippus
+import fitsio
 import h5py
 import hdf5plugin
 import indexed_bzip2
@@ -27,24 +28,26 @@ import zarr.codecs
 import zarr.codecs.numcodecs as numcodecs
 from astropy.io import fits
 
-ENDINGS = {
-    "asdf": "asdf", "blosc2": "b2nd", "h5py": "h5", "zarr": "zarr", "zarrs": "zarr", "tensorstore": "zarr", "numpy": "ra",
-    "rapidgzip": "zz", "indexed_bzip2": "bz2", "astropy": "fits",
-}  # fmt: skip
+# of those with a format of their own; others take the case's
+ENDINGS = {"h5py": "h5", "zarr": "zarr", "zarrs": "zarr", "tensorstore": "zarr", "rapidgzip": "zz", "indexed_bzip2": "bz2"}
 H5 = {  # as Blosc2's levels 9 of lz4 and 1 of zstd are
     "none": {},
     "zlib": {"compression": "gzip", "compression_opts": 6},
+    "zlib-shuffle": {"compression": "gzip", "compression_opts": 6, "shuffle": True},
     "lz4": dict(hdf5plugin.LZ4()),
     "zstd": dict(hdf5plugin.Zstd(clevel=1)),
     "blosc": dict(hdf5plugin.Blosc2(cname="lz4", clevel=9, filters=hdf5plugin.Blosc2.SHUFFLE)),
 }
 BLOSC = {"none": ("LZ4", 0), "zlib": ("ZLIB", 6), "lz4": ("LZ4", 9), "zstd": ("ZSTD", 1), "blosc": ("LZ4", 9), "zstd-0": ("ZSTD", 2)}
+ZARR = {"zstd": "zstd:1", "zstd-0": "zstd:3", "gzip": "gzip:6", "blosc": "blosc:9"}  # what zarr_codecs says, as ours takes it
+FITS = {"gzip": "GZIP_2", "rice": "RICE_1"}  # in tiles of a row, as all who write them do unless told otherwise; none loses anything
 
 
 def zarr_codecs(codec, itemsize):
     return {
         "none": None,
         "zlib": [numcodecs.Zlib(level=6)],
+        "gzip": [zarr.codecs.GzipCodec(level=6)],
         "lz4": [numcodecs.LZ4(acceleration=1)],
         "zstd": [zarr.codecs.ZstdCodec(level=1)],
         "zstd-0": [zarr.codecs.ZstdCodec(level=0)],  # zstd's own default, 3, which is level 2 of Blosc2
@@ -96,17 +99,34 @@ class Contenders:
         one = {"limit": threads}
         self.context = tensorstore.Context({"data_copy_concurrency": one, "file_io_concurrency": one})
 
+    def data_of(self, stored):
+        """What is stored: Rice is made for integers, a table has records."""
+        if stored.codec == "rice":
+            return self.data.astype("i2")
+        if stored.codec != "table":
+            return self.data
+        columns = self.data.reshape(-1, 4)
+        rows = np.empty(len(columns), [("time", "f8"), ("counts", "i4"), ("flux", "f4"), ("error", "f4")])
+        for i, name in enumerate(rows.dtype.names):
+            rows[name] = columns[:, i]
+        return rows
+
     def put_cippus(self, path, stored, checksum=None):
         name, options = stored.codec, {}
-        if stored.chunks:
+        shape = lambda lengths: ",".join(map(str, lengths))
+        if path.endswith("zarr"):
+            name, options = ZARR[stored.codec], {"chunks": shape(stored.inner or stored.chunks)}
+            if stored.inner:
+                options["shards"] = shape(stored.chunks)
+        elif stored.chunks:
             name, level = BLOSC[stored.codec]
             name = "none" if stored.codec == "none" else f"{name.lower()}:{level}"
-            options = {"filter": "shuffle" if stored.codec == "blosc" else "none", "chunks": ",".join(map(str, stored.chunks))}
+            options = {"filter": "shuffle" if stored.codec == "blosc" else "none", "chunks": shape(stored.chunks)}
             if stored.inner:
-                options["blocks"] = ",".join(map(str, stored.inner))
-        how = {"codec": name, "options": options, "threads": self.threads, "checksum": checksum}
+                options["blocks"] = shape(stored.inner)
+        how = {"codec": None if name == "table" else name, "options": options, "threads": self.threads, "checksum": checksum}
         with cippus.create(path, overwrite=True, sync=False, **how) as f:
-            f["" if stored.chunks or path.endswith("ra") else "data"] = self.data
+            f["" if path.endswith(("ra", "b2nd")) else "data"] = self.data_of(stored)
 
     def with_cippus(self, path, use, whole):
         with cippus.open(path, threads=self.threads) as f:
@@ -173,12 +193,17 @@ class Contenders:
         return use(tensorstore.open(spec, context=self.context, read=True).result())
 
     def put_numpy(self, path, stored):
+        if path.endswith("npz"):
+            return (np.savez if stored.codec == "none" else np.savez_compressed)(path, data=self.data)
         rows, columns = self.data.shape
         with open(path, "wb") as f:
             f.write(struct.pack("<8s7Q", b"rawarray", 0, 3, 4, self.data.nbytes, 2, columns, rows))
             self.data.tofile(f)
 
     def with_numpy(self, path, use, whole):
+        if path.endswith("npz"):
+            with np.load(path) as f:
+                return use(f["data"])
         with open(path, "rb") as f:
             axes = struct.unpack("<8s5Q", f.read(48))[5]
             shape = struct.unpack(f"<{axes}Q", f.read(8 * axes))[::-1]
@@ -187,11 +212,26 @@ class Contenders:
         return use(np.memmap(path, "f4", "r", 48 + 8 * axes, shape))
 
     def put_astropy(self, path, stored):
-        fits.PrimaryHDU(self.data).writeto(path, overwrite=True)
+        data = self.data_of(stored)
+        if stored.codec in FITS:
+            hdu = fits.CompImageHDU(data, compression_type=FITS[stored.codec], quantize_level=0)
+        else:
+            hdu = fits.BinTableHDU(data) if data.dtype.names else fits.PrimaryHDU(data)
+        hdu.writeto(path, overwrite=True)
 
     def with_astropy(self, path, use, whole):
+        """Elements stay in the byte order of the file."""
         with fits.open(path, memmap=not whole) as f:
-            return use(f[0].data)
+            tiles = isinstance(f[-1], fits.CompImageHDU) and not whole
+            return use(f[-1].section if tiles else f[-1].data)
+
+    def put_fitsio(self, path, stored):
+        fitsio.write(path, self.data_of(stored), clobber=True, compress=FITS.get(stored.codec), qlevel=0)
+
+    def with_fitsio(self, path, use, whole):
+        """Those of tables, too."""
+        with fitsio.FITS(path) as f:
+            return use(f[len(f) - 1])
 
     def put_rapidgzip(self, path, stored):
         pathlib.Path(path).write_bytes(zlib.compress(self.data, 6))

@@ -23,7 +23,7 @@ import sys
 from importlib import metadata
 
 HERE = pathlib.Path(__file__).resolve().parent
-PEERS = ("asdf", "blosc2", "bloscpack", "h5py", "hdf5plugin", "zarr", "zarrs", "tensorstore", "rapidgzip", "indexed_bzip2", "numpy")
+PEERS = ("asdf", "blosc2", "bloscpack", "h5py", "hdf5plugin", "zarr", "zarrs", "tensorstore", "astropy", "fitsio", "rapidgzip", "indexed_bzip2", "numpy")
 NONE = 2**64 - 1  # a contender that gives nothing to compare
 RATIOS = "theirs / ours of the bests and, of each round's, the median"
 WAS = {f"cippus-{n}": f"before-{n}" for n in (1, 2)}
@@ -312,6 +312,9 @@ PYTHON = {
     "python-read": ("64 MiB of float32 opened and read whole", 4096),
     "python-slices": ("16 MiB opened, then 200 windows of 100 x 100, 1000 elements one by one, 1000 in one call, 50 lines", 2048),
     "python-write": ("16 MiB into a new file, not synced", 2048),
+    "python-archives": ("64 MiB of float32 in HDF5, Zarr, FITS and npz opened and read whole; a table of 80 MiB", 4096),
+    "python-archives-parts": ("16 MiB of them opened, then 200 windows of 100 x 100; of a table of 20 MiB 200 times 100 rows, a column", 2048),
+    "python-archives-write": ("16 MiB into a new file of these formats, not synced", 2048),
     "python-streams": ("64 MiB of float32 in one compressed stream: opened and read whole; opened, then 20 windows of 100 x 100", 4096),
     "python-cube": ("the array of zarrs' benchmark, 1024^3 of 16 bits, chunks of 256^3 in blocks of 64^3: whole, chunk by chunk", 1024),
 }
