@@ -19,57 +19,66 @@ static int probe(cip_io *io, cip_bytes head)
 
 /* --- header --------------------------------------------------------------------------------- */
 
-static cip_status read_text(cip_layout *l, cip_space *in, const cip_npy_preamble *p,
+static cip_status read_text(cip_layout *l, cip_bytes in, const cip_npy_preamble *p,
                             cip_npy_header *h, cip_err *err)
 {
     cip_status st;
-    uint8_t *raw = NULL;
     cip_buf utf8 = { .mem = &l->env->mem };
-    CIP_GO(cip_mem_get(&l->env->mem, p->text_len, (void **)&raw, err));
-    CIP_GO(
-        cip_space_read_at(&(cip_read_how){ .layout = l }, in, p->text_off, raw, p->text_len, err));
-    cip_bytes text = { raw, p->text_len };
+    cip_bytes text = in;
     if (p->major < 3) {
         /* Versions 1.0 and 2.0 are in Latin-1; each byte of it is the code point of the same
          * number. */
-        for (size_t i = 0; i < p->text_len; i++) {
-            const uint8_t two[2] = { (uint8_t)(0xc0 | raw[i] >> 6),
-                                     (uint8_t)(0x80 | (raw[i] & 0x3f)) };
-            CIP_GO(raw[i] < 0x80 ? cip_buf_add(&utf8, raw + i, 1, err)
-                                 : cip_buf_add(&utf8, two, 2, err));
+        for (size_t i = 0; i < in.len; i++) {
+            const uint8_t two[2] = { (uint8_t)(0xc0 | in.ptr[i] >> 6),
+                                     (uint8_t)(0x80 | (in.ptr[i] & 0x3f)) };
+            CIP_GO(in.ptr[i] < 0x80 ? cip_buf_add(&utf8, in.ptr + i, 1, err)
+                                    : cip_buf_add(&utf8, two, 2, err));
         }
         text = (cip_bytes){ utf8.ptr, utf8.len };
     } else {
-        for (size_t i = 0; i < p->text_len;) {
+        for (size_t i = 0; i < in.len;) {
             uint32_t cp;
-            unsigned len = cip_utf8_get(raw + i, p->text_len - i, &cp);
+            unsigned len = cip_utf8_get(in.ptr + i, in.len - i, &cp);
             if (len == 0)
                 CIP_GO(cip_fail(err, CIP_ERR_CORRUPT, p->text_off + i,
-                                "expected UTF-8 in the header, found the byte 0x%02x", raw[i]));
+                                "expected UTF-8 in the header, found the byte 0x%02x", in.ptr[i]));
             i += len;
         }
     }
     st = cip_npy_text_read(&l->arena, text, p->text_off, h, err);
 done:
     cip_buf_clear(&utf8);
-    cip_mem_put(&l->env->mem, raw);
     return st;
+}
+
+/* Most headers come by one read, so that data which are decoded in order are begun once. Where
+ * what lies behind is damaged, the header may be read all the same. */
+static cip_status peek(cip_window *w, uint64_t off, size_t n, cip_bytes *out, cip_err *err)
+{
+    enum { AHEAD = 1024 };
+    cip_err why = CIP_ERR_INIT;
+    const cip_status st = cip_window_peek(w, off, n, AHEAD, out, &why);
+    const bool damage = st == CIP_ERR_CORRUPT || st == CIP_ERR_TRUNCATED || st == CIP_ERR_CHECKSUM;
+    return damage ? cip_window_peek(w, off, n, 0, out, err) : cip_err_give(err, &why, st);
 }
 
 cip_status cip_npy_header_read(cip_layout *l, cip_space *in, cip_npy_header *h, cip_err *err)
 {
-    uint8_t head[CIP_NPY_PREAMBLE_MAX];
+    cip_window w = { .layout = l, .in = in };
     cip_npy_preamble p;
-    size_t got;
-    CIP_TRY(cip_space_read_some(l, in, 0, head, sizeof head, &got, err));
-    CIP_TRY(cip_npy_preamble_read((cip_bytes){ head, got }, in->len,
-                                  (l->flags & CIP_OPEN_FORCE) != 0, &p, err));
+    cip_bytes head;
+    cip_status st;
+    CIP_GO(peek(&w, 0, CIP_NPY_PREAMBLE_MAX, &head, err));
+    CIP_GO(cip_npy_preamble_read(head, in->len, (l->flags & CIP_OPEN_FORCE) != 0, &p, err));
     if (p.major > 3 || p.minor != 0)
         cip_warn(l->env, CIP_ERR_UNSUPPORTED, AT_VERSION, "header",
                  "the unknown version %d.%d is read as 3.0", p.major, p.minor);
-    CIP_TRY(read_text(l, in, &p, h, err));
+    CIP_GO(peek(&w, p.text_off, p.text_len, &head, err));
+    CIP_GO(read_text(l, head, &p, h, err));
     h->pre = p;
-    return CIP_OK;
+done:
+    cip_window_clear(&w);
+    return st;
 }
 
 /* --- the array ------------------------------------------------------------------------------ */

@@ -387,12 +387,11 @@ static void failing_reads_are_reported(void **state)
         findings s = { 0 };
         assert_int_equal(cip_env_init(&env, NULL, NULL, NULL, NULL), CIP_OK);
         cip_io *io = fault_io_init(&fault, &env, b.ptr, b.len);
-        for (fault.fail_at = 1; fault.fail_at <= 2; fault.fail_at++) {
-            assert_int_equal(cip_layout_new(&env, io, &l, NULL), CIP_OK);
-            fault.reads = 0;
-            assert_int_equal(cip_format_npy.open(l, &err), CIP_ERR_IO);
-            cip_layout_free(l);
-        }
+        fault.fail_at = 1; /* one read brings all of the header */
+        assert_int_equal(cip_layout_new(&env, io, &l, NULL), CIP_OK);
+        fault.reads = 0;
+        assert_int_equal(cip_format_npy.open(l, &err), CIP_ERR_IO);
+        cip_layout_free(l);
         assert_int_equal(cip_layout_new(&env, io, &l, NULL), CIP_OK);
         fault.fail_at = 0;
         assert_int_equal(cip_format_npy.open(l, &err), CIP_OK);

@@ -14,7 +14,7 @@
 #include "space/read/window.h"
 #include "tree/utf8.h"
 
-enum { PIECE = 1 << 20, SUFFIX = 4, MAGIC = 6 };
+enum { PIECE = 1 << 20, SUFFIX = 4 };
 
 static bool has_suffix(const char *name)
 {
@@ -144,14 +144,15 @@ static cip_status fill_bytes(cip_npz_member *m, cip_err *err)
 static cip_status open_array(const cip_npz *z, cip_npz_member *m, cip_err *err)
 {
     cip_layout *l = z->layout;
-    uint8_t magic[MAGIC];
-    size_t got;
+    cip_npy_header *h;
+    cip_err why = CIP_ERR_INIT;
     CIP_TRY(open_data(z, m, err));
-    CIP_TRY(cip_space_read_some(l, m->data, 0, magic, sizeof magic, &got, err));
-    if (got < MAGIC || memcmp(magic, "\x93NUMPY", MAGIC) != 0)
+    CIP_TRY(CIP_ARENA_NEW(&l->arena, &h, 1, err));
+    const cip_status st = cip_npy_header_read(l, m->data, h, &why);
+    if (st == CIP_ERR_FORMAT)
         return fill_bytes(m, err);
-    CIP_TRY(CIP_ARENA_NEW(&l->arena, &m->header, 1, err));
-    CIP_TRY(cip_npy_header_read(l, m->data, m->header, err));
+    m->header = h;
+    CIP_TRY(cip_err_give(err, &why, st));
     return cip_npy_array_fill(m->array, m->header, m->checked, err);
 }
 
