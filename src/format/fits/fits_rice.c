@@ -7,94 +7,113 @@
 #include <string.h>
 
 #include "base/endian.h"
+#include "base/num.h"
 #include "format/fits/fits.h"
 
-/* Bits of `in`, the most significant first; reads past the end give zeros and set `over`. */
+/* The next bits are the highest of `window`: `have` of them, and below these zeros, or bits that
+ * the next fill brings again. Behind the end come zeros; `beyond` counts their bytes. */
 typedef struct bits {
-    cip_bytes in;
-    size_t at;
-    uint64_t window; /* its lowest `have` bits are the next ones */
-    unsigned have;
-    bool over;
+    const uint8_t *at, *end;
+    uint64_t window;
+    unsigned have, beyond;
 } bits;
 
-static void fill_bits(bits *b)
+/* At least 56 bits. */
+static inline void fill_bits(bits *b)
 {
-    while (b->have <= 48) {
-        b->over |= b->at >= b->in.len + 8; /* a window may reach beyond the end, a value may not */
-        b->window = b->window << 8 | (b->at < b->in.len ? b->in.ptr[b->at] : 0);
-        b->at++;
-        b->have += 8;
+    if (b->end - b->at >= 8) {
+        b->window |= cip_load_u64(b->at, true) >> b->have;
+        b->at += (63 - b->have) >> 3;
+        b->have |= 56;
+        return;
+    }
+    for (; b->have <= 56; b->have += 8) {
+        if (b->at < b->end)
+            b->window |= (uint64_t)*b->at++ << (56 - b->have);
+        else
+            b->beyond++;
     }
 }
 
-/* n <= 32 */
-static uint32_t take(bits *b, unsigned n)
+/* 1 <= n <= 32 */
+static inline uint32_t take(bits *b, unsigned n)
 {
-    fill_bits(b);
+    if (b->have < n)
+        fill_bits(b);
+    const uint32_t v = (uint32_t)(b->window >> (64 - n));
+    b->window <<= n;
     b->have -= n;
-    return (uint32_t)(b->window >> b->have & ((UINT64_C(1) << n) - 1));
+    return v;
+}
+
+/* Whether bits behind the end were taken. */
+static inline bool ended(const bits *b)
+{
+    return 8 * (uint64_t)b->beyond > b->have;
 }
 
 /* Zeros before the next one, which is taken too. */
-static uint64_t take_zeros(bits *b)
+static inline uint64_t take_zeros(bits *b)
 {
     uint64_t n = 0;
-    for (;; b->have = 0) {
+    for (;;) {
         fill_bits(b);
-        const uint64_t rest = b->window & ((UINT64_C(1) << b->have) - 1);
-        if (rest != 0) {
-            const unsigned zeros = (unsigned)__builtin_clzll(rest) - (64 - b->have);
+        const unsigned zeros = b->window != 0 ? (unsigned)__builtin_clzll(b->window) : 64;
+        if (zeros < b->have) {
+            b->window = b->window << zeros << 1;
             b->have -= zeros + 1;
             return n + zeros;
         }
         n += b->have;
-        if (b->over)
+        b->window = 0;
+        b->have = 0;
+        if (b->beyond != 0)
             return n;
     }
 }
 
-static bool ended(const bits *b)
+/* n values of a run, of `width` bytes, which is a constant of the caller. */
+static inline __attribute__((always_inline)) void
+take_run(bits *b, unsigned fs, bool whole, uint32_t width, uint64_t n, uint32_t *last, uint8_t *out)
 {
-    return b->over || 8 * (uint64_t)b->at - b->have > 8 * (uint64_t)b->in.len;
-}
-
-static void store(uint8_t *out, uint32_t width, uint32_t v)
-{
-    if (width == 1)
-        *out = (uint8_t)v;
-    else if (width == 2)
-        cip_store_u16(out, (uint16_t)v, true);
-    else
-        cip_store_u32(out, v, true);
-}
-
-static uint32_t take_difference(bits *b, unsigned fs, bool whole, unsigned nbits)
-{
-    const uint32_t d =
-        whole ? take(b, nbits) : (uint32_t)(take_zeros(b) << fs) | (fs != 0 ? take(b, fs) : 0);
-    return d & 1 ? ~(d >> 1) : d >> 1;
+    for (uint64_t i = 0; i < n && !ended(b); i++, out += width) {
+        uint32_t d = whole ? take(b, 8 * width) : (uint32_t)(take_zeros(b) << fs);
+        if (!whole && fs != 0)
+            d |= take(b, fs);
+        *last += (d >> 1) ^ (0 - (d & 1));
+        if (width == 1)
+            *out = (uint8_t)*last;
+        else if (width == 2)
+            cip_store_u16(out, (uint16_t)*last, true);
+        else
+            cip_store_u32(out, *last, true);
+    }
 }
 
 cip_status cip_fits_rice(cip_bytes in, uint32_t width, uint64_t block, uint64_t n, uint8_t *out,
                          cip_err *err)
 {
-    const unsigned nbits = 8 * width, head = width == 1 ? 3 : width == 2 ? 4 : 5;
+    const unsigned head = width == 1 ? 3 : width == 2 ? 4 : 5;
     const unsigned most = width == 1 ? 6 : width == 2 ? 14 : 25;
-    bits b = { .in = in };
-    uint32_t last = take(&b, nbits);
-    for (uint64_t i = 0; i < n && !ended(&b);) {
+    bits b = { .at = in.ptr, .end = in.ptr + in.len };
+    uint32_t last = take(&b, 8 * width);
+    for (uint64_t left = n; left != 0 && !ended(&b);) {
         const unsigned code = take(&b, head), fs = code - 1;
+        const uint64_t run = cip_min_u64(left, block);
         if (code > most + 1)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "expected Rice codes of at most %u bits, found %u", most, fs);
-        for (uint64_t end = n - i < block ? n : i + block; i < end; i++, out += width) {
-            if (code != 0)
-                last += take_difference(&b, fs, fs == most, nbits);
-            store(out, width, last);
-            if (b.over)
-                break;
-        }
+        for (uint64_t i = 0; code == 0 && i < run; i++)
+            for (uint32_t k = 0; k < width; k++)
+                out[i * width + k] = (uint8_t)(last >> 8 * (width - 1 - k));
+        if (code != 0 && width == 1)
+            take_run(&b, fs, fs == most, 1, run, &last, out);
+        else if (code != 0 && width == 2)
+            take_run(&b, fs, fs == most, 2, run, &last, out);
+        else if (code != 0)
+            take_run(&b, fs, fs == most, 4, run, &last, out);
+        out += run * width;
+        left -= run;
     }
     if (!ended(&b))
         return CIP_OK;

@@ -9,6 +9,7 @@
 #include "base/endian.h"
 #include "base/num.h"
 #include "codec/entropy/entropy.h"
+#include "codec/filter/filter.h"
 
 #define QUANTIZED_ZERO (-2147483646) /* of SUBTRACTIVE_DITHER_2: exactly 0 */
 
@@ -72,14 +73,6 @@ static cip_status wrong_length(uint64_t n, uint64_t found, cip_err *err)
                     n, found);
 }
 
-/* Bytes of every item's most significant byte first, then the next ... to whole items. */
-static void unshuffle(const uint8_t *from, uint64_t n, uint32_t width, uint8_t *to)
-{
-    for (uint32_t k = 0; k < width; k++)
-        for (uint64_t i = 0; i < n; i++)
-            to[i * width + k] = *from++;
-}
-
 static cip_status unzip(const fits_tiling *m, const fits_tile *t, const cip_codec_env *env,
                         cip_bytes in, items *out, cip_err *err)
 {
@@ -99,7 +92,7 @@ static cip_status unzip(const fits_tiling *m, const fits_tile *t, const cip_code
     CIP_TRY(cip_mem_get(env->mem, (size_t)len, (void **)&plain, err));
     const cip_status st = cip_codec_gzip.decode(NULL, env, in, plain, (size_t)len, err);
     if (st == CIP_OK)
-        unshuffle(plain, out->n, out->width, out->ptr);
+        cip_unshuffle(out->width, plain, out->ptr, (size_t)len);
     cip_mem_put(env->mem, plain);
     return st;
 }
