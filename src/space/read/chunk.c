@@ -315,6 +315,37 @@ static cip_status read_from_unit(needing *p, const cip_space *s, const cip_chunk
     return st;
 }
 
+static void copy_pieces(const cip_chunk_wish *w, const uint8_t *raw)
+{
+    for (size_t k = 0; k < w->n; k++)
+        if (w->piece[k].len != 0)
+            memcpy(w->piece[k].dst, raw + w->piece[k].off, w->piece[k].len);
+}
+
+/* A window's rows, which need a good part of the chunk: all of it goes into the cache when it is
+ * asked for a third time. False: it is not worth that, or something else of it is damaged. */
+static bool read_from_all(const needing *p, cip_space *s, const cip_chunk_wish *w)
+{
+    enum { GOOD_PART = 8 };
+    const cip_rd *rd = p->rd;
+    cip_pinned h = { 0 };
+    uint64_t n = 0;
+    size_t len;
+    unsigned times;
+    for (size_t i = 0; i < p->needs.n; i++)
+        n += p->need[i].len;
+    if (w->n == 1 || w->ask.batches || n < p->c->at.len / GOOD_PART ||
+        p->c->raw_len > cip_cache_max(rd->cache) / 2)
+        return false;
+    cip_cache_look(rd->cache, cip_chunk_key(s, w->i), &len, &h.pin, &times);
+    cip_pinned_drop(rd, &h);
+    if (times < CIP_CACHE_TIMES || cip_chunk_pin(rd, s, w->i, p->c, true, &h, NULL) != CIP_OK)
+        return false;
+    copy_pieces(w, h.ptr);
+    cip_pinned_drop(rd, &h);
+    return true;
+}
+
 static cip_status read_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c,
                               const cip_chunk_wish *w, cip_err *err)
 {
@@ -328,6 +359,8 @@ static cip_status read_pieces(const cip_rd *rd, cip_space *s, const cip_chunk *c
         CIP_GO(cip_chunk_check_sum(&rd->env->mem, c, p.head, err));
     }
     CIP_GO(find_needs(&p, w->piece, w->n, err));
+    if (!summed && read_from_all(&p, s, w))
+        goto done;
     st = is_small_part(&p.needs, w) && !summed ? read_from_unit(&p, s, w, err)
                                                : decode_planned(&p, w->piece, w->n, err);
 done:
@@ -380,13 +413,6 @@ size_t cip_chunk_needs(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, 
                 need[n++] = (cip_need){ base + p.need[i].off, p.need[i].len };
     cip_buffer_pool_give(rd->buffers, &p.room);
     return n;
-}
-
-static void copy_pieces(const cip_chunk_wish *w, const uint8_t *raw)
-{
-    for (size_t k = 0; k < w->n; k++)
-        if (w->piece[k].len != 0)
-            memcpy(w->piece[k].dst, raw + w->piece[k].off, w->piece[k].len);
 }
 
 cip_status cip_chunk_pieces_by(const cip_rd *rd, cip_space *s, const cip_chunk *c,

@@ -110,14 +110,24 @@ static void cast_block(const blocks *s, const place *p, cip_walk_src how, const 
     cip_gather_cast(s->b->g, &w, (cip_walk_cast_args){ .e1 = w.nsource, .how = how, .src = raw });
 }
 
-/* Whether all of its elements are wanted, each once. */
-static bool is_all(const blocks *s, const place *p)
+/* Bytes of the elements that are wanted, each once. */
+static uint64_t wanted(const blocks *s, const cip_view_steps *in)
 {
     uint64_t nbytes = s->b->v.itemsize;
     for (int32_t j = 0; j < s->b->v.nview; j++)
         if (s->b->v.view[j].along != CIP_AXIS_NOWHERE)
-            nbytes *= (uint64_t)(p->in.hi[j] - p->in.lo[j]);
-    return nbytes == s->at->block_len;
+            nbytes *= (uint64_t)(in->hi[j] - in->lo[j]);
+    return nbytes;
+}
+
+/* Those of the chunk, without what pads it. */
+static uint64_t there(const blocks *s)
+{
+    const cip_grid *g = s->b->v.grid;
+    uint64_t nbytes = g->itemsize;
+    for (int32_t k = 0; k < g->ndim; k++)
+        nbytes *= (uint64_t)cip_min_i64(g->chunk[k], g->shape[k] - s->at->first[k]);
+    return nbytes;
 }
 
 /* Blocks that are read together, in order. Those of which a part is wanted for the third time go to
@@ -190,7 +200,8 @@ static cip_status add_block(const blocks *s, batch *m, uint64_t t, cip_err *err)
     cip_pinned_drop(&g->rd, &h);
     if (found)
         return CIP_OK;
-    const bool keep = !is_all(s, &p) && (times == CIP_CACHE_TIMES || cip_space_is_far(g->s));
+    const bool keep =
+        wanted(s, &p.in) < s->at->block_len && (times == CIP_CACHE_TIMES || cip_space_is_far(g->s));
     block *b = &m->block[m->n];
     *b = (block){ .t = t };
     if (keep)
@@ -243,7 +254,7 @@ static cip_status gather_blocks(const blocks *s, uint64_t part, cip_err *err)
     if (s->c->state != CIP_CHUNK_DATA)
         return gather_pattern(s, err);
     if (way == CIP_WAY_WHOLE) {
-        const bool keep = s->ask.nbytes < s->c->raw_len;
+        const bool keep = wanted(s, s->in) < there(s);
         CIP_TRY(cip_chunk_pin(&g->rd, g->s, s->at->i, s->c, keep, &h, err));
         t0 = 0;
         end = s->n;

@@ -462,6 +462,23 @@ static void a_window_asks_only_for_its_blocks(void **state)
     assert_int_equal(cip_cache_nbytes(f.layout->cache), DELTA_LEN);
 }
 
+static void a_chunk_whose_blocks_are_asked_for_often_is_kept(void **state)
+{
+    (void)state;
+    uint8_t raw[DELTA_LEN], b[DELTA_LEN];
+    cip_space *s = delta_chunk(raw);
+    cip_want w[2] = { { 250, 60, b }, { 995, 5, b + 60 } };
+    for (int i = 0; i < 4; i++) { /* the third time decodes all, the fourth nothing */
+        memset(b, 0, 65);
+        assert_int_equal(cip_space_read(&f.how, s, w, 2, NULL), CIP_OK);
+        assert_memory_equal(b, raw + 250, 60);
+        assert_memory_equal(b + 60, raw + 995, 5);
+        assert_int_equal(cip_cache_nbytes(f.layout->cache), i < 2 ? 0 : DELTA_LEN);
+        if (i == 2)
+            memset(f.file, 0xEE, DELTA_LEN + 8);
+    }
+}
+
 static void blocks_of_a_chunk_with_a_sum_are_decoded_alone_once(void **state)
 {
     (void)state;
@@ -711,6 +728,7 @@ int main(void)
         TEST(stages_are_undone_in_turn),
 
         TEST(a_window_asks_only_for_its_blocks),
+        TEST(a_chunk_whose_blocks_are_asked_for_often_is_kept),
         TEST(blocks_of_a_chunk_with_a_sum_are_decoded_alone_once),
         TEST(of_a_chunk_with_a_sum_all_is_compared_for_a_block),
         TEST(too_many_blocks_mean_all_of_them),
