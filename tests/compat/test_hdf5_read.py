@@ -100,6 +100,52 @@ def test_random_files(cippus, rng, tmp_path, version):
     assert cippus.run("verify", "--deep", path).endswith(b": ok\n")
 
 
+def blosc2_frame(blosc2, rng, values):
+    """A chunk's frame, and the mask of its filters."""
+    blocks = tuple(int(rng.integers(1, n + 1)) for n in values.shape)
+    kind = rng.integers(0, 5)
+    if kind == 0:
+        return values.tobytes(), 1
+    if kind == 1:
+        return blosc2.SChunk(values.nbytes, values.tobytes(), contiguous=True, cparams={"typesize": values.itemsize}).to_cframe(), 0
+    if kind == 2:
+        values[...] = 0
+        return blosc2.zeros(values.shape, values.dtype, chunks=values.shape, blocks=blocks).to_cframe(), 0
+    return blosc2.asarray(np.ascontiguousarray(values), chunks=values.shape, blocks=blocks).to_cframe(), 0
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_blosc2_chunks(cippus, rng, tmp_path, mixed):
+    """Windows of chunks whose blocks can be read alone; chunks of one dataset whose frames differ: other blocks, none, a value for
+    all, no frame at all."""
+    blosc2 = pytest.importorskip("blosc2")
+    for i in range(12):
+        ndim = int(rng.integers(1, 4))
+        chunk = tuple(int(n) for n in rng.choice([3, 8, 31], ndim))
+        shape = tuple(int(n * rng.integers(1, 3) + rng.integers(0, n)) for n in chunk)
+        data, path = elements(rng, ["i1", "<i2", ">f4", "<f8"][i % 4], shape), tmp_path / f"{mixed}-{i}.h5"
+        with h5py.File(path, "w") as f:
+            d = f.create_dataset("d", data=data, chunks=chunk, **plugin.Blosc2(cname=["lz4", "zstd"][i % 2], filters=int(rng.integers(0, 3))))
+            for at in np.ndindex(*(-(-n // c) for n, c in zip(shape, chunk))) if mixed else ():
+                first = tuple(k * c for k, c in zip(at, chunk))
+                part = data[tuple(slice(k, k + c) for k, c in zip(first, chunk))]
+                values = np.zeros(chunk, data.dtype)
+                inside = tuple(slice(n) for n in part.shape)
+                values[inside] = part
+                values = values.view(f"<u{data.itemsize}")
+                frame, mask = blosc2_frame(blosc2, rng, values)
+                part[...] = values.view(data.dtype)[inside]
+                d.id.write_direct_chunk(first, frame, mask)
+        for _ in range(6):
+            low = [int(rng.integers(0, n)) for n in shape]
+            high = [int(rng.integers(k, n)) + 1 for k, n in zip(low, shape)]
+            words = ", ".join(f"{k}:{m}" for k, m in zip(low, high))
+            want = packed(data[tuple(slice(k, m) for k, m in zip(low, high))])
+            assert cippus.run("cat", "--to", "raw", path, "d", f"[{words}]") == want, (i, words)
+        assert cippus.run("cat", "--to", "raw", path, "d") == packed(data), i
+        assert cippus.run("verify", "--deep", path).endswith(b": ok\n")
+
+
 def test_corpus(cippus):
     if not (CORPUS / "manifest.json").exists():
         pytest.skip("no corpus")

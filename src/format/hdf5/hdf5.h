@@ -5,7 +5,7 @@
 #ifndef CIP_FORMAT_HDF5_H
 #define CIP_FORMAT_HDF5_H
 
-#include "format/format.h"
+#include "format/blosc2/blosc2.h"
 #include "space/read/window.h"
 
 enum {
@@ -13,7 +13,8 @@ enum {
     CIP_H5_MAX_FILTERS = 32, /* bits of a chunk's filter mask */
     CIP_H5_TYPE_DEPTH = 32,
     CIP_H5_SHUFFLE = 2, /* the filters */
-    CIP_H5_FLETCHER32 = 3
+    CIP_H5_FLETCHER32 = 3,
+    CIP_H5_BLOSC2 = 32026
 };
 #define CIP_H5_NONE UINT64_MAX /* an address that is not set */
 
@@ -304,6 +305,29 @@ typedef struct cip_h5_pipeline {
     const void *blosc; /* how Blosc encodes (cip_blosc_spec); not needed to decode */
 } cip_h5_pipeline;
 extern const cip_codec cip_h5_codec;
+
+/* --- hdf5_blosc2.c: chunks of Blosc2 read where they lie in their frames ---------------------- */
+
+/* What the frames of a dataset have in common, as its first one has it. */
+typedef struct cip_h5_frames {
+    cip_bytes meta;  /* the metalayers, byte for byte */
+    uint64_t nbytes; /* of a decoded chunk, with what pads its blocks */
+    cip_b2_nd nd;    /* ndim 0: the bytes are in C order */
+} cip_h5_frames;
+
+/* From the frame at `at`; false: it is none whose chunk can be read as that of a grid. */
+bool cip_h5_frames_find(const cip_h5_dataset *d, const cip_extent *at, cip_h5_frames *out);
+/* Moves *at from a frame to the Blosc chunk in it, and gives the first bytes of that to `head`;
+ * false: the frame is unlike the others or holds no bytes, or something is wrong with it. Only the
+ * filter decodes it. */
+bool cip_h5_frames_look(const cip_h5_dataset *d, const cip_h5_frames *f, cip_extent *at,
+                        cip_chunk_head *head);
+/* What decodes other chunks to a grid's chunk of blocks. */
+typedef struct cip_h5_blocked {
+    const cip_b2_nd *nd;
+    const cip_h5_pipeline *pipeline; /* NULL: the filter was left out */
+} cip_h5_blocked;
+extern const cip_codec cip_h5_blocked_codec;
 
 /* --- hdf5_value.c: attributes as nodes -------------------------------------------------------- */
 

@@ -133,7 +133,7 @@ static const struct {
     { 32019, true, "jpeg", NULL, NULL },
     { 32023, true, "granular-bitround", NULL, NULL },
     { 32024, true, "sz3", NULL, NULL },
-    { 32026, true, "blosc2", cip_h5_blosc2, NULL },
+    { CIP_H5_BLOSC2, true, "blosc2", cip_h5_blosc2, NULL },
     { 32028, true, "sperr", NULL, NULL },
 };
 

@@ -18,7 +18,10 @@ typedef struct chunks {
     size_t n;
     uint64_t count; /* chunks that the shape has */
     uint32_t all;   /* a bit for each filter */
-    masked mask[MASKS];
+    uint64_t each;  /* raw bytes of one */
+    bool framed;    /* chunks of Blosc2: in frames, as far as these are alike */
+    cip_h5_frames frames;
+    masked mask[MASKS]; /* `framed`: of 0 for the frames that are not */
     size_t nmask;
 } chunks;
 
@@ -79,8 +82,8 @@ static cip_status masked_at(void *self, uint64_t i, size_t n, cip_chunk *out, ci
             return cip_fail(err, CIP_ERR_RANGE, CIP_NO_OFFSET,
                             "expected a chunk below %zu, found %" PRIu64, t->n, i + k);
         out[k].at = extent_of(t, &t->at[i + k]);
-        out[k].raw_off = (i + k) * t->d->chunk_nbytes;
-        out[k].raw_len = t->d->chunk_nbytes;
+        out[k].raw_off = (i + k) * t->each;
+        out[k].raw_len = t->each;
     }
     return CIP_OK;
 }
@@ -97,7 +100,9 @@ static cip_status stored_chunk(const chunks *t, size_t e, cip_chunk *out, cip_er
     const cip_h5_chunk *c = &t->at[e];
     const uint32_t mask = c->mask & t->all;
     out->at = extent_of(t, c);
-    if (mask == t->all) {
+    if (t->framed && mask == 0 && cip_h5_frames_look(t->d, &t->frames, &out->at, &out->head))
+        return CIP_OK;
+    if (mask == t->all && t->frames.nd.ndim == 0) {
         out->codec = &cip_codec_stored;
         if (c->nbytes != t->d->chunk_nbytes)
             return cip_fail(err, CIP_ERR_CORRUPT, t->d->f->base + c->at,
@@ -108,7 +113,7 @@ static cip_status stored_chunk(const chunks *t, size_t e, cip_chunk *out, cip_er
     }
     for (size_t k = 0; k < t->nmask; k++)
         if (t->mask[k].mask == mask) {
-            out->at = (cip_extent){ t->mask[k].in, e * t->d->chunk_nbytes, t->d->chunk_nbytes };
+            out->at = (cip_extent){ t->mask[k].in, e * t->each, t->each };
             out->codec = &cip_codec_stored;
         }
     return CIP_OK;
@@ -124,7 +129,7 @@ static cip_status table_at(void *self, uint64_t i, size_t n, cip_chunk *out, cip
                             "expected a chunk below %" PRIu64 ", found %" PRIu64, t->count, i);
         while (e < t->n && t->at[e].i < i)
             e++;
-        out[k].raw_len = t->d->chunk_nbytes;
+        out[k].raw_len = t->each;
         if (e < t->n && t->at[e].i == i) {
             CIP_TRY(stored_chunk(t, e, &out[k], err));
             continue;
@@ -144,33 +149,79 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
     return CIP_OK;
 }
 
-/* A space for each kind of chunk that lacks some filters. */
+/* Where chunk i is in the file, whatever it takes to decode it. */
+static void table_place(void *self, uint64_t i, cip_extent *at)
+{
+    const chunks *t = self;
+    const size_t e = t->n == 0 ? 0 : cip_last_at_most(&t->at->i, sizeof *t->at, t->n, i);
+    if (e < t->n && t->at[e].i == i)
+        *at = extent_of(t, &t->at[e]);
+}
+
+/* A space for chunks of this mask. */
+static cip_status add_mask(chunks *t, uint32_t mask, cip_err *err)
+{
+    cip_layout *l = t->d->f->layout;
+    cip_step step;
+    uint64_t len;
+    size_t n;
+    cip_space *in;
+    if (t->nmask == MASKS || cip_mul_overflow(t->n, t->each, &len))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected at most %d kinds of chunks with filters left out", MASKS);
+    CIP_TRY(make_step(t->d, mask, &step, &n, err));
+    if (t->frames.nd.ndim != 0) {
+        cip_h5_blocked *b;
+        pthread_mutex_lock(&l->lock);
+        const cip_status st = CIP_ARENA_NEW(&l->arena, &b, 1, err);
+        pthread_mutex_unlock(&l->lock);
+        CIP_TRY(st);
+        *b = (cip_h5_blocked){ &t->frames.nd, n != 0 ? step.args : NULL };
+        step = (cip_step){ .codec = &cip_h5_blocked_codec, .args = b };
+        n = 1;
+    }
+    const cip_table table = {
+        .at = masked_at, .count = masked_count, .raw_each = t->each, .self = t
+    };
+    CIP_TRY(cip_space_new_chunked(l, &table, len, &step, n, &in, err));
+    in->codec_env.typesize = t->d->itemsize;
+    in->label = t->d->path;
+    t->mask[t->nmask++] = (masked){ mask, in };
+    return CIP_OK;
+}
+
+/* For each kind of chunk that lacks some filters, or that its frame does not show. */
 static cip_status find_masks(chunks *t, cip_err *err)
 {
-    uint64_t len;
+    if (t->framed)
+        CIP_TRY(add_mask(t, 0, err));
+    if (t->frames.nd.ndim != 0)
+        CIP_TRY(add_mask(t, t->all, err));
     for (size_t e = 0; e < t->n; e++) {
         const uint32_t mask = t->at[e].mask & t->all;
         bool known = mask == 0 || mask == t->all;
         for (size_t k = 0; k < t->nmask && !known; k++)
             known = t->mask[k].mask == mask;
-        if (known)
-            continue;
-        cip_step step;
-        size_t n;
-        cip_space *in;
-        if (t->nmask == MASKS || cip_mul_overflow(t->n, t->d->chunk_nbytes, &len))
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "expected at most %d kinds of chunks with filters left out", MASKS);
-        CIP_TRY(make_step(t->d, mask, &step, &n, err));
-        const cip_table table = {
-            .at = masked_at, .count = masked_count, .raw_each = t->d->chunk_nbytes, .self = t
-        };
-        CIP_TRY(cip_space_new_chunked(t->d->f->layout, &table, len, &step, n, &in, err));
-        in->codec_env.typesize = t->d->itemsize;
-        in->label = t->d->path;
-        t->mask[t->nmask++] = (masked){ mask, in };
+        if (!known)
+            CIP_TRY(add_mask(t, mask, err));
     }
     return CIP_OK;
+}
+
+/* Chunks of which the first one with data is in a frame whose blocks can be read. */
+static void find_frames(chunks *t)
+{
+    size_t e = 0;
+    while (e < t->n && (t->at[e].mask & t->all) != 0)
+        e++;
+    if (e == t->n)
+        return;
+    const cip_extent at = extent_of(t, &t->at[e]);
+    t->framed = cip_h5_frames_find(t->d, &at, &t->frames);
+    if (t->framed)
+        t->each = t->frames.nbytes;
+    else
+        t->frames = (cip_h5_frames){ .nbytes = 0 };
 }
 
 static cip_status make_chunked(void *self, cip_space **out, cip_err *err)
@@ -184,17 +235,28 @@ static cip_status make_chunked(void *self, cip_space **out, cip_err *err)
     const cip_status st = CIP_ARENA_NEW(&l->arena, &t, 1, err);
     pthread_mutex_unlock(&l->lock);
     CIP_TRY(st);
-    *t = (chunks){ .d = d, .count = 1 };
+    *t = (chunks){ .d = d, .count = 1, .each = d->chunk_nbytes };
     t->all = d->nfilter == 32 ? UINT32_MAX : (UINT32_C(1) << d->nfilter) - 1;
     for (int32_t k = 0; k < d->shape.rank; k++) /* fits, as the elements do */
         t->count *= cip_div_up((uint64_t)d->shape.dim[k], (uint64_t)d->chunk[k]);
     CIP_TRY(make_step(d, 0, &step, &nstep, err));
     CIP_TRY(cip_fail_in(err, cip_h5_index_read(d, &t->at, &t->n, err), "%s, chunk index", d->path));
-    CIP_TRY(find_masks(t, err));
-    const cip_grid grid = {
+    cip_grid grid = {
         .itemsize = d->itemsize, .ndim = d->shape.rank, .shape = d->shape.dim, .chunk = d->chunk
     };
-    const cip_table table = { .at = table_at, .count = table_count, .self = t };
+    if (d->nfilter == 1 && d->filter[0].id == CIP_H5_BLOSC2)
+        find_frames(t);
+    if (t->framed)
+        step = (cip_step){ .codec = &cip_codec_blosc };
+    if (t->frames.nd.ndim != 0) {
+        grid.blocked = true;
+        grid.stored = t->frames.nd.stored;
+        grid.block = t->frames.nd.block;
+    }
+    CIP_TRY(find_masks(t, err));
+    const cip_table table = {
+        .at = table_at, .count = table_count, .place = table_place, .self = t
+    };
     CIP_TRY(cip_space_new_grid(l, &grid, &table, &step, nstep, out, err));
     (*out)->label = d->path;
     return CIP_OK;

@@ -35,18 +35,6 @@ static bool has_sums(const cip_space *s)
     return false;
 }
 
-/* The extent in the file of a chunk that is decoded in a space of its own. */
-static cip_status own_extent(const check *k, cip_chunk *c, cip_err *err)
-{
-    cip_chunk own = { .run = 0 };
-    const cip_table *t = &c->at.in->table;
-    if (c->at.in == k->l->file)
-        return CIP_OK;
-    CIP_TRY(t->at(t->self, c->at.off / c->raw_len, 1, &own, err));
-    c->at = own.at;
-    return CIP_OK;
-}
-
 /* Chunks one by one: where they are, and their checksums. A damaged one is a finding, and the next
  * is looked at. */
 static cip_status check_chunks(check *k, const cip_chunk_list *list, uint8_t *raw, cip_err *err)
@@ -60,7 +48,7 @@ static cip_status check_chunks(check *k, const cip_chunk_list *list, uint8_t *ra
         if (st == CIP_OK && c.state == CIP_CHUNK_DATA) {
             if (raw != NULL)
                 st = cip_chunk_list_decode(&how, list, i, &c, raw, &why);
-            CIP_TRY(own_extent(k, &c, err));
+            list->s->table.place(list->s->table.self, i, &c.at);
             CIP_TRY(add_range(k, &c.at, err));
             cip_report_progress(k->report, c.at.len);
         }
