@@ -220,7 +220,6 @@ class Contenders:
         hdu.writeto(path, overwrite=True)
 
     def with_astropy(self, path, use, whole):
-        """Elements stay in the byte order of the file."""
         with fits.open(path, memmap=not whole) as f:
             tiles = isinstance(f[-1], fits.CompImageHDU) and not whole
             return use(f[-1].section if tiles else f[-1].data)
@@ -229,7 +228,6 @@ class Contenders:
         fitsio.write(path, self.data_of(stored), clobber=True, compress=FITS.get(stored.codec), qlevel=0)
 
     def with_fitsio(self, path, use, whole):
-        """Those of tables, too."""
         with fitsio.FITS(path) as f:
             return use(f[len(f) - 1])
 
