@@ -59,7 +59,14 @@ static cip_chunk_way way_of(const cip_rd *rd, cip_space *s, uint64_t end, uint64
     const cip_chunk_ask ask = { .nbytes = nbytes,
                                 .direct = nbytes == s->len,
                                 .first_look = first_look };
-    return cip_chunk_way_of(rd, s, &c, &ask);
+    const cip_chunk_way way = cip_chunk_way_of(rd, s, &c, &ask);
+    /* All of a large one cannot be kept: memory for it would be touched for one read, which costs
+     * more than a library gains that decodes it at once. To the end, so that no less of the data
+     * is judged. */
+    return way == CIP_WAY_WHOLE && !is_small(rd, s) && end == s->len &&
+                   s->step[0].codec->stream != NULL
+               ? CIP_WAY_IN_ORDER
+               : way;
 }
 
 cip_status cip_seq_pin(cip_rd *rd, cip_space *s, uint64_t end, cip_pinned *h, cip_err *err)

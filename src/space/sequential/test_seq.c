@@ -383,6 +383,16 @@ static void decoders_put_aside_give_way_when_memory_is_short(void **state)
 
 /* --- data that do not fit --------------------------------------------------------------------- */
 
+static void what_goes_to_the_end_of_a_large_one_takes_no_memory_for_it(void **state)
+{
+    (void)state;
+    with_cache(1000);
+    cip_space *s = seq_of(&plain, 10000, 10000);
+    assert_reads(s, 100, 9900);
+    assert_int_equal(ndecoded, 0);
+    assert_int_equal(nstreamed, 10000);
+}
+
 static void fewer_bytes_than_told_are_an_error(void **state)
 {
     (void)state;
@@ -524,6 +534,7 @@ int main(void)
         TEST(views_of_one_stream_share_its_decoding),
         TEST(going_through_in_pieces_costs_one_pass),
         TEST(more_than_half_of_it_is_decoded_whole),
+        TEST(what_goes_to_the_end_of_a_large_one_takes_no_memory_for_it),
         TEST(without_a_stream_it_is_decoded_whole),
         TEST(several_spans_are_one_pass),
         TEST(only_a_few_decoders_are_put_aside),
