@@ -57,7 +57,7 @@ def archives(chunk=CHUNK):
 
 
 ARCHIVE_SHARDS = {"zarr zstd shards": ("zarr", Stored("zstd", (1024, 1024), (128, 128)), ZARRS)}
-UNWRITTEN = ("h5", "fits gzip", "fits rice")  # by us
+UNWRITTEN = ("fits gzip", "fits rice")  # by us
 TABLE = {"fits table": ("fits", Stored("table"), ["mmap", "astropy", "fitsio"])}
 SHARDS = {"b2nd zstd shards": ("b2nd", Stored("zstd", (1024, 1024), (128, 128)), ["blosc2", *ZARRS])}
 STREAMS = {

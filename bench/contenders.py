@@ -39,7 +39,8 @@ H5 = {  # as Blosc2's levels 9 of lz4 and 1 of zstd are
     "blosc": dict(hdf5plugin.Blosc2(cname="lz4", clevel=9, filters=hdf5plugin.Blosc2.SHUFFLE)),
 }
 BLOSC = {"none": ("LZ4", 0), "zlib": ("ZLIB", 6), "lz4": ("LZ4", 9), "zstd": ("ZSTD", 1), "blosc": ("LZ4", 9), "zstd-0": ("ZSTD", 2)}
-ZARR = {"zstd": "zstd:1", "zstd-0": "zstd:3", "gzip": "gzip:6", "blosc": "blosc:9"}  # what zarr_codecs says, as ours takes it
+H5_OURS = {"none": "none", "zlib": "zlib:6", "zlib-shuffle": "zlib:6", "blosc": "blosc2:9"}  # what H5 says, as ours takes it
+ZARR = {"zstd": "zstd:1", "zstd-0": "zstd:3", "gzip": "gzip:6", "blosc": "blosc:9"}  # what zarr_codecs says
 FITS = {"gzip": "GZIP_2", "rice": "RICE_1"}  # in tiles of a row, as all who write them do unless told otherwise; none loses anything
 
 
@@ -118,6 +119,10 @@ class Contenders:
             name, options = ZARR[stored.codec], {"chunks": shape(stored.inner or stored.chunks)}
             if stored.inner:
                 options["shards"] = shape(stored.chunks)
+        elif path.endswith("h5"):
+            name = H5_OURS[stored.codec]
+            if stored.chunks:
+                options = {"chunks": shape(stored.chunks), "shuffle": "none" if stored.codec == "zlib" else "byte"}
         elif stored.chunks:
             name, level = BLOSC[stored.codec]
             name = "none" if stored.codec == "none" else f"{name.lower()}:{level}"
