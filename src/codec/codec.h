@@ -143,7 +143,17 @@ typedef struct cip_stream_codec {
     const cip_split_codec *split; /* optional, beside checkpoints; its checkpoints are theirs */
 } cip_stream_codec;
 
-enum { CIP_CODER_HEAD = 64 };
+enum {
+    CIP_CODER_HEAD = 64,
+    CIP_RECAST_MORE = 16 /* bytes that a chunk may become longer */
+};
+
+/* What became of a chunk that was to be as those of other arguments are. */
+typedef enum cip_recast {
+    CIP_RECAST_SAME, /* nothing: it is so already */
+    CIP_RECAST_MADE, /* it is, in other bytes */
+    CIP_RECAST_NOT   /* it cannot be: it has to be decoded */
+} cip_recast;
 
 typedef struct cip_codec {
     const char *name;
@@ -168,6 +178,9 @@ typedef struct cip_codec {
      * (`head`: as for `coder`; `len` stored bytes, which should decode to raw_len) may stand among
      * those that `args` encode, whatever encoded it. Its data are not looked at. */
     bool (*takes)(const void *args, cip_bytes head, uint64_t len, uint64_t raw_len);
+    /* Optional, beside `takes`: a whole chunk that it took, as those are that `args` encode, with
+     * no data decoded. Room for CIP_RECAST_MORE bytes more than it has is enough. */
+    cip_recast (*recast)(const void *args, cip_bytes chunk, cip_dst *out);
     /* Optional: sequential decoding. */
     const cip_stream_codec *stream;
     /* Optional pair: encoding, always to the same bytes. `level` as the codec's own (0: its

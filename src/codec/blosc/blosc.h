@@ -101,6 +101,8 @@ typedef struct cip_blosc_spec {
     int split;          /* cip_blosc_split */
     bool blosc1;        /* a Blosc1 chunk (16-byte header, version 2) */
     bool joined;        /* ... that is to be one with others: only what is like them is taken */
+    bool recast;        /* chunks of the other version are taken, too, with another header; and
+                           none that both versions have not */
     bool dict;          /* a dictionary of its own (zstd, lz4, lz4hc) */
     bool big;           /* order of the elements, for lossy filters and zfp; Blosc2 chunks say it */
     uint8_t codec_meta;

@@ -3,6 +3,7 @@
  * blocks and the blocks that are touched. Both ways see the same bytes of each block, so that they
  * agree about damaged chunks too. */
 #include "codec/blosc/blosc_decode.h"
+#include "codec/blosc/blosc_recast.h"
 
 #include <string.h>
 
@@ -415,7 +416,7 @@ static bool blosc_takes(const void *args, cip_bytes head, uint64_t len, uint64_t
     cip_blosc_head h;
     if (spec == NULL || cip_blosc_head_parse(head, &h, NULL) != CIP_OK || h.cbytes != len ||
         h.nbytes != raw_len || h.compcode == CIP_BLOSC_SNAPPY ||
-        cip_blosc_known(&h, NULL) != CIP_OK)
+        cip_blosc_known(&h, NULL) != CIP_OK || (spec->recast && !cip_blosc_may_recast(&h)))
         return false;
     if (spec->joined) /* chunks whose blocks may stand in one */
         return h.version == CIP_BLOSC1_VERSION && h.typesize == spec->typesize &&
@@ -426,7 +427,7 @@ static bool blosc_takes(const void *args, cip_bytes head, uint64_t len, uint64_t
     /* Blosc1: of the version that its library reads, and without snappy, which few builds of it
      * have. */
     if (spec->blosc1)
-        return h.version == CIP_BLOSC1_VERSION;
+        return h.version == CIP_BLOSC1_VERSION || spec->recast;
     /* Blosc2: in the form that chunks of a frame have, with its blocks. A bytedelta that does not
      * say its width takes that of the frame, which the chunk repeats up to 255 bytes. */
     const bool wide = spec->typesize > CIP_BLOSC_MAX_TYPESIZE;
@@ -434,9 +435,14 @@ static bool blosc_takes(const void *args, cip_bytes head, uint64_t len, uint64_t
         if (wide && h.filter[i] >= CIP_BLOSC_BYTEDELTA_OLD && h.filter[i] <= CIP_BLOSC_BYTEDELTA &&
             h.filter_meta[i] == 0)
             return false;
-    return h.version == CIP_BLOSC2_VERSION && h.extended && !h.vl && !h.instrumented &&
-           h.typesize == (wide ? 1 : spec->typesize) && h.big == spec->big &&
+    return (spec->recast || (h.version == CIP_BLOSC2_VERSION && h.extended)) && !h.vl &&
+           !h.instrumented && h.typesize == (wide ? 1 : spec->typesize) && h.big == spec->big &&
            (spec->blocksize == 0 || h.blocksize == spec->blocksize);
+}
+
+static cip_recast recast(const void *args, cip_bytes stored, cip_dst *out)
+{
+    return cip_blosc_recast(args, stored, out);
 }
 
 static size_t blosc_bound(size_t n)
@@ -465,6 +471,7 @@ const cip_codec cip_codec_blosc = {
     .decode_spans = blosc_spans,
     .coder = blosc_coder,
     .takes = blosc_takes,
+    .recast = recast,
     .bound = blosc_bound,
     .encode = blosc_encode,
 };
