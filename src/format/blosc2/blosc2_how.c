@@ -70,6 +70,48 @@ static int64_t shortest_block(const cip_b2_how *how)
     return cip_b2_is_zfp(&how->blosc) ? 4 : 1;
 }
 
+/* Blocks of so many items that are runs of a chunk in C order; false: there are none, or the chunk
+ * is longer than the array. */
+static bool run_blocks(const cip_grid *g, uint64_t items, int64_t *block)
+{
+    for (int32_t k = g->ndim - 1; k >= 0; k--) {
+        const uint64_t side = (uint64_t)g->chunk[k];
+        const bool all = items % side == 0;
+        if ((!all && side % items != 0) || g->chunk[k] > g->shape[k])
+            return false;
+        block[k] = (int64_t)(all ? side : items);
+        items = all ? items / side : 1;
+    }
+    return items == 1;
+}
+
+/* Of Blosc chunks that have no blocks of many axes, as Zarr has them: those whose blocks are blocks
+ * of items, too, are taken as they are, under another header. */
+static void like_chunks(const cip_array *source, const cip_grid *g, uint64_t item, cip_b2_how *how)
+{
+    uint8_t head[CIP_CODER_HEAD];
+    int64_t block[CIP_MAX_NDIM];
+    cip_blosc_spec b = how->blosc;
+    cip_blosc_head h;
+    size_t n;
+    if (!how->takes || g->ndim == 0 || !cip_grid_is_in_order(g) ||
+        !cip_chunk_first_head(source, &cip_codec_blosc, head, &n) ||
+        cip_blosc_head_parse((cip_bytes){ head, n }, &h, NULL) != CIP_OK ||
+        h.nbytes != box_bytes(g->ndim, g->chunk, item) || h.nbytes == 0)
+        return;
+    b.recast = true;
+    b.blocksize = h.blocksize;
+    b.compcode = h.compcode;
+    memcpy(b.filter, h.filter, sizeof b.filter);
+    memcpy(b.filter_meta, h.filter_meta, sizeof b.filter_meta);
+    if (h.blocksize % item != 0 || !run_blocks(g, h.blocksize / item, block) ||
+        !cip_codec_blosc.takes(&b, (cip_bytes){ head, n }, h.cbytes, h.nbytes))
+        return;
+    how->blosc = b;
+    memcpy(how->nd.chunk, g->chunk, (size_t)g->ndim * sizeof *g->chunk);
+    memcpy(how->nd.block, block, (size_t)g->ndim * sizeof *block);
+}
+
 static cip_status choose_nd(const cip_spec *spec, const cip_dtype *d, cip_arena *arena,
                             cip_b2_how *how, cip_err *err)
 {
@@ -90,6 +132,8 @@ static cip_status choose_nd(const cip_spec *spec, const cip_dtype *d, cip_arena 
             (frame == NULL || !frame->nd.unset)) {
             memcpy(nd->chunk, g->chunk, (size_t)nd->ndim * sizeof *nd->chunk);
             memcpy(nd->block, g->block, (size_t)nd->ndim * sizeof *nd->block);
+        } else if (g != NULL && !g->blocked && g->ndim == nd->ndim) {
+            like_chunks(source, g, d->itemsize, how);
         }
     }
     cip_b2_choose_shapes(nd, d->itemsize, shortest_block(how));

@@ -50,6 +50,7 @@ typedef struct cip_array_form {
     cip_codec_env codec_env; /* what codecs are told; typesize 0: the dtype's, no shapes:
                                the grid's */
     uint32_t specials;       /* states of chunks that are stored without data */
+    const uint8_t *value;    /* of VALUE: the only element that chunks may stand for; NULL: any */
     uint8_t sum_id;          /* cip_sum_id: wanted of each chunk's stored bytes */
     uint32_t caps;
     /* Records that are stored in columns (0: they are not): then of all else only `dtype` counts,

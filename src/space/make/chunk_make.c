@@ -120,8 +120,10 @@ cip_chunk_state cip_chunk_state_of(const cip_array_form *f, const uint8_t *elem)
         return CIP_CHUNK_ZERO;
     if ((f->specials & CIP_FORM_SPECIAL(CIP_CHUNK_NAN)) != 0 && is_quiet_nan(f->dtype, elem))
         return CIP_CHUNK_NAN;
-    return (f->specials & CIP_FORM_SPECIAL(CIP_CHUNK_VALUE)) != 0 ? CIP_CHUNK_VALUE
-                                                                  : CIP_CHUNK_DATA;
+    const bool value =
+        (f->specials & CIP_FORM_SPECIAL(CIP_CHUNK_VALUE)) != 0 &&
+        (f->value == NULL || memcmp(elem, f->value, (size_t)f->dtype->itemsize) == 0);
+    return value ? CIP_CHUNK_VALUE : CIP_CHUNK_DATA;
 }
 
 static cip_chunk_state find_special(const cip_chunk_maker *m, const cip_chunk_work *w)

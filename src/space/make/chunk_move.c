@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "codec/checksum/checksum.h"
 #include "space/read/chunk_list.h"
+#include "space/read/grid.h"
 #include "space/make/chunk_make.h"
 #include "space/read/reader.h"
 
@@ -18,13 +19,33 @@ static bool same_lengths(int32_t n, const int64_t *a, const int64_t *b)
     return a == b || (a != NULL && b != NULL && cip_same_lengths(n, a, b));
 }
 
+static const int64_t *stored_of(const cip_grid *g)
+{
+    return g->stored != NULL ? g->stored : g->chunk;
+}
+
+/* Blocks are runs of the chunk when all axes behind the first that they do not cut to a length of
+ * one are whole. Padding would lie between them. */
+bool cip_grid_is_in_order(const cip_grid *g)
+{
+    bool whole = false;
+    if (!cip_same_lengths(g->ndim, stored_of(g), g->chunk) || (g->blocked && g->block == NULL))
+        return false;
+    for (int32_t k = 0; g->blocked && k < g->ndim; k++) {
+        if (whole && g->block[k] != g->chunk[k])
+            return false;
+        whole = whole || g->block[k] != 1;
+    }
+    return true;
+}
+
 static bool same_grid(const cip_grid *a, const cip_grid *b)
 {
-    const int64_t *stored_a = a->stored != NULL ? a->stored : a->chunk,
-                  *stored_b = b->stored != NULL ? b->stored : b->chunk;
-    return a->itemsize == b->itemsize && a->ndim == b->ndim && a->blocked == b->blocked &&
+    return a->itemsize == b->itemsize && a->ndim == b->ndim &&
            same_lengths(a->ndim, a->shape, b->shape) && same_lengths(a->ndim, a->chunk, b->chunk) &&
-           same_lengths(a->ndim, stored_a, stored_b) && same_lengths(a->ndim, a->block, b->block);
+           ((a->blocked == b->blocked && same_lengths(a->ndim, stored_of(a), stored_of(b)) &&
+             same_lengths(a->ndim, a->block, b->block)) ||
+            (a->blocked != b->blocked && cip_grid_is_in_order(a) && cip_grid_is_in_order(b)));
 }
 
 /* Linear chunks of the first `len` bytes: all but the last of one length. */
@@ -118,6 +139,19 @@ uint64_t cip_chunk_nbytes_taken(const cip_array *a, const cip_form_step *step)
     return !taken ? 0 : l.s->table.raw_each != 0 || l.n != 1 ? l.s->table.raw_each : l.end;
 }
 
+bool cip_chunk_first_head(const cip_array *a, const cip_codec *codec, uint8_t *head, size_t *n)
+{
+    const cip_read_how how = { a->layout, NULL };
+    cip_chunk_list l;
+    cip_chunk c;
+    if (cip_chunk_list_open(a, &l, NULL) != CIP_OK || !is_whole(&l) || l.s->nstep != 1 ||
+        l.s->step[0].codec != codec || !first_data(&l, &c) || c.state != CIP_CHUNK_DATA ||
+        c.codec != NULL)
+        return false;
+    *n = (size_t)cip_min_u64(CIP_CODER_HEAD, c.at.len);
+    return cip_space_read_at(&how, c.at.in, c.at.off, head, *n, NULL) == CIP_OK;
+}
+
 const cip_grid *cip_chunk_grid(const cip_array *a)
 {
     cip_chunk_list l;
@@ -128,25 +162,30 @@ const cip_grid *cip_chunk_grid(const cip_array *a)
 
 /* --- one chunk -------------------------------------------------------------------------------- */
 
+typedef struct bytes {
+    uint8_t *ptr;
+    size_t cap;
+} bytes;
+
 typedef struct move {
     const cip_chunk_mover *m;
     const cip_chunk_list *l;
     cip_chunk_maker maker;
     cip_chunk_work work;
-    uint8_t *buf; /* of stored or decoded bytes, cap of them */
-    size_t cap;
+    bytes buf;     /* stored or decoded ones */
+    bytes recast;  /* stored ones in another version of the codec */
     uint64_t each; /* decoded bytes of each linear chunk but the last; 0 of n-d ones */
 } move;
 
-static cip_status get_buffer(move *v, uint64_t n, cip_err *err)
+static cip_status get_buffer(const move *v, bytes *b, uint64_t n, cip_err *err)
 {
     size_t len;
     if (!cip_to_size(n, &len))
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a chunk of %" PRIu64 " bytes", n);
-    if (len <= v->cap && v->buf != NULL)
+    if (len <= b->cap && b->ptr != NULL)
         return CIP_OK;
-    CIP_TRY(cip_mem_resize(&v->m->env->mem, (void **)&v->buf, len, err));
-    v->cap = len;
+    CIP_TRY(cip_mem_resize(&v->m->env->mem, (void **)&b->ptr, len, err));
+    b->cap = len;
     return CIP_OK;
 }
 
@@ -162,7 +201,8 @@ static bool special_stays(const move *v, cip_chunk *c)
         (f->specials & CIP_FORM_SPECIAL(c->state)) == 0)
         return false;
     if (c->state == CIP_CHUNK_VALUE)
-        return c->value_len == f->dtype->itemsize;
+        return c->value_len == f->dtype->itemsize &&
+               (f->value == NULL || memcmp(c->value, f->value, c->value_len) == 0);
     return c->state != CIP_CHUNK_NAN || v->l->s->big == f->dtype->big;
 }
 
@@ -173,13 +213,22 @@ static cip_status take_stored(move *v, uint64_t i, const cip_chunk *c, cip_chunk
                               bool *taken, cip_err *err)
 {
     cip_mem *mem = &v->m->env->mem;
-    CIP_TRY(get_buffer(v, c->at.len, err));
-    CIP_TRY(cip_chunk_list_stored(&v->m->how, v->l, i, c, v->buf, err));
-    in->bytes = (cip_bytes){ v->buf, (size_t)c->at.len };
+    CIP_TRY(get_buffer(v, &v->buf, c->at.len, err));
+    CIP_TRY(cip_chunk_list_stored(&v->m->how, v->l, i, c, v->buf.ptr, err));
+    in->bytes = (cip_bytes){ v->buf.ptr, (size_t)c->at.len };
     in->plain = c->codec == &cip_codec_stored && v->m->form->nstep != 0;
     CIP_TRY(cip_chunk_fail_in(err, cip_chunk_check_sum(mem, c, in->bytes, err), v->l->s, i));
     *taken =
         c->codec != NULL || v->m->form->nstep == 0 || takes(&v->m->form->step[0], in->bytes, c);
+    const cip_form_step *step = &v->m->form->step[0];
+    if (*taken && c->codec == NULL && v->m->form->nstep == 1 && step->codec->recast != NULL) {
+        CIP_TRY(get_buffer(v, &v->recast, c->at.len + CIP_RECAST_MORE, err));
+        cip_dst other = { v->recast.ptr, v->recast.cap, 0 };
+        const cip_recast became = step->codec->recast(step->args, in->bytes, &other);
+        *taken = became != CIP_RECAST_NOT;
+        if (became == CIP_RECAST_MADE)
+            in->bytes = (cip_bytes){ other.ptr, other.len };
+    }
     if (!*taken || v->m->form->sum_id == CIP_SUM_NONE)
         return CIP_OK;
     return cip_sum_of(mem, (cip_sum_id)v->m->form->sum_id, in->bytes, in->sum, err);
@@ -201,6 +250,41 @@ static cip_status chunk_of_form(const move *v, uint64_t i, cip_chunk *c, bool *a
     return CIP_OK;
 }
 
+/* Whether the form pads what reaches over the array's edge with zeros, and this chunk does so in a
+ * file whose padding may be anything: it is what the array gets when others make it longer. */
+static bool is_padded_anew(move *v, uint64_t i)
+{
+    const cip_grid *from = v->l->s->grid, *to = v->m->form->grid;
+    bool edge = false;
+    if (to == NULL || !to->blocked || from->blocked)
+        return false;
+    cip_grid_coord(to, i, v->work.coord);
+    for (int32_t k = 0; k < to->ndim; k++) {
+        const int64_t left = to->shape[k] - v->work.coord[k] * to->chunk[k];
+        v->work.valid[k] = left < to->chunk[k] ? left : to->chunk[k];
+        edge = edge || left < to->chunk[k];
+    }
+    return edge;
+}
+
+/* The chunk's elements, encoded as the form has them: those of the array alone (`anew`), or all
+ * that is in it, as the steps leave them. */
+static cip_status make_one(move *v, uint64_t i, const cip_chunk *c, bool anew, cip_chunk_in *in,
+                           cip_err *err)
+{
+    cip_mem *mem = &v->m->env->mem;
+    CIP_TRY(get_buffer(v, &v->buf, c->raw_len, err));
+    for (int k = 0; k < 2; k++)
+        if (v->work.encoded[k] == NULL && v->maker.encoded[k] != 0)
+            CIP_TRY(cip_mem_get(mem, v->maker.encoded[k], (void **)&v->work.encoded[k], err));
+    if (anew && v->work.arranged == NULL && v->maker.arranged != 0)
+        CIP_TRY(cip_mem_get(mem, v->maker.arranged, (void **)&v->work.arranged, err));
+    CIP_TRY(cip_chunk_list_decode(&v->m->how, v->l, i, c, v->buf.ptr, err));
+    in->bytes = v->work.raw = (cip_bytes){ v->buf.ptr, (size_t)c->raw_len };
+    return anew ? cip_chunk_make(&v->maker, &v->work, false, in, err)
+                : cip_chunk_encode(&v->maker, &v->work, false, in, err);
+}
+
 static cip_status move_one(move *v, uint64_t *i, cip_err *err)
 {
     cip_chunk c;
@@ -214,22 +298,12 @@ static cip_status move_one(move *v, uint64_t *i, cip_err *err)
         in.run = c.run;
         in.value = c.state == CIP_CHUNK_VALUE ? c.value : NULL;
     } else {
-        taken = taken && c.state == CIP_CHUNK_DATA && (c.codec == NULL || plain);
+        const bool anew = is_padded_anew(v, *i);
+        taken = taken && !anew && c.state == CIP_CHUNK_DATA && (c.codec == NULL || plain);
         if (taken)
             CIP_TRY(take_stored(v, *i, &c, &in, &taken, err));
-        if (!taken) {
-            /* Decoded, which leaves its elements as the steps take them, and encoded as the form
-             * has it. */
-            CIP_TRY(get_buffer(v, c.raw_len, err));
-            cip_mem *mem = &v->m->env->mem;
-            for (int k = 0; k < 2; k++)
-                if (v->work.encoded[k] == NULL && v->maker.encoded[k] != 0)
-                    CIP_TRY(
-                        cip_mem_get(mem, v->maker.encoded[k], (void **)&v->work.encoded[k], err));
-            CIP_TRY(cip_chunk_list_decode(&v->m->how, v->l, *i, &c, v->buf, err));
-            in.bytes = (cip_bytes){ v->buf, (size_t)c.raw_len };
-            CIP_TRY(cip_chunk_encode(&v->maker, &v->work, false, &in, err));
-        }
+        if (!taken)
+            CIP_TRY(make_one(v, *i, &c, anew, &in, err));
     }
     CIP_TRY(v->m->store(v->m->user, *i, 1, &in, err));
     *i += in.run;
@@ -263,7 +337,9 @@ cip_status cip_chunk_move(const cip_chunk_mover *m, bool *moved, cip_err *err)
         CIP_GO(move_one(&v, &i, err));
     st = CIP_OK;
 done:
-    cip_mem_put(mem, v.buf);
+    cip_mem_put(mem, v.buf.ptr);
+    cip_mem_put(mem, v.recast.ptr);
+    cip_mem_put(mem, v.work.arranged);
     cip_mem_put(mem, v.work.encoded[0]);
     cip_mem_put(mem, v.work.encoded[1]);
     return st;

@@ -18,6 +18,14 @@ uint64_t cip_chunk_nbytes_taken(const cip_array *a, const cip_form_step *step);
  */
 const cip_grid *cip_chunk_grid(const cip_array *a);
 
+/* Whether stored chunks hold their elements in C order: they have no blocks, or blocks that are
+ * runs of it, and no padding but at the array's edge. */
+bool cip_grid_is_in_order(const cip_grid *g);
+
+/* The first bytes of the first chunk that has data, to *head (room for CIP_CODER_HEAD): false where
+ * the array is not all of chunks of this one codec. */
+bool cip_chunk_first_head(const cip_array *a, const cip_codec *codec, uint8_t *head, size_t *n);
+
 typedef struct cip_chunk_mover {
     cip_env *env;
     cip_read_how how;
