@@ -160,6 +160,11 @@ cip_status cip_revision_rename(cip_revision *r, const char *name, const char *to
 cip_status cip_revision_unlink(cip_revision *r, const char *name, cip_io *known, cip_err *err);
 /* A folder goes, if nothing is left in it when the members have gone. */
 cip_status cip_revision_unlink_folder(cip_revision *r, const char *name, cip_err *err);
+/* The folder `dir` of `in`, with all in it but members that the revision has already, gets the name
+ * `to`, or goes (NULL). `links`: symbolic links are followed; else a folder with one is
+ * UNSUPPORTED. LIMIT over max_blocks files. */
+cip_status cip_revision_move_folder(cip_revision *r, cip_io *in, const char *dir, const char *to,
+                                    bool links, cip_err *err);
 /* Which of the members is the switch. ARG when it is none of them, or goes. */
 cip_status cip_revision_switch(cip_revision *r, const char *name, cip_err *err);
 /* Whether a member has the name, gets it or gives it up. */

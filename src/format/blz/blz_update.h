@@ -167,9 +167,6 @@ cip_status cip_blz_move_column(cip_blz_state *u, size_t i, const char *to, cip_e
  * that comes may have the name of a column that goes or moves; a folder that moves cannot. */
 cip_status cip_blz_expect_free(const cip_blz_state *u, const char *name, bool comes, cip_err *err);
 cip_status cip_blz_table_finish(cip_blz_state *u, cip_revision *r, cip_err *err);
-/* A folder with all that lies in it, gets another name, or goes (NULL). */
-cip_status cip_blz_move_folder(cip_blz_state *u, const char *dir, const char *to, cip_revision *r,
-                               cip_err *err);
 
 /* --- blz_update_fields.c: fields of the document's records that go or move -------------------- */
 

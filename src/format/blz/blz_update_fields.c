@@ -469,7 +469,7 @@ static cip_status drop_field(cip_blz_state *u, size_t first, size_t n, size_t de
         if (dir != NULL && u->b->shard[s].of != NULL)
             return cip_blz_lies_outside(dir, u->b->shard[s].name, err);
         if (dir != NULL)
-            CIP_TRY(cip_blz_move_folder(u, dir, NULL, r, err));
+            CIP_TRY(cip_revision_move_folder(r, u->b->layout->io, dir, NULL, true, err));
     }
     return CIP_OK;
 }
@@ -539,7 +539,7 @@ static cip_status rename_in_shard(cip_blz_state *u, const cip_blz_shard *shard, 
     if (shard->of != NULL)
         return cip_blz_lies_outside(own, shard->name, err);
     CIP_TRY(cip_arena_printf(u->arena, &to, err, "%s/%s", dir, u->folder));
-    return cip_blz_move_folder(u, own, to, r, err);
+    return cip_revision_move_folder(r, u->b->layout->io, own, to, true, err);
 }
 
 bool cip_blz_changes_fields(const cip_blz_state *u)

@@ -6,99 +6,6 @@
 #include "format/blz/blz_update.h"
 #include "tree/utf8.h"
 
-/* Something in a column's folder, or below. */
-typedef struct entry {
-    const char *path;
-    bool is_folder;
-} entry;
-
-typedef struct listing {
-    cip_blz_state *u;
-    const char *dir; /* without a slash at the end */
-    cip_buf entry;
-    cip_status st;
-    cip_err *err;
-} listing;
-
-static int take_entry(void *user, const char *name, bool is_folder)
-{
-    listing *k = user;
-    char *path = NULL;
-    k->st = cip_arena_printf(k->u->arena, &path, k->err, "%s/%s", k->dir, name);
-    const entry e = { path, is_folder };
-    if (k->st == CIP_OK)
-        k->st = cip_buf_add(&k->entry, &e, sizeof e, k->err);
-    return k->st != CIP_OK;
-}
-
-static cip_status list_one(listing *k, const char *dir, cip_err *err)
-{
-    cip_layout *l = k->u->b->layout;
-    cip_err why = CIP_ERR_INIT;
-    k->dir = dir;
-    k->err = err;
-    cip_status st = cip_io_list(l->io, dir, 0, take_entry, k, &why);
-    CIP_TRY(k->st);
-    return st == CIP_OK || st == CIP_ERR_NOT_FOUND ? CIP_OK
-                                                   : cip_fail(err, st, why.offset, "%s", why.text);
-}
-
-/* All that lies in the folder, folders before what is in them. A column has two levels; links that
- * lead back to where they are would have more and more. */
-static cip_status list_all(listing *k, const char *dir, cip_err *err)
-{
-    enum { MOST_PATH = 1000 };
-    CIP_TRY(list_one(k, dir, err));
-    for (size_t i = 0; i * sizeof(entry) < k->entry.len; i++) {
-        const entry e = ((const entry *)(const void *)k->entry.ptr)[i];
-        if (!e.is_folder)
-            continue;
-        if (strlen(e.path) > MOST_PATH || k->entry.len / sizeof e > k->u->env->limits.max_blocks)
-            return cip_fail(
-                err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                "expected the folder of a column, found too many other files in '%.80s'", dir);
-        CIP_TRY(list_one(k, e.path, err));
-    }
-    return CIP_OK;
-}
-
-/* Files first, then folders from the innermost on. */
-static cip_status move_all(listing *k, const char *dir, const char *to, cip_revision *r,
-                           cip_err *err)
-{
-    const entry *e = (const entry *)(const void *)k->entry.ptr;
-    const size_t n = k->entry.len / sizeof *e;
-    char *path;
-    for (size_t i = 0; i < n; i++) {
-        if (e[i].is_folder)
-            continue;
-        if (cip_revision_has(r, e[i].path))
-            continue;
-        path = NULL;
-        if (to != NULL)
-            CIP_TRY(cip_arena_printf(k->u->arena, &path, err, "%s%s", to, e[i].path + strlen(dir)));
-        if (path == NULL || cip_revision_has(r, path)) /* one that changed is there anew */
-            CIP_TRY(cip_revision_unlink(r, e[i].path, NULL, err));
-        else
-            CIP_TRY(cip_revision_rename(r, e[i].path, path, NULL, err));
-    }
-    for (size_t i = n; i-- > 0;)
-        if (e[i].is_folder)
-            CIP_TRY(cip_revision_unlink_folder(r, e[i].path, err));
-    return cip_revision_unlink_folder(r, dir, err);
-}
-
-cip_status cip_blz_move_folder(cip_blz_state *u, const char *dir, const char *to, cip_revision *r,
-                               cip_err *err)
-{
-    listing k = { .u = u, .entry = { .mem = &u->env->mem } };
-    cip_status st = list_all(&k, dir, err);
-    if (st == CIP_OK)
-        st = move_all(&k, dir, to, r, err);
-    cip_buf_clear(&k.entry);
-    return st;
-}
-
 /* --- __rootdirs__ ----------------------------------------------------------------------------- */
 
 static cip_status put_names(cip_blz_state *u, const cip_node *root, cip_build *to, cip_err *err)
@@ -142,7 +49,8 @@ cip_status cip_blz_table_finish(cip_blz_state *u, cip_revision *r, cip_err *err)
         const cip_blz_column *c = u->b->column[i];
         char *dir;
         CIP_TRY(cip_arena_copy(u->arena, c->dir, strlen(c->dir) - 1, &dir, err));
-        CIP_TRY(cip_blz_move_folder(u, dir, u->column[i].gone ? NULL : u->column[i].name, r, err));
+        CIP_TRY(cip_revision_move_folder(r, u->b->layout->io, dir,
+                                         u->column[i].gone ? NULL : u->column[i].name, true, err));
     }
     CIP_TRY(cip_blz_put_came(u, &cbytes, err));
     if (!any)
