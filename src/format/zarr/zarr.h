@@ -96,6 +96,7 @@ typedef struct cip_zarr_array {
     cip_array *array;
     const cip_dtype *dtype;
     const uint8_t *fill; /* an element; NULL: zeros */
+    bool unfilled;       /* nobody can tell what was never written: reading it fails */
     int32_t ndim;
     int64_t shape[CIP_MAX_NDIM]; /* as users see it */
     bool prefix;                 /* keys begin with "c" */

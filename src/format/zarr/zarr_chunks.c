@@ -211,6 +211,14 @@ static uint64_t known_run(cip_zarr_array *a, uint64_t i)
 
 static void fill_with(const cip_zarr_array *a, cip_chunk *out, uint64_t run)
 {
+    if (a->unfilled) {
+        out->state = CIP_CHUNK_MISSING;
+        out->why = CIP_ERR_UNSUPPORTED;
+        out->lack = "it was never written, and the fill_value is null, for which programs have "
+                    "different records";
+        out->run = 1;
+        return;
+    }
     out->state = a->fill != NULL ? CIP_CHUNK_VALUE : CIP_CHUNK_ZERO;
     out->value = a->fill;
     out->value_len = a->fill != NULL ? (uint32_t)a->dtype->itemsize : 0;

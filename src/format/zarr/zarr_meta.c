@@ -141,6 +141,16 @@ static cip_status read_2(cip_layout *l, cip_zarr_array *a, cip_err *err)
     return cip_zarr_fill(l, cip_map_get(a->meta, "fill_value"), a->dtype, &a->fill, err);
 }
 
+/* zarr-python says of `null` that it is the number 0 as the type has it. Of records with texts or
+ * bytes in them that is a text "0" in some versions, and zeros in others. */
+static bool has_text(const cip_dtype *d)
+{
+    bool has = d->kind == CIP_ASCII || d->kind == CIP_UCS4 || d->kind == CIP_OPAQUE;
+    for (size_t i = 0; i < d->nfield; i++) /* records nest at most 32 deep */
+        has = has || has_text(d->field[i].dtype);
+    return has;
+}
+
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 /* How many chunks there are of each level, and in each shard. */
@@ -177,6 +187,8 @@ cip_status cip_zarr_meta_read(cip_layout *l, cip_zarr_array *a, int version, cip
     CIP_TRY(lengths(shape, "shape", -1, 0, a->shape, err));
     a->ndim = (int32_t)shape->len;
     CIP_TRY((version == 3 ? read_3 : read_2)(l, a, err));
+    a->unfilled = cip_node_kind(cip_map_get(a->meta, "fill_value")) <= CIP_NODE_NULL &&
+                  a->dtype->kind == CIP_RECORD && has_text(a->dtype);
     if (!cip_shape_nelem(a->ndim, a->shape, &n) || cip_mul_overflow(n, a->dtype->itemsize, &n) ||
         n > INT64_MAX)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
