@@ -13,6 +13,10 @@ const char *const fault_bcolz[] = { "__attrs__",    "meta/storage", "meta/sizes"
 const char *const fault_zarr[] = { "zarr.json", "data/zarr.json", "data/c/0", "data/c/1",
                                    "data/c/2",  "data/c/3",       "data/c/4", "data/c/5",
                                    "data/c/6",  "data/c/7",       NULL };
+const char *const fault_zarr_more[] = {
+    "zarr.json", "data/zarr.json", "data/c/0",      "data/c/1", "data/c/2", "data/c/3",
+    "data/c/4",  "n/zarr.json",    "n/x/zarr.json", "n/x/c/0",  NULL
+};
 const char *const fault_bcolz_table[] = {
     "__rootdirs__",   "a/__attrs__",    "a/meta/storage", "a/meta/sizes",   "a/data/__0.blp",
     "a/data/__1.blp", "a/data/__2.blp", "b/__attrs__",    "b/meta/storage", "b/meta/sizes",
@@ -268,6 +272,34 @@ static cip_status add_field(cip_change *e, cip_err *err)
                           err);
 }
 
+/* Of a Zarr store, with consolidated metadata. */
+static cip_status zarr_set(cip_change *e, cip_err *err)
+{
+    CIP_TRY(cip_change_set_string(e, "attrs/data/units", "K", err));
+    CIP_TRY(cip_change_set_yaml(e, "dims/data", "[time]", err));
+    return cip_change_set_string(e, "title", "a longer text", err);
+}
+
+static cip_status zarr_add(cip_change *e, cip_err *err)
+{
+    const double v[3] = { 1, 2, 3 };
+    CIP_TRY(
+        cip_change_put(e, "n/x", cip_dtype_of(CIP_F64), 1, (const int64_t[]){ 3 }, v, NULL, err));
+    return cip_change_set_string(e, "n/attrs/x/units", "K", err);
+}
+
+static cip_status zarr_remove(cip_change *e, cip_err *err)
+{
+    return cip_change_remove(e, "data", err);
+}
+
+static cip_status zarr_replace(cip_change *e, cip_err *err)
+{
+    const double v[3] = { 1, 2, 3 };
+    return cip_change_put(e, "data", cip_dtype_of(CIP_F64), 1, (const int64_t[]){ 3 }, v,
+                          CIP_ARRAY_OPTIONS(.replace = true), err);
+}
+
 #define CHANGE(name)                                                                               \
     cip_status fault_folder_##name(const char *path, cip_level level, int step, cip_err *err)      \
     {                                                                                              \
@@ -295,3 +327,7 @@ CHANGE(remove_field)
 CHANGE(move_field)
 CHANGE(add_column)
 CHANGE(add_field)
+CHANGE(zarr_set)
+CHANGE(zarr_add)
+CHANGE(zarr_remove)
+CHANGE(zarr_replace)

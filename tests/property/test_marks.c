@@ -44,6 +44,8 @@ static const kind kinds[] = {
     { NULL, "bcolz", "chunklen=5", NULL, NULL, false, "attributes", 3 },
     { NULL, "blz", "chunklen=5", NULL, NULL, false, "attributes", 2 },
     { NULL, "blz", "chunklen=5", NULL, NULL, true, "attributes", 0 },
+    { NULL, "zarr", "chunks=4,2", NULL, NULL, false, "v", 3 },
+    { NULL, "zarr2", "chunks=4,2", "zlib", NULL, false, "v", 3 },
 };
 
 enum { NKIND = sizeof kinds / sizeof kinds[0] };
@@ -163,9 +165,9 @@ static const char *pick_array(bool rows)
 {
     if (now->table)
         return rows && any(8) != 0 ? "" : any(3) == 0 ? "" : pick_name();
-    return now->value[0] == 'v' && now->value[1] == '\0' && strstr(now->name, ".asdf") != NULL
-               ? pick_name()
-               : "";
+    const bool named = now->name != NULL ? strstr(now->name, ".asdf") != NULL
+                                         : strncmp(now->format, "zarr", 4) == 0;
+    return named ? pick_name() : "";
 }
 
 static cip_status write_box(cip_change *c, const cip_array *a, const char *path, cip_err *err)

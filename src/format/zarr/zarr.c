@@ -91,20 +91,14 @@ static int probe(cip_io *io, cip_bytes head)
 
 /* --- groups and arrays ------------------------------------------------------------------------ */
 
-/* A group or an array, as its metadata were found. */
-typedef struct entry {
-    const char *path;                      /* "" or without a slash at the end */
-    const cip_node *group, *array, *attrs; /* of the first two one */
-} entry;
-
 typedef struct store {
     cip_zarr *z;
-    entry *at; /* parents before what is in them, and that together */
+    cip_zarr_node *at; /* parents before what is in them, and that together */
     size_t n, cap;
     bool told; /* that there are more than are taken */
 } store;
 
-static cip_status add_entry(store *s, const entry *e, cip_err *err)
+static cip_status add_entry(store *s, const cip_zarr_node *e, cip_err *err)
 {
     cip_layout *l = s->z->layout;
     if (s->n == CIP_ZARR_MAX_NODES) {
@@ -125,7 +119,8 @@ static cip_status add_3(store *s, const char *path, const cip_node *n, bool *gro
     const cip_node *type = cip_map_get(n, "node_type"), *attrs = cip_map_get(n, "attributes");
     const cip_node *format = cip_map_get(n, "zarr_format");
     uint64_t version;
-    entry e = { .path = path, .attrs = cip_node_kind(attrs) == CIP_NODE_MAP ? attrs : NULL };
+    cip_zarr_node e = { .path = path,
+                        .attrs = cip_node_kind(attrs) == CIP_NODE_MAP ? attrs : NULL };
     if (format == NULL || !cip_node_as_uint(format, &version) || version != 3)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected the zarr_format 3, found %.40s", cip_zarr_text(format));
@@ -205,7 +200,7 @@ static cip_status look_in(store *s, const char *path, int depth, cip_err *err)
 static cip_status look_at(store *s, const char *path, bool *group, cip_err *err)
 {
     cip_layout *l = s->z->layout;
-    entry e = { .path = path };
+    cip_zarr_node e = { .path = path };
     char *dir;
     CIP_TRY(cip_arena_printf(&l->arena, &dir, err, "%s%s", path, path[0] != '\0' ? "/" : ""));
     if (s->z->version == 3) {
@@ -244,7 +239,7 @@ static cip_status look(store *s, const char *path, int depth, cip_err *err)
 /* By steps: what is in a group comes right behind it. */
 static int by_path(const void *a, const void *b)
 {
-    const char *x = ((const entry *)a)->path, *y = ((const entry *)b)->path;
+    const char *x = ((const cip_zarr_node *)a)->path, *y = ((const cip_zarr_node *)b)->path;
     while (*x != '\0' && *x == *y)
         x++, y++;
     const int p = *x == '/' ? 1 : *x == '\0' ? 0 : (uint8_t)*x + 2;
@@ -304,7 +299,7 @@ static cip_status consolidated_2(store *s, const cip_node *map, cip_err *err)
             continue;
         size_t at = cip_strmap_get(&by, (cip_bytes){ (const uint8_t *)path, len });
         if (at == SIZE_MAX) {
-            const entry e = { .path = path };
+            const cip_zarr_node e = { .path = path };
             at = s->n;
             st = add_entry(s, &e, err);
             if (st == CIP_OK && at < s->n)
@@ -383,7 +378,7 @@ static cip_status refuse_array(cip_zarr_array *a, cip_status st, const cip_err *
     return CIP_OK;
 }
 
-static cip_status add_array(cip_zarr *z, const entry *e, cip_err *err)
+static cip_status add_array(cip_zarr *z, const cip_zarr_node *e, cip_err *err)
 {
     cip_layout *l = z->layout;
     cip_zarr_array *a;
@@ -438,15 +433,14 @@ static bool is_within(const char *path, const char *group)
 }
 
 /* The name of what lies right in the group, or NULL. */
-static const char *name_in(const entry *e, const entry *group)
+static const char *name_in(const cip_zarr_node *e, const cip_zarr_node *group)
 {
     const size_t n = strlen(group->path);
     const char *name = e->path + n + (n != 0);
     return is_within(e->path, group->path) && strchr(name, '/') == NULL ? name : NULL;
 }
 
-/* Names of axes: dimension_names, or what xarray writes into version 2. NULL: none. */
-static const cip_node *dims_of(const entry *e)
+const cip_node *cip_zarr_dims_of(const cip_zarr_node *e)
 {
     const cip_node *n = cip_map_get(e->array, "dimension_names");
     const cip_node *shape = cip_map_get(e->array, "shape");
@@ -462,14 +456,14 @@ static const cip_node *dims_of(const entry *e)
 }
 
 /* Attributes but for the names of axes that `dims` holds; NULL: none are left. */
-static cip_status attrs_of(cip_arena *a, const entry *e, const cip_node **out, cip_err *err)
+static cip_status attrs_of(cip_arena *a, const cip_zarr_node *e, const cip_node **out, cip_err *err)
 {
     cip_node *map;
     size_t n = 0;
     const cip_node *all = e->attrs,
                    *dims = all != NULL ? cip_map_get(all, "_ARRAY_DIMENSIONS") : NULL;
     *out = all != NULL && all->len != 0 ? all : NULL;
-    if (dims == NULL || dims_of(e) != dims)
+    if (dims == NULL || cip_zarr_dims_of(e) != dims)
         return CIP_OK;
     *out = NULL;
     if (all->len == 1)
@@ -483,8 +477,8 @@ static cip_status attrs_of(cip_arena *a, const entry *e, const cip_node **out, c
 }
 
 /* What is said of arrays right in a group, [at, end) being all in it: a map by their names. */
-static cip_status beside(cip_arena *a, const entry *group, const entry *at, const entry *end,
-                         bool dims, cip_node **out, cip_err *err)
+static cip_status beside(cip_arena *a, const cip_zarr_node *group, const cip_zarr_node *at,
+                         const cip_zarr_node *end, bool dims, cip_node **out, cip_err *err)
 {
     size_t n = 0;
     const cip_node *v;
@@ -495,11 +489,11 @@ static cip_status beside(cip_arena *a, const entry *group, const entry *at, cons
         if (pass == 1)
             CIP_TRY(cip_node_new_map(a, n, out, err));
         n = 0;
-        for (const entry *e = at; e < end; e++) {
+        for (const cip_zarr_node *e = at; e < end; e++) {
             const char *name = e->array != NULL ? name_in(e, group) : NULL;
             if (name == NULL)
                 continue;
-            v = dims ? dims_of(e) : NULL;
+            v = dims ? cip_zarr_dims_of(e) : NULL;
             if (!dims)
                 CIP_TRY(attrs_of(a, e, &v, err));
             if (v != NULL && pass == 1)
@@ -541,14 +535,16 @@ static cip_status set_attributes(keys *k, const cip_node *attrs, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status group_node(cip_zarr *z, entry *group, entry *end, cip_node **out, cip_err *err);
+static cip_status group_node(cip_zarr *z, cip_zarr_node *group, cip_zarr_node *end, cip_node **out,
+                             cip_err *err);
 
-static cip_status fill_group(cip_zarr *z, keys *k, entry *group, entry *end, cip_err *err)
+static cip_status fill_group(cip_zarr *z, keys *k, cip_zarr_node *group, cip_zarr_node *end,
+                             cip_err *err)
 {
     cip_node *dims, *attrs, *below;
     CIP_TRY(beside(k->a, group, group + 1, end, true, &dims, err));
     CIP_TRY(beside(k->a, group, group + 1, end, false, &attrs, err));
-    for (entry *e = group + 1, *next; e < end; e = next) {
+    for (cip_zarr_node *e = group + 1, *next; e < end; e = next) {
         next = e + 1;
         const char *name = name_in(e, group);
         if (name == NULL || (e->array == NULL && e->group == NULL)) {
@@ -577,12 +573,13 @@ static cip_status fill_group(cip_zarr *z, keys *k, entry *group, entry *end, cip
 
 /* A group with all in it, which follows it up to `end`. Groups nest at most as deep as they were
  * listed, or as paths of consolidated metadata are long. */
-static cip_status group_node(cip_zarr *z, entry *group, entry *end, cip_node **out, cip_err *err)
+static cip_status group_node(cip_zarr *z, cip_zarr_node *group, cip_zarr_node *end, cip_node **out,
+                             cip_err *err)
 {
     cip_arena *a = &z->layout->arena;
     keys k = { .a = a, .used = { .mem = &z->layout->env->mem } };
     size_t room = 2 + (group->attrs != NULL ? group->attrs->len : 0);
-    for (const entry *e = group + 1; e < end; e++)
+    for (const cip_zarr_node *e = group + 1; e < end; e++)
         room += name_in(e, group) != NULL;
     CIP_TRY(cip_node_new_map(a, room, &k.map, err));
     const cip_status st = fill_group(z, &k, group, end, err);
@@ -593,10 +590,10 @@ static cip_status group_node(cip_zarr *z, entry *group, entry *end, cip_node **o
 }
 
 /* An array alone: its attributes and the names of its axes. */
-static cip_status single_tree(cip_zarr *z, const entry *e, cip_err *err)
+static cip_status single_tree(cip_zarr *z, const cip_zarr_node *e, cip_err *err)
 {
     cip_arena *a = &z->layout->arena;
-    const cip_node *dims = dims_of(e), *attrs;
+    const cip_node *dims = cip_zarr_dims_of(e), *attrs;
     cip_node *root;
     size_t n = 0;
     CIP_TRY(attrs_of(a, e, &attrs, err));
@@ -669,6 +666,8 @@ static cip_status open_tree(cip_zarr *z, cip_err *err)
         CIP_TRY(group_node(z, s.at, s.at + s.n, &root, err));
         l->tree = root;
     }
+    z->node = s.at;
+    z->nnode = s.n;
     CIP_TRY(cip_layout_add_fact(l, "metadata", err, "%s",
                                 z->consolidated ? "consolidated" : "of each member"));
     return CIP_OK;

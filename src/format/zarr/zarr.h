@@ -148,6 +148,15 @@ bool cip_zarr_number(const cip_zarr_array *a, const char *key, uint64_t *i);
 
 /* --- zarr.c: the store ----------------------------------------------------------------------- */
 
+/* A group or an array, as its metadata were found. */
+typedef struct cip_zarr_node {
+    const char *path;                      /* "" or without a slash at the end */
+    const cip_node *group, *array, *attrs; /* of the first two one */
+} cip_zarr_node;
+
+/* Names of axes: dimension_names, or what xarray writes into version 2. NULL: none. */
+const cip_node *cip_zarr_dims_of(const cip_zarr_node *e);
+
 struct cip_zarr {
     cip_layout *layout;
     int version; /* 2 or 3 */
@@ -157,7 +166,9 @@ struct cip_zarr {
     cip_io *numbered; /* all chunks as one */
     cip_space *files; /* the same as a space */
     cip_zarr_array **array;
-    size_t narray, array_cap, nnode;
+    size_t narray, array_cap;
+    cip_zarr_node *node; /* groups before what is in them */
+    size_t nnode;
     uint64_t nmember;
 };
 
@@ -183,14 +194,6 @@ cip_status cip_zarr_verify_zip(const cip_zarr *z, cip_report *report, cip_err *e
 /* The JSON value of a member, in the arena; NOT_FOUND. */
 cip_status cip_zarr_json(cip_layout *l, const char *path, const cip_node **out, cip_err *err);
 cip_status cip_zarr_verify(cip_layout *l, bool deep, cip_report *report, cip_err *err);
-
-/* --- zarr_update.c: a store that is there ----------------------------------------------------- */
-
-cip_status cip_zarr_update_begin(const cip_store_begin *b, void **state, cip_err *err);
-cip_status cip_zarr_update_form(void *state, const cip_array *a, cip_change_kind kind,
-                                const int64_t *shape, cip_change_form *out, cip_err *err);
-cip_status cip_zarr_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err);
-cip_status cip_zarr_update_finish(void *state, cip_revision *r, cip_err *err);
 
 /* zarr_write.c */
 extern const cip_array_store cip_zarr_store;

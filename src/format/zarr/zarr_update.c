@@ -1,64 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What becomes of the arrays of a store that is there. A chunk that changes is a new file that
  * takes the name of the old one; of shards, the shard is a new file, in which the chunks that stay
- * are taken as they are. Files of chunks beyond a new shape go. Metadata change after all of them,
- * the consolidated ones last. */
+ * are taken as they are. Files of chunks beyond a new shape go. Metadata change after all of them
+ * (zarr_update_meta.c), the consolidated ones last. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/endian.h"
 #include "base/num.h"
 #include "codec/entropy/entropy.h"
-#include "format/zarr/zarr_write.h"
-#include "tree/yaml.h"
+#include "format/zarr/zarr_update.h"
+#include "tree/node.h"
 
 enum { MOST_FILL = 64 << 20 /* bytes of a row of fill values */ };
 
 /* --- how new chunks are encoded --------------------------------------------------------------- */
 
-static const cip_node *setting(const cip_zarr_step *s, const char *key)
-{
-    return cip_node_kind(s->conf) == CIP_NODE_MAP ? cip_map_get(s->conf, key) : NULL;
-}
-
 static cip_status blosc_of(cip_arena *a, const cip_zarr_array *x, cip_zarr_step *s, cip_err *err)
 {
-    const cip_node *cname = setting(s, "cname"), *shuffle = setting(s, "shuffle");
-    const cip_node *typesize = setting(s, "typesize"), *level = setting(s, "clevel");
     cip_blosc_spec *b;
-    int64_t n = (int64_t)x->dtype->itemsize, filter = 1;
-    uint8_t meta;
     CIP_TRY(CIP_ARENA_NEW(a, &b, 1, err));
-    if (typesize != NULL)
-        cip_node_as_int(typesize, &n);
-    b->typesize = n > 0 && n <= CIP_BLOSC_MAX_TYPESIZE ? (uint32_t)n : 1;
-    b->blosc1 = true;
-    b->level = 5;
-    if (level != NULL && cip_node_as_int(level, &n) && n >= 0 && n <= 9)
-        b->level = (int)n;
-    if (cip_node_kind(cname) == CIP_NODE_STRING)
-        CIP_TRY(cip_blosc_codec_parse(cname->text, &b->compcode, &meta, err));
-    if (shuffle != NULL && !cip_node_as_int(shuffle, &filter))
-        filter = cip_node_is_string(shuffle, "bitshuffle") ? 2
-                 : cip_node_is_string(shuffle, "shuffle")  ? 1
-                                                           : 0;
-    if (filter == -1) /* numcodecs: by the elements */
-        filter = x->dtype->itemsize == 1 ? 2 : 1;
-    b->filter[5] = filter == 2   ? CIP_BLOSC_BITSHUFFLE
-                   : filter == 1 ? CIP_BLOSC_SHUFFLE
-                                 : CIP_BLOSC_NOFILTER;
+    CIP_TRY(cip_zarr_blosc_of(x, s, b, err));
     s->blosc = b;
     return CIP_OK;
 }
 
-static cip_status encoder_of(cip_zarr_writer *w, const cip_zarr_array *x, cip_zarr_pipe **out,
+static cip_status encoder_of(cip_zarr_update *u, const cip_zarr_array *x, cip_zarr_pipe **out,
                              cip_err *err)
 {
-    CIP_TRY(CIP_ARENA_NEW(w->arena, out, 1, err));
+    CIP_TRY(CIP_ARENA_NEW(u->w.arena, out, 1, err));
     **out = x->pipe;
     for (size_t k = 0; k < x->pipe.n; k++) {
         cip_zarr_step *s = &(*out)->step[k];
-        const cip_node *level = setting(s, "level");
+        const cip_node *level = cip_zarr_setting(s, "level");
         int64_t n = 0;
         if (s->kind != CIP_ZARR_ENTROPY && s->kind != CIP_ZARR_LZ4 && s->kind != CIP_ZARR_CRC32C)
             return cip_fail(
@@ -67,7 +41,7 @@ static cip_status encoder_of(cip_zarr_writer *w, const cip_zarr_array *x, cip_za
                 "array to change, found %.80s",
                 x->codec);
         if (s->codec == &cip_codec_blosc)
-            CIP_TRY(blosc_of(w->arena, x, s, err));
+            CIP_TRY(blosc_of(u->w.arena, x, s, err));
         else if (s->kind == CIP_ZARR_ENTROPY && level != NULL && cip_node_as_int(level, &n) &&
                  n > 0 && n < 100 &&
                  (s->codec->level == NULL || s->codec->level((int)n, NULL) == CIP_OK))
@@ -80,39 +54,59 @@ static cip_status encoder_of(cip_zarr_writer *w, const cip_zarr_array *x, cip_za
 
 cip_status cip_zarr_update_begin(const cip_store_begin *b, void **state, cip_err *err)
 {
-    cip_zarr_writer *w;
+    cip_zarr_update *u;
     cip_zarr *z = b->old->own;
     if (z->zip != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected a folder to change, found a zip archive, which is only read; "
                         "convert it to a folder first");
-    if (b->spec->codec != NULL || b->spec->checksum != NULL)
-        return cip_fail(
-            err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-            "expected no codec and no checksum for a change of a Zarr store: its arrays "
-            "keep theirs");
+    if (b->spec->checksum != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected no checksum for a change of a Zarr store: its arrays keep "
+                        "theirs");
+    if (cip_option_given(b->spec->option, CIP_ZARR_OPTION_CONSOLIDATED) != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the option consolidated cannot be changed by an update");
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &u, 1, err));
+    *u = (cip_zarr_update){ .w = { .state = CIP_ZARR_UPDATE,
+                                   .env = b->env,
+                                   .arena = b->arena,
+                                   .old = z,
+                                   .two = z->version == 2 },
+                            .asked = b->spec->codec != NULL,
+                            .undo = b->undo,
+                            .temporary = b->temporary,
+                            .tree = { .arena = b->arena } };
     for (size_t i = 0; cip_zarr_options[i].key != NULL; i++)
-        if (cip_option_given(b->spec->option, i) != NULL)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "the option %s cannot be changed by an update",
-                            cip_zarr_options[i].key);
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
-    *w = (cip_zarr_writer){ .env = b->env, .arena = b->arena, .old = z };
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &w->changed, z->narray, err));
-    *state = w;
+        u->asked = u->asked || cip_option_given(b->spec->option, i) != NULL;
+    CIP_TRY(CIP_ARENA_NEW(b->arena, &u->changed, z->narray, err));
+    for (size_t i = 0; i < z->nnode; i++)
+        CIP_TRY(cip_zarr_add_node(u, &(cip_zarr_now){ .n = z->node[i] }, err));
+    if (z->layout->tree != NULL)
+        CIP_TRY(cip_build_set(&u->tree, "", z->layout->tree, err));
+    *state = u;
     return CIP_OK;
 }
 
-static size_t index_of(const cip_zarr_writer *w, const cip_array *a)
+static size_t index_of(const cip_zarr_update *u, const cip_array *a)
 {
-    for (size_t i = 0; i < w->old->narray; i++)
-        if (w->old->array[i]->array == cip_array_listed(a))
+    for (size_t i = 0; i < u->w.old->narray; i++)
+        if (u->w.old->array[i]->array == cip_array_listed(a))
             return i;
     return SIZE_MAX;
 }
 
+/* The array that came, of one that is read; or NULL. */
+static cip_zarr_coming *find_came(const cip_zarr_update *u, const cip_array *a)
+{
+    for (size_t i = 0; i < u->nnode; i++)
+        if (u->node[i].x != NULL && u->node[i].x->rows == a)
+            return u->node[i].x;
+    return NULL;
+}
+
 /* A row of fill values, for rows that come without others. */
-static cip_status fill_row(cip_zarr_writer *w, const cip_zarr_array *x, const uint8_t **out,
+static cip_status fill_row(cip_zarr_update *u, const cip_zarr_array *x, const uint8_t **out,
                            cip_err *err)
 {
     uint64_t n = x->dtype->itemsize;
@@ -123,7 +117,7 @@ static cip_status fill_row(cip_zarr_writer *w, const cip_zarr_array *x, const ui
                             "expected rows of at most %d bytes to fill with the fill value; append "
                             "the rows instead",
                             MOST_FILL);
-    CIP_TRY(cip_arena_get(w->arena, (size_t)n, (void **)&row, err));
+    CIP_TRY(cip_arena_get(u->w.arena, (size_t)n, (void **)&row, err));
     cip_bytes_repeat((cip_bytes){ x->fill, (size_t)x->dtype->itemsize }, 0, row, (size_t)n);
     *out = row;
     return CIP_OK;
@@ -132,11 +126,18 @@ static cip_status fill_row(cip_zarr_writer *w, const cip_zarr_array *x, const ui
 cip_status cip_zarr_update_form(void *state, const cip_array *a, cip_change_kind kind,
                                 const int64_t *shape, cip_change_form *out, cip_err *err)
 {
-    cip_zarr_writer *w = state;
-    const size_t i = index_of(w, a);
+    cip_zarr_update *u = state;
+    const size_t i = index_of(u, a);
+    cip_zarr_coming *came = i == SIZE_MAX ? find_came(u, a) : NULL;
+    if (came != NULL)
+        return cip_zarr_came_form(came, kind, out, err);
     if (i == SIZE_MAX)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "it is no array of the store");
-    const cip_zarr_array *x = w->old->array[i];
+    if (u->asked)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected no codec and no options of storage for a change of a Zarr array: "
+                        "it keeps its own");
+    const cip_zarr_array *x = u->w.old->array[i];
     const cip_space *s = x->array->space;
     if (x->dtype->itemsize == 0 || s->kind != CIP_SPACE_GRID)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "its elements have no bytes");
@@ -145,14 +146,11 @@ cip_status cip_zarr_update_form(void *state, const cip_array *a, cip_change_kind
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "expected chunks in C order to change the shape, found others; convert "
                             "the store first");
-    if (x->nlevel > 2)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "shards within shards cannot be changed; convert the store first");
-    if (w->changed[i].pipe == NULL)
-        CIP_TRY(encoder_of(w, x, &w->changed[i].pipe, err));
+    if (u->changed[i].pipe == NULL)
+        CIP_TRY(encoder_of(u, x, &u->changed[i].pipe, err));
     if (kind == CIP_CHANGE_SHAPE && x->fill != NULL && shape != NULL && shape[0] > x->shape[0])
-        CIP_TRY(fill_row(w, x, &out->fill, err));
-    const cip_zarr_pipe *p = w->changed[i].pipe;
+        CIP_TRY(fill_row(u, x, &out->fill, err));
+    const cip_zarr_pipe *p = u->changed[i].pipe;
     const bool alone = s->nstep == 1 && s->step[0].codec != &cip_zarr_codec;
     uint64_t nbytes = x->dtype->itemsize;
     for (int32_t k = 0; k < x->ndim; k++)
@@ -166,18 +164,20 @@ cip_status cip_zarr_update_form(void *state, const cip_array *a, cip_change_kind
                      .level = alone ? p->step[0].level : 0 },
         .nstep = p->n != 0,
         .codec_env = { .typesize = x->dtype->itemsize },
-        .specials = x->fill == NULL ? CIP_FORM_SPECIAL(CIP_CHUNK_ZERO) : 0,
+        .specials = CIP_FORM_SPECIAL(x->fill == NULL ? CIP_CHUNK_ZERO : CIP_CHUNK_VALUE),
+        .value = x->fill,
     };
     return CIP_OK;
 }
 
 cip_status cip_zarr_update_chunks(void *state, const cip_chunk_changes *c, cip_err *err)
 {
-    cip_zarr_writer *w = state;
-    const size_t i = index_of(w, cip_chunk_changes_array(c));
-    if (i == SIZE_MAX)
+    cip_zarr_update *u = state;
+    const size_t i = index_of(u, cip_chunk_changes_array(c));
+    cip_zarr_coming *came = i == SIZE_MAX ? find_came(u, cip_chunk_changes_array(c)) : NULL;
+    if (i == SIZE_MAX && came == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "it is no array of the store");
-    w->changed[i].chunks = c;
+    *(came != NULL ? &came->changes : &u->changed[i].chunks) = c;
     return CIP_OK;
 }
 
@@ -185,7 +185,7 @@ cip_status cip_zarr_update_chunks(void *state, const cip_chunk_changes *c, cip_e
 
 /* An array as it was and as it becomes. */
 typedef struct rewrite {
-    cip_zarr_writer *w;
+    const cip_zarr_update *u;
     cip_zarr_array *x;
     cip_zarr_array now; /* shape and levels, for keys and numbers */
     const cip_chunk_changes *c;
@@ -199,13 +199,12 @@ static cip_status path_of(const rewrite *v, const cip_zarr_array *a, uint64_t i,
 {
     char key[CIP_IO_NUMBER_NAME];
     cip_zarr_key(a, i, key, sizeof key);
-    return cip_arena_printf(v->w->arena, path, err, "%s%s", v->x->dir, key);
+    return cip_arena_printf(v->u->w.arena, path, err, "%s%s", v->x->dir, key);
 }
 
-/* Whether there is a file of this name, whoever left it. */
-static cip_status is_there(const rewrite *v, const char *path, bool *yes, cip_err *err)
+cip_status cip_zarr_is_there(const cip_zarr_update *u, const char *path, bool *yes, cip_err *err)
 {
-    cip_layout *l = v->w->old->layout;
+    const cip_layout *l = u->w.old->layout;
     cip_err why = CIP_ERR_INIT;
     cip_io *io;
     const cip_status st = cip_io_open_beneath(l->io, path, cip_zarr_flags(l), &io, &why);
@@ -221,7 +220,7 @@ static cip_status begin_file(const rewrite *v, uint64_t i, cip_revision **as, ci
     char *path;
     bool there;
     CIP_TRY(path_of(v, &v->now, i, &path, err));
-    CIP_TRY(is_there(v, path, &there, err));
+    CIP_TRY(cip_zarr_is_there(v->u, path, &there, err));
     if (as == NULL)
         return there ? cip_revision_unlink(v->r, path, NULL, err) : CIP_OK;
     return there ? cip_revision_replace(v->r, path, NULL, as, err)
@@ -271,23 +270,33 @@ static cip_status put_chunk(const rewrite *v, uint64_t i, cip_err *err)
     return cip_revision_range(as, piece.io, piece.off, piece.len, err);
 }
 
-/* Shard p out of its chunks as they are by now. */
-static cip_status put_shard(const rewrite *v, uint64_t p, cip_err *err)
+static cip_status add_part(cip_buf *parts, const cip_segment *part, cip_err *err)
 {
-    const cip_zarr_level *x = &v->now.level[1], *shard = &v->now.level[0];
+    return cip_buf_add(parts, part, sizeof *part, err);
+}
+
+/* Shard p of a level, out of its chunks as they are by now, which may be shards: the segments that
+ * it consists of, of *len bytes together; none and 0 where all of it is the fill value. At most
+ * CIP_ZARR_MAX_LEVELS deep. */
+static cip_status gather_shard(const rewrite *v, size_t level, uint64_t p, cip_buf *parts,
+                               uint64_t *len, cip_err *err)
+{
+    const cip_zarr_level *x = &v->now.level[level + 1];
+    const bool innermost = level + 2 == v->now.nlevel;
     uint64_t up[CIP_MAX_NDIM], at[CIP_MAX_NDIM];
     const uint64_t index = x->count * CIP_ZARR_ENTRY, sum = x->index_sum ? CIP_ZARR_SUM : 0;
-    uint64_t off = x->index_first ? index + sum : 0;
-    cip_segment *piece = NULL;
-    uint8_t *entry = NULL;
-    cip_revision *as = NULL;
-    cip_status st;
+    const size_t before = parts->len;
+    uint8_t *entry;
+    CIP_TRY(cip_arena_get(v->u->w.arena, (size_t)(index + sum), (void **)&entry, err));
+    const cip_segment whole = { .ptr = entry, .len = index + sum };
+    uint64_t off = x->index_first ? whole.len : 0;
     bool any = false;
-    CIP_GO(CIP_NEW(&v->w->env->mem, &piece, (size_t)x->count, err));
-    CIP_GO(cip_mem_get(&v->w->env->mem, (size_t)(index + sum), (void **)&entry, err));
-    cip_zarr_place(&v->now, shard, p, up);
+    if (x->index_first)
+        CIP_TRY(add_part(parts, &whole, err));
+    cip_zarr_place(&v->now, &v->now.level[level], p, up);
     for (uint64_t o = 0; o < x->count; o++) {
         uint64_t rest = o;
+        cip_segment piece = { .len = 0 };
         bool within = true;
         for (int32_t j = v->now.ndim - 1; j >= 0; j--) {
             const int32_t k = x->axis[j];
@@ -295,39 +304,61 @@ static cip_status put_shard(const rewrite *v, uint64_t p, cip_err *err)
             rest /= x->ratio[k];
             within = within && at[k] < x->nchunk[k];
         }
-        if (within)
-            CIP_GO(piece_of(v, cip_zarr_number_at(&v->now, x, at), &piece[o], err));
-        const bool here = piece[o].io != NULL;
+        const uint64_t i = within ? cip_zarr_number_at(&v->now, x, at) : 0;
+        if (within && innermost)
+            CIP_TRY(piece_of(v, i, &piece, err));
+        else if (within)
+            CIP_TRY(gather_shard(v, level + 1, i, parts, &piece.len, err));
+        if (piece.io != NULL)
+            CIP_TRY(add_part(parts, &piece, err));
+        const bool here = innermost ? piece.io != NULL : piece.len != 0;
         cip_store_u64(entry + o * CIP_ZARR_ENTRY, here ? off : UINT64_MAX, x->index_big);
-        cip_store_u64(entry + o * CIP_ZARR_ENTRY + 8, here ? piece[o].len : UINT64_MAX,
-                      x->index_big);
-        off += piece[o].len;
+        cip_store_u64(entry + o * CIP_ZARR_ENTRY + 8, here ? piece.len : UINT64_MAX, x->index_big);
+        off += piece.len;
         any = any || here;
     }
     if (sum != 0)
         cip_store_u32(entry + index, cip_zarr_crc32c(0, entry, (size_t)index), false);
-    CIP_GO(begin_file(v, p, any ? &as : NULL, err));
-    if (any && x->index_first)
-        CIP_GO(cip_revision_bytes(as, entry, (size_t)(index + sum), err));
-    for (uint64_t o = 0; any && o < x->count; o++)
-        if (piece[o].io != NULL)
-            CIP_GO(cip_revision_range(as, piece[o].io, piece[o].off, piece[o].len, err));
     if (any && !x->index_first)
-        CIP_GO(cip_revision_bytes(as, entry, (size_t)(index + sum), err));
-    st = CIP_OK;
-done:
-    cip_mem_put(&v->w->env->mem, piece);
-    cip_mem_put(&v->w->env->mem, entry);
+        CIP_TRY(add_part(parts, &whole, err));
+    if (!any)
+        parts->len = before;
+    *len = any ? off + (x->index_first ? 0 : whole.len) : 0;
+    return CIP_OK;
+}
+
+static cip_status put_shard(const rewrite *v, uint64_t p, cip_err *err)
+{
+    cip_buf parts = { .mem = &v->u->w.env->mem };
+    cip_revision *as = NULL;
+    uint64_t len;
+    cip_status st = gather_shard(v, 0, p, &parts, &len, err);
+    const cip_segment *s = (const cip_segment *)(const void *)parts.ptr;
+    if (st == CIP_OK)
+        st = begin_file(v, p, len != 0 ? &as : NULL, err);
+    for (size_t i = 0; st == CIP_OK && i < parts.len / sizeof *s; i++)
+        st = s[i].ptr != NULL ? cip_revision_bytes(as, s[i].ptr, (size_t)s[i].len, err)
+                              : cip_revision_range(as, s[i].io, s[i].off, s[i].len, err);
+    cip_buf_clear(&parts);
     return st;
 }
 
-/* The shard that chunk i of the innermost level lies in. */
-static uint64_t shard_of(const rewrite *v, uint64_t i)
+/* Chunks of the innermost level that a file has along an axis. */
+static uint64_t ratio_of(const rewrite *v, int32_t axis)
+{
+    uint64_t n = 1;
+    for (size_t k = 1; k < v->now.nlevel; k++) /* at most the chunk of level 0 */
+        n *= v->now.level[k].ratio[axis];
+    return n;
+}
+
+/* The file that chunk i of the innermost level lies in. */
+static uint64_t file_of(const rewrite *v, uint64_t i)
 {
     uint64_t at[CIP_MAX_NDIM];
-    cip_zarr_place(&v->now, &v->now.level[1], i, at);
+    cip_zarr_place(&v->now, &v->now.level[v->now.nlevel - 1], i, at);
     for (int32_t k = 0; k < v->now.ndim; k++)
-        at[k] /= v->now.level[1].ratio[k];
+        at[k] /= ratio_of(v, k);
     return cip_zarr_number_at(&v->now, &v->now.level[0], at);
 }
 
@@ -342,7 +373,9 @@ static cip_status add_number(cip_buf *b, uint64_t n, cip_err *err)
 /* Files that have to be written anew: `touched`, rising, each once. */
 static cip_status find_touched(const rewrite *v, cip_buf *touched, cip_err *err)
 {
-    const bool sharded = v->x->nlevel == 2;
+    const bool sharded = v->x->nlevel > 1;
+    const cip_zarr_level *was = &v->x->level[v->x->nlevel - 1],
+                         *inner = &v->now.level[v->now.nlevel - 1];
     const uint64_t n = cip_chunk_changes_count(v->c);
     for (uint64_t i = 0, run; i < n; i += run) {
         cip_chunk_now now;
@@ -353,15 +386,15 @@ static cip_status find_touched(const rewrite *v, cip_buf *touched, cip_err *err)
         if (is_kept(v, i, now.from))
             continue;
         for (uint64_t k = i; k < i + run; k++)
-            CIP_TRY(add_number(touched, sharded ? shard_of(v, k) : k, err));
+            CIP_TRY(add_number(touched, sharded ? file_of(v, k) : k, err));
     }
     /* Shards that keep chunks beyond a new, shorter edge. */
     for (uint64_t p = 0; v->reshaped && sharded && p < v->now.level[0].all; p++) {
         uint64_t at[CIP_MAX_NDIM];
         cip_zarr_place(&v->now, &v->now.level[0], p, at);
         for (int32_t k = 0; k < v->now.ndim; k++)
-            if ((at[k] + 1) * v->now.level[1].ratio[k] > v->now.level[1].nchunk[k] &&
-                v->now.level[1].nchunk[k] < v->x->level[1].nchunk[k]) {
+            if ((at[k] + 1) * ratio_of(v, k) > inner->nchunk[k] &&
+                inner->nchunk[k] < was->nchunk[k]) {
                 CIP_TRY(add_number(touched, p, err));
                 break;
             }
@@ -403,108 +436,29 @@ static cip_status remove_beyond(const rewrite *v, cip_err *err)
 
 static cip_status put_files(const rewrite *v, cip_err *err)
 {
-    cip_buf touched = { .mem = &v->w->env->mem };
+    cip_buf touched = { .mem = &v->u->w.env->mem };
     cip_status st = find_touched(v, &touched, err);
     const uint64_t *at = (const uint64_t *)(const void *)touched.ptr;
     for (size_t i = 0; st == CIP_OK && i < touched.len / sizeof *at; i++)
-        st = (v->x->nlevel == 2 ? put_shard : put_chunk)(v, at[i], err);
+        st = (v->x->nlevel > 1 ? put_shard : put_chunk)(v, at[i], err);
     cip_buf_clear(&touched);
     return st == CIP_OK ? remove_beyond(v, err) : st;
 }
 
-/* --- metadata --------------------------------------------------------------------------------- */
-
-/* The mapping with another value for a key that it has. */
-static cip_status with(cip_arena *a, const cip_node *map, const char *key, const cip_node *value,
-                       const cip_node **out, cip_err *err)
+static cip_status put_array(cip_zarr_update *u, size_t i, cip_revision *r, cip_err *err)
 {
-    cip_node *n;
-    bool found = false;
-    if (cip_node_kind(map) != CIP_NODE_MAP)
-        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected an object with %.60s", key);
-    CIP_TRY(cip_node_new_map(a, map->len, &n, err));
-    for (uint32_t i = 0; i < map->len; i++) {
-        const bool here = cip_node_is_string(map->pair[i].key, key);
-        cip_node_set_pair(n, i, map->pair[i].key, here ? value : map->pair[i].value);
-        found = found || here;
-    }
-    *out = n;
-    return found ? CIP_OK
-                 : cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected %.60s, found none", key);
-}
-
-static cip_status shape_node(cip_arena *a, int32_t ndim, const int64_t *shape, cip_node **out,
-                             cip_err *err)
-{
-    CIP_TRY(cip_node_new_seq(a, (size_t)ndim, out, err));
-    for (int32_t k = 0; k < ndim; k++) {
-        cip_node *item;
-        CIP_TRY(cip_node_new_int(a, shape[k], &item, err));
-        cip_node_set_item(*out, (size_t)k, item);
-    }
-    return CIP_OK;
-}
-
-static cip_status put_json(const cip_zarr_writer *w, const char *path, const cip_node *n,
-                           cip_revision *r, cip_err *err)
-{
-    const cip_json_write file = { .file = true };
-    cip_buf text = { .mem = &w->env->mem };
-    cip_revision *as;
-    cip_status st = cip_json_emit_as(w->env, n, &file, &text, err);
-    if (st == CIP_OK)
-        st = cip_buf_puts(&text, "\n", err);
-    if (st == CIP_OK)
-        st = cip_revision_replace(r, path, NULL, &as, err);
-    if (st == CIP_OK)
-        st = cip_revision_bytes(as, text.ptr, text.len, err);
-    cip_buf_clear(&text);
-    return st == CIP_OK ? cip_revision_switch(r, path, err) : st;
-}
-
-/* The metadata of array x get its new shape; *all, the consolidated ones (NULL: there are none),
- * too. */
-static cip_status put_shape(const rewrite *v, const cip_node **all, cip_err *err)
-{
-    const cip_zarr_array *x = v->x;
-    cip_zarr *z = v->w->old;
-    cip_arena *a = v->w->arena;
-    const bool three = z->version == 3, root = x->dir[0] == '\0';
-    const cip_node *own, *meta, *part, *map;
-    cip_node *shape;
-    char *path, *key;
-    CIP_TRY(shape_node(a, x->ndim, v->now.shape, &shape, err));
-    CIP_TRY(cip_arena_printf(a, &path, err, "%s%s", x->dir, three ? "zarr.json" : ".zarray"));
-    CIP_TRY(cip_zarr_json(z->layout, path, &own, err));
-    CIP_TRY(cip_fail_in(err, with(a, own, "shape", shape, &meta, err), "%s", path));
-    CIP_TRY(put_json(v->w, path, meta, v->r, err));
-    if (*all == NULL || (three && root))
-        return CIP_OK;
-    CIP_TRY(cip_arena_printf(a, &key, err, "%s%s", x->dir, three ? "" : ".zarray"));
-    if (three)
-        key[strlen(key) - 1] = '\0';
-    const cip_node *outer = three ? cip_map_get(*all, "consolidated_metadata") : *all;
-    map = outer != NULL ? cip_map_get(outer, "metadata") : NULL;
-    part = map != NULL ? cip_map_get(map, key) : NULL;
-    CIP_TRY(with(a, part, "shape", shape, &part, err));
-    CIP_TRY(with(a, map, key, part, &map, err));
-    CIP_TRY(with(a, outer, "metadata", map, &outer, err));
-    if (three)
-        return with(a, *all, "consolidated_metadata", outer, all, err);
-    *all = outer;
-    return CIP_OK;
-}
-
-static cip_status put_array(cip_zarr_writer *w, size_t i, const cip_node **all, cip_revision *r,
-                            cip_err *err)
-{
-    cip_zarr_array *x = w->old->array[i];
-    rewrite v = { .w = w, .x = x, .c = w->changed[i].chunks, .r = r };
+    cip_zarr_array *x = u->w.old->array[i];
+    rewrite v = { .u = u, .x = x, .c = u->changed[i].chunks, .r = r };
     const int64_t *shape = cip_chunk_changes_shape(v.c);
+    int64_t *now;
+    const size_t len = strlen(x->dir), node = cip_zarr_find_node(u, x->dir, len - (len != 0));
+    if (node == SIZE_MAX || u->node[node].came)
+        return CIP_OK; /* it is gone */
+    CIP_TRY(CIP_ARENA_NEW(u->w.arena, &now, (size_t)x->ndim + 1, err));
     v.now = *x;
     for (int32_t k = 0; k < x->ndim; k++) {
         const int32_t s = x->level[0].axis[k];
-        v.now.shape[k] = shape[s];
+        v.now.shape[k] = now[k] = shape[s];
         v.reshaped = v.reshaped || shape[s] != x->shape[k];
     }
     for (size_t n = 0; n < x->nlevel; n++) {
@@ -518,21 +472,29 @@ static cip_status put_array(cip_zarr_writer *w, size_t i, const cip_node **all, 
                                 "expected less than 2^64 chunks");
         }
     }
-    CIP_TRY(put_files(&v, err));
-    return v.reshaped ? put_shape(&v, all, err) : CIP_OK;
+    u->changed[i].shape = v.reshaped ? now : NULL;
+    return put_files(&v, err);
 }
 
-cip_status cip_zarr_update_finish(void *state, cip_revision *r, cip_err *err)
+/* Folders that go come first: what comes may take their files' names. */
+cip_status cip_zarr_update_finish(cip_zarr_update *u, cip_revision *r, cip_err *err)
 {
-    cip_zarr_writer *w = state;
-    cip_zarr *z = w->old;
-    const char *name = z->version == 3 ? "zarr.json" : ".zmetadata";
-    const cip_node *all = NULL;
-    if (z->consolidated)
-        CIP_TRY(cip_zarr_json(z->layout, name, &all, err));
-    const cip_node *was = all;
+    const cip_zarr *z = u->w.old;
+    for (size_t i = 0; i < u->nnode; i++) {
+        const cip_zarr_now *n = &u->node[i];
+        bool within = false; /* of another that goes */
+        for (size_t k = 0; n->gone && !n->came && k < i; k++)
+            within = within || (u->node[k].gone && !u->node[k].came &&
+                                cip_path_within(n->n.path, u->node[k].n.path));
+        if (n->gone && !n->came && !within)
+            CIP_TRY(cip_revision_move_folder(r, z->layout->io, n->n.path, NULL, false, err));
+    }
     for (size_t i = 0; i < z->narray; i++)
-        if (w->changed[i].chunks != NULL)
-            CIP_TRY(put_array(w, i, &all, r, err));
-    return all != was ? put_json(w, name, all, r, err) : CIP_OK;
+        if (u->changed[i].chunks != NULL)
+            CIP_TRY(cip_fail_in(err, put_array(u, i, r, err), "%s", z->array[i]->array->path));
+    for (size_t i = 0; i < u->nnode; i++)
+        if (u->node[i].x != NULL && !u->node[i].gone)
+            CIP_TRY(cip_fail_in(err, cip_zarr_put_came(u, u->node[i].x, r, err), "%s",
+                                u->node[i].n.path));
+    return cip_zarr_put_changes(u, r, err);
 }

@@ -2,7 +2,7 @@
  * New stores: a file for each chunk, or each shard, as they come; then the metadata.
  * A shard is a chunk whose codec cuts it into the smaller ones and encodes these, so that shards
  * are made in parallel like all chunks. */
-#include "format/zarr/zarr_write.h"
+#include "format/zarr/zarr_update.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,6 @@ enum {
     EXTRA = 96         /* more than an entry and what a codec may add to a chunk of LEAST_INNER */
 };
 
-enum { OPTION_CHUNKS, OPTION_SHARDS, OPTION_SHUFFLE, OPTION_CONSOLIDATED };
-
 const cip_format_option cip_zarr_options[] = {
     { "chunks", "A,B,...: shape of the chunks (default: about 1 MiB)" },
     { "shards", "A,B,...: shape of the shards, each a file of many chunks (default: none)" },
@@ -42,8 +40,8 @@ static size_t shard_bound(size_t n)
     return cip_mul_overflow(more + 2, EXTRA, &more) || cip_add_overflow(more, n, &n) ? 0 : n;
 }
 
-/* Chunk o of the shard's bytes, in C order, to dst. */
-static void cut(const cip_zarr_shard *s, const uint8_t *raw, uint64_t o, uint8_t *dst)
+/* Chunk o of the shard's bytes, in C order, out of the shard or (`back`) to it. */
+static void each_run(const cip_zarr_shard *s, uint64_t o, uint8_t *shard, uint8_t *chunk, bool back)
 {
     int64_t at[CIP_MAX_NDIM], i[CIP_MAX_NDIM] = { 0 };
     for (int32_t k = s->ndim - 1; k >= 0; k--) {
@@ -57,7 +55,8 @@ static void cut(const cip_zarr_shard *s, const uint8_t *raw, uint64_t o, uint8_t
         uint64_t off = 0;
         for (int32_t k = 0; k < s->ndim; k++)
             off = off * (uint64_t)s->shard[k] + (uint64_t)(at[k] + i[k]);
-        memcpy(dst + done, raw + off * s->itemsize, run);
+        uint8_t *in = shard + off * s->itemsize;
+        memcpy(back ? in : chunk + done, back ? chunk + done : in, run);
         for (int32_t k = last - 1; k >= 0 && ++i[k] == s->chunk[k]; k--)
             i[k] = 0;
     }
@@ -109,7 +108,7 @@ static cip_status encode_shard(const void *args, const cip_codec_env *env, int l
     for (uint64_t o = 0; o < s->count; o++) {
         size_t len = 0;
         const uint64_t at = to.len;
-        cut(s, src.ptr, o, raw);
+        each_run(s, o, (uint8_t *)(uintptr_t)src.ptr, raw, false);
         const bool none = s->zeros && is_zero(raw, (size_t)s->nbytes);
         if (!none)
             CIP_GO(add_chunk(s, &own, (cip_bytes){ raw, (size_t)s->nbytes }, &to, &len, err));
@@ -128,9 +127,42 @@ done:
     return st;
 }
 
-static const cip_codec shard_codec = { .name = "shard",
-                                       .bound = shard_bound,
-                                       .encode = encode_shard };
+/* As far as shards of our own need it, which are read before they are the store's. */
+static cip_status decode_shard(const void *args, const cip_codec_env *env, cip_bytes src,
+                               uint8_t *dst, size_t dst_len, cip_err *err)
+{
+    const cip_zarr_shard *s = args;
+    const size_t index = (size_t)s->count * CIP_ZARR_ENTRY;
+    uint8_t *raw = NULL;
+    if (dst_len != s->count * s->nbytes || src.len < index + CIP_ZARR_SUM)
+        return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected a shard of %zu bytes",
+                        dst_len);
+    const uint8_t *entry = src.ptr + (src.len - index - CIP_ZARR_SUM);
+    cip_status st = cip_mem_get(env->mem, (size_t)s->nbytes, (void **)&raw, err);
+    for (uint64_t o = 0; st == CIP_OK && o < s->count; o++, entry += CIP_ZARR_ENTRY) {
+        const uint64_t off = cip_load_u64(entry, false), len = cip_load_u64(entry + 8, false);
+        const bool none = off == UINT64_MAX;
+        if (!none && (off > src.len || len > src.len - off))
+            st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected chunks in a shard");
+        else if (none)
+            memset(raw, 0, (size_t)s->nbytes);
+        else if (s->inner.codec != NULL)
+            st = s->inner.codec->decode(NULL, env, (cip_bytes){ src.ptr + off, (size_t)len }, raw,
+                                        (size_t)s->nbytes, err);
+        else if (len == s->nbytes)
+            memcpy(raw, src.ptr + off, (size_t)len);
+        else
+            st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected whole chunks in a shard");
+        if (st == CIP_OK)
+            each_run(s, o, dst, raw, true);
+    }
+    cip_mem_put(env->mem, raw);
+    return st;
+}
+
+static const cip_codec shard_codec = {
+    .name = "shard", .decode = decode_shard, .bound = shard_bound, .encode = encode_shard
+};
 
 /* --- how arrays are stored -------------------------------------------------------------------- */
 
@@ -165,8 +197,8 @@ static cip_status choose_chunks(const cip_zarr_writer *w, cip_zarr_new *n, cip_e
     bool chunks, shards;
     CIP_TRY(CIP_ARENA_NEW(w->arena, &n->chunk, (size_t)ndim + 1, err));
     CIP_TRY(CIP_ARENA_NEW(w->arena, &n->outer, (size_t)ndim + 1, err));
-    CIP_TRY(take_lengths(w, n, OPTION_CHUNKS, n->chunk, &chunks, err));
-    CIP_TRY(take_lengths(w, n, OPTION_SHARDS, n->outer, &shards, err));
+    CIP_TRY(take_lengths(w, n, CIP_ZARR_OPTION_CHUNKS, n->chunk, &chunks, err));
+    CIP_TRY(take_lengths(w, n, CIP_ZARR_OPTION_SHARDS, n->outer, &shards, err));
     if (!chunks && g != NULL && g->ndim == ndim && !shards) {
         memcpy(n->chunk, g->chunk, (size_t)ndim * sizeof *n->chunk);
     } else if (!chunks) {
@@ -177,7 +209,8 @@ static cip_status choose_chunks(const cip_zarr_writer *w, cip_zarr_new *n, cip_e
         if (!shards)
             n->outer[k] = n->chunk[k];
         if (n->outer[k] % n->chunk[k] != 0)
-            return bad_option(w, n, OPTION_SHARDS, "multiples of the lengths of chunks", err);
+            return bad_option(w, n, CIP_ZARR_OPTION_SHARDS, "multiples of the lengths of chunks",
+                              err);
     }
     const uint64_t inner = box_bytes(n, n->chunk), outer = box_bytes(n, n->outer);
     if (outer > INT64_MAX)
@@ -208,7 +241,10 @@ static cip_status choose_codec(const cip_zarr_writer *w, cip_zarr_new *n, cip_er
 {
     const bool own = n->array->codec != NULL;
     const char *name = own ? n->array->codec : w->spec->codec;
-    const char *shuffle = cip_option_of(w->spec, n->array, OPTION_SHUFFLE);
+    const char *shuffle = cip_option_of(w->spec, n->array, CIP_ZARR_OPTION_SHUFFLE);
+    n->kept = cip_zarr_keep_codec(w, n);
+    if (n->kept)
+        return CIP_OK;
     n->level = own ? n->array->level : w->spec->level;
     const char *codec = name != NULL ? name : "zstd";
     static const char known[] = "none zstd gzip blosc blosclz lz4 lz4hc zlib";
@@ -254,23 +290,12 @@ static cip_status choose_codec(const cip_zarr_writer *w, cip_zarr_new *n, cip_er
     else if (strcmp(shuffle, "bit") == 0)
         n->blosc.filter[5] = CIP_BLOSC_BITSHUFFLE;
     else if (strcmp(shuffle, "none") != 0)
-        return bad_option(w, n, OPTION_SHUFFLE, "byte, bit or none", err);
+        return bad_option(w, n, CIP_ZARR_OPTION_SHUFFLE, "byte, bit or none", err);
     return CIP_OK;
 }
 
-/* The array of a store that the new one has the elements of. */
-static cip_zarr_array *copied(const cip_zarr_writer *w, const cip_zarr_new *n)
-{
-    const cip_layout *from = w->spec->from;
-    const cip_zarr *z = from != NULL ? from->own : NULL;
-    for (size_t i = 0; z != NULL && n->array->source != NULL && i < z->narray; i++)
-        if (z->array[i]->array == n->array->source)
-            return z->array[i];
-    return NULL;
-}
-
-static cip_status make_array(cip_zarr_writer *w, cip_zarr_new *n, cip_array_form *form,
-                             cip_err *err)
+cip_status cip_zarr_make_array(cip_zarr_writer *w, cip_zarr_new *n, cip_array_form *form,
+                               cip_err *err)
 {
     const cip_spec_array *a = n->array;
     uint64_t nbytes;
@@ -284,7 +309,7 @@ static cip_status make_array(cip_zarr_writer *w, cip_zarr_new *n, cip_array_form
     CIP_TRY(choose_chunks(w, n, err));
     CIP_TRY(cip_zarr_dir(w->arena, a->path, &dir, err));
     n->dir = dir;
-    n->like = copied(w, n);
+    n->like = cip_zarr_copied(n);
     if (n->like != NULL && (n->like->fill == NULL || n->like->dtype->kind != n->dtype->kind ||
                             n->like->dtype->itemsize != n->dtype->itemsize))
         n->like = NULL; /* its fill value is zeros, or no value of this type */
@@ -310,7 +335,12 @@ static cip_status make_array(cip_zarr_writer *w, cip_zarr_new *n, cip_array_form
     n->grid = (cip_grid){
         .itemsize = n->dtype->itemsize, .ndim = a->ndim, .shape = a->shape, .chunk = n->outer
     };
-    cip_form_step step = { .level = n->level };
+    /* At its default level: nothing but what is taken as it is stored, and chunks of the fill
+     * value, comes of a copy with the same chunks. */
+    const cip_grid *from = a->source != NULL ? cip_chunk_grid(a->source) : NULL;
+    const bool takes = n->kept && n->shard.count == 0 && from != NULL && from->ndim == a->ndim &&
+                       cip_same_lengths(a->ndim, from->chunk, n->outer);
+    cip_form_step step = { .level = takes ? 0 : n->level };
     if (n->press == CIP_ZARR_ZSTD)
         step.codec = cip_codec_find("zstd");
     else if (n->press == CIP_ZARR_GZIP)
@@ -320,9 +350,14 @@ static cip_status make_array(cip_zarr_writer *w, cip_zarr_new *n, cip_array_form
     *form = (cip_array_form){ .dtype = n->dtype,
                               .grid = &n->grid,
                               .chunk_nbytes = box_bytes(n, n->outer),
-                              .codec_env = { .typesize = n->blosc.typesize },
-                              .specials = n->like == NULL ? CIP_FORM_SPECIAL(CIP_CHUNK_ZERO) : 0,
-                              .caps = CIP_FORM_ANY_ORDER };
+                              .codec_env = { .typesize = n->dtype->itemsize },
+                              .caps = CIP_FORM_ANY_ORDER | (takes ? CIP_FORM_TAKES : 0) };
+    if (n->like == NULL) {
+        form->specials = CIP_FORM_SPECIAL(CIP_CHUNK_ZERO);
+    } else if (cip_dtype_same_bytes(n->like->dtype, n->dtype)) {
+        form->specials = CIP_FORM_SPECIAL(CIP_CHUNK_VALUE);
+        form->value = n->like->fill;
+    }
     n->shard.zeros = n->like == NULL;
     n->shard.inner = step;
     if (n->shard.count != 0)
@@ -358,6 +393,8 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     cip_spec *spec;
     if (b->old != NULL)
         return cip_zarr_update_begin(b, state, err);
+    if (b->coming != NULL)
+        return cip_zarr_coming_begin(b, state, err);
     if (b->out->member == NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "a folder of files cannot be written to a pipe");
@@ -368,12 +405,13 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
         .env = b->env, .arena = b->arena, .spec = spec, .out = b->out, .consolidated = true
     };
     w->two = spec->kind != NULL;
-    CIP_TRY(cip_option_take_yes(cip_option_given(spec->option, OPTION_CONSOLIDATED),
-                                cip_zarr_options[OPTION_CONSOLIDATED].key, &w->consolidated, err));
+    CIP_TRY(cip_option_take_yes(cip_option_given(spec->option, CIP_ZARR_OPTION_CONSOLIDATED),
+                                cip_zarr_options[CIP_ZARR_OPTION_CONSOLIDATED].key,
+                                &w->consolidated, err));
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w->array, spec->narray, err));
     for (size_t i = 0; i < spec->narray; i++) {
         w->array[i].array = &spec->array[i];
-        CIP_TRY(cip_fail_in(err, make_array(w, &w->array[i], &b->form[i], err), "%s",
+        CIP_TRY(cip_fail_in(err, cip_zarr_make_array(w, &w->array[i], &b->form[i], err), "%s",
                             spec->array[i].path != NULL ? spec->array[i].path : ""));
     }
     *state = w;
@@ -385,6 +423,8 @@ static cip_status store_chunks(void *state, size_t array, uint64_t i, size_t n,
 {
     cip_zarr_writer *w = state;
     cip_zarr_new *x = &w->array[array];
+    if (w->state == CIP_ZARR_COMING)
+        return cip_zarr_coming_store(state, i, n, chunk, err);
     for (size_t k = 0; k < n; i += chunk[k++].run) {
         char name[CIP_IO_NUMBER_NAME];
         cip_out *file;
@@ -404,25 +444,33 @@ static cip_status store_chunks(void *state, size_t array, uint64_t i, size_t n,
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     cip_zarr_writer *w = state;
-    if (w->old != NULL)
+    if (w->state == CIP_ZARR_UPDATE)
         return cip_zarr_update_finish(state, r, err);
     for (size_t i = 0; i < w->spec->narray; i++)
         if (w->array[i].left != 0)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "expected %" PRIu64 " more chunks, found the end", w->array[i].left);
-    return cip_zarr_put_meta(w, err);
+    return w->state == CIP_ZARR_COMING ? cip_zarr_coming_finish(state, err)
+                                       : cip_zarr_put_meta(w, err);
 }
 
 static void clear(void *state)
 {
-    (void)state;
+    cip_zarr_writer *w = state;
+    if (w->state == CIP_ZARR_COMING)
+        cip_buf_clear(&((cip_zarr_coming *)state)->waiting);
 }
 
 const cip_array_store cip_zarr_store = {
-    .caps = CIP_STORE_FOLDER | CIP_STORE_NAMES | CIP_STORE_UPDATES,
+    .caps = CIP_STORE_FOLDER | CIP_STORE_NAMES | CIP_STORE_UPDATES | CIP_STORE_ADDS,
     .check = check,
     .begin = begin,
     .store = store_chunks,
+    .set = cip_zarr_update_set,
+    .remove = cip_zarr_update_remove,
+    .move = cip_zarr_update_move,
+    .mark = cip_zarr_update_mark,
+    .tree_now = cip_zarr_update_tree_now,
     .form = cip_zarr_update_form,
     .chunks = cip_zarr_update_chunks,
     .finish = finish,

@@ -31,6 +31,8 @@ typedef struct cip_zarr_new {
     cip_grid grid;
     cip_zarr_press press;
     int level;
+    bool kept;     /* the codec is that of what it is a copy of */
+    bool checksum; /* ... of zstd */
     cip_blosc_spec blosc;
     cip_zarr_shard shard;
     cip_zarr_array *like; /* the array of a store that it is a copy of, whose fill value it keeps */
@@ -38,15 +40,16 @@ typedef struct cip_zarr_new {
     uint64_t left;        /* chunks that are still to come */
 } cip_zarr_new;
 
-/* What becomes of an array of a store that is there. */
-typedef struct cip_zarr_changed {
-    const cip_chunk_changes *chunks; /* once they are known */
-    cip_zarr_pipe *pipe;             /* how new chunks are encoded; NULL: not asked for yet */
-} cip_zarr_changed;
+/* What a store's state is. */
+typedef enum cip_zarr_state {
+    CIP_ZARR_NEW,    /* cip_zarr_writer: a new store */
+    CIP_ZARR_UPDATE, /* cip_zarr_update: one that is there */
+    CIP_ZARR_COMING  /* cip_zarr_coming: an array that comes into it */
+} cip_zarr_state;
 
 typedef struct cip_zarr_writer {
-    cip_zarr *old;             /* the store that is updated, or NULL; then of all else only */
-    cip_zarr_changed *changed; /* of its arrays, env and arena count */
+    cip_zarr_state state;
+    cip_zarr *old; /* UPDATE: the store */
     cip_env *env;
     cip_arena *arena;
     const cip_spec *spec;
@@ -55,11 +58,36 @@ typedef struct cip_zarr_writer {
     bool consolidated, two; /* two: of version 2 */
 } cip_zarr_writer;
 
+/* In cip_zarr_options. */
+enum {
+    CIP_ZARR_OPTION_CHUNKS,
+    CIP_ZARR_OPTION_SHARDS,
+    CIP_ZARR_OPTION_SHUFFLE,
+    CIP_ZARR_OPTION_CONSOLIDATED
+};
+
+/* zarr_copy.c: of a codec as an array's metadata have it, a member (NULL: it has none), and what
+ * encodes Blosc chunks so. */
+const cip_node *cip_zarr_setting(const cip_zarr_step *s, const char *key);
+cip_status cip_zarr_blosc_of(const cip_zarr_array *x, const cip_zarr_step *s, cip_blosc_spec *out,
+                             cip_err *err);
+/* The array of a store that the new one has the elements of; or NULL. */
+cip_zarr_array *cip_zarr_copied(const cip_zarr_new *n);
+/* Sets the codec of what the new array is a copy of, if no other is asked for. */
+bool cip_zarr_keep_codec(const cip_zarr_writer *w, cip_zarr_new *n);
+
+/* zarr_write.c: how an array is stored; n->array is set. */
+cip_status cip_zarr_make_array(cip_zarr_writer *w, cip_zarr_new *n, cip_array_form *form,
+                               cip_err *err);
+
 /* zarr_write_meta.c: names what of the tree the store cannot hold; the steps of an array's path as
  * the name of its folder, "" for the root, in the arena (UNSUPPORTED); all metadata. */
 cip_status cip_zarr_check_tree(const cip_spec *spec, cip_report *loss, cip_err *err);
 cip_status cip_zarr_dir(cip_arena *a, const char *path, char **out, cip_err *err);
 cip_status cip_zarr_put_meta(cip_zarr_writer *w, cip_err *err);
+/* The metadata of an array in a group, of which nothing else is said. */
+cip_status cip_zarr_meta_text(cip_zarr_writer *w, const cip_zarr_new *n, cip_buf *text,
+                              cip_err *err);
 /* Whether version 3 has the type. */
 bool cip_zarr_has_type(const cip_dtype *d);
 

@@ -160,20 +160,21 @@ static cip_status add_codecs(cip_buf *b, const cip_zarr_new *n, cip_err *err)
     if (n->press == CIP_ZARR_ZSTD)
         CIP_TRY(cip_buf_addf(b, err,
                              ", {\"name\": \"zstd\", \"configuration\": {\"level\": %d, "
-                             "\"checksum\": false}}",
-                             n->level));
+                             "\"checksum\": %s}}",
+                             n->level, n->checksum ? "true" : "false"));
     if (n->press == CIP_ZARR_GZIP)
         CIP_TRY(cip_buf_addf(b, err, ", {\"name\": \"gzip\", \"configuration\": {\"level\": %d}}",
                              n->level));
     if (n->press == CIP_ZARR_BLOSC)
-        CIP_TRY(cip_buf_addf(
-            b, err,
-            ", {\"name\": \"blosc\", \"configuration\": {\"typesize\": %" PRIu32
-            ", \"cname\": \"%s\", \"clevel\": %d, \"shuffle\": \"%s\", \"blocksize\": 0}}",
-            n->blosc.typesize, cname[n->blosc.compcode], n->blosc.level,
-            n->blosc.filter[5] == CIP_BLOSC_SHUFFLE      ? "shuffle"
-            : n->blosc.filter[5] == CIP_BLOSC_BITSHUFFLE ? "bitshuffle"
-                                                         : "noshuffle"));
+        CIP_TRY(cip_buf_addf(b, err,
+                             ", {\"name\": \"blosc\", \"configuration\": {\"typesize\": %" PRIu32
+                             ", \"cname\": \"%s\", \"clevel\": %d, \"shuffle\": \"%s\", "
+                             "\"blocksize\": %" PRIu32 "}}",
+                             n->blosc.typesize, cname[n->blosc.compcode], n->blosc.level,
+                             n->blosc.filter[5] == CIP_BLOSC_SHUFFLE      ? "shuffle"
+                             : n->blosc.filter[5] == CIP_BLOSC_BITSHUFFLE ? "bitshuffle"
+                                                                          : "noshuffle",
+                             n->blosc.blocksize));
     return cip_buf_puts(b, "]", err);
 }
 
@@ -336,19 +337,20 @@ static cip_status add_type_2(cip_zarr_writer *w, cip_buf *b, const cip_dtype *d,
 static cip_status add_compressor(cip_buf *b, const cip_zarr_new *n, cip_err *err)
 {
     if (n->press == CIP_ZARR_ZSTD)
-        return cip_buf_addf(b, err, "{\"id\": \"zstd\", \"level\": %d, \"checksum\": false}",
-                            n->level);
+        return cip_buf_addf(b, err, "{\"id\": \"zstd\", \"level\": %d, \"checksum\": %s}", n->level,
+                            n->checksum ? "true" : "false");
     if (n->press == CIP_ZARR_GZIP)
         return cip_buf_addf(b, err, "{\"id\": \"gzip\", \"level\": %d}", n->level);
     if (n->press == CIP_ZARR_BLOSC)
         return cip_buf_addf(
             b, err,
             "{\"id\": \"blosc\", \"cname\": \"%s\", \"clevel\": %d, \"shuffle\": %d, "
-            "\"blocksize\": 0}",
+            "\"blocksize\": %" PRIu32 "}",
             cname[n->blosc.compcode], n->blosc.level,
             n->blosc.filter[5] == CIP_BLOSC_SHUFFLE      ? 1
             : n->blosc.filter[5] == CIP_BLOSC_BITSHUFFLE ? 2
-                                                         : 0);
+                                                         : 0,
+            n->blosc.blocksize);
     return cip_buf_puts(b, "null", err);
 }
 
@@ -408,6 +410,12 @@ static cip_status add_array(cip_zarr_writer *w, const walk *k, const cip_zarr_ne
         CIP_TRY(add_json(w, b, dims, err));
     }
     return cip_buf_puts(b, "}", err);
+}
+
+cip_status cip_zarr_meta_text(cip_zarr_writer *w, const cip_zarr_new *n, cip_buf *text,
+                              cip_err *err)
+{
+    return w->two ? add_zarray(w, n, text, err) : add_array(w, NULL, n, text, err);
 }
 
 static cip_status put(cip_zarr_writer *w, const char *dir, const char *name, const cip_buf *text,

@@ -4,6 +4,7 @@
 #ifndef CIP_TESTS_ZARR_FUZZ_TESTING_H
 #define CIP_TESTS_ZARR_FUZZ_TESTING_H
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
