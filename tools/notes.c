@@ -118,7 +118,8 @@ loss_note note_of_removal(const opts *o, const char *path)
         print_escaped(out, cip_dtype_name(cip_array_dtype(l.array)));
         putc(' ', out);
         print_shape(out, cip_array_shape(l.array), cip_array_ndim(l.array));
-        fprintf(out, ", %" PRIu64 " bytes", l.s.stored_nbytes);
+        if (l.s.stored_nbytes != 0) /* else nobody knows */
+            fprintf(out, ", %" PRIu64 " bytes", l.s.stored_nbytes);
     }
     if (out != NULL)
         fclose(out);

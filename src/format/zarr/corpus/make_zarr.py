@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the seeds of fuzz_zarr.c: stores of zarr-python, packed as zarr_fuzz_testing.h says.
+"""Makes the seeds of fuzz_zarr.c and fuzz_zarr_update.c: stores of zarr-python, packed as zarr_fuzz_testing.h says, for updates behind two bytes
+that say how.
 
 usage: src/format/zarr/corpus/make_zarr.py
 """
@@ -66,13 +67,20 @@ SEEDS = {
 }
 
 
+# The two changes of each: below 0xC0 elements and rows of the only array, above what changes in the tree.
+CHANGES = {"plain": (0, 4), "codecs": (3, 9), "blosc": (1, 0xC0), "shards": (6, 7), "nested": (0, 0), "filters": (2, 2), "bits": (1, 5),
+           "records": (9, 13), "groups": (0xC8, 0xCA), "consolidated-2": (0xC0, 0xC3), "consolidated-3": (0xC7, 0xC6)}
+
+
 def main():
-    folder = HERE / "fuzz_zarr"
-    folder.mkdir(exist_ok=True)
+    for folder in ("fuzz_zarr", "fuzz_zarr_update"):
+        (HERE / folder).mkdir(exist_ok=True)
     for name, make in SEEDS.items():
         with tempfile.TemporaryDirectory() as root:
             make(root)
-            (folder / name).write_bytes(pack(pathlib.Path(root)))
+            packed = pack(pathlib.Path(root))
+        (HERE / "fuzz_zarr" / name).write_bytes(packed)
+        (HERE / "fuzz_zarr_update" / name).write_bytes(bytes(CHANGES[name]) + packed)
 
 
 if __name__ == "__main__":
