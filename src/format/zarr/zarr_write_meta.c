@@ -415,7 +415,9 @@ static cip_status add_array(cip_zarr_writer *w, const walk *k, const cip_zarr_ne
 cip_status cip_zarr_meta_text(cip_zarr_writer *w, const cip_zarr_new *n, cip_buf *text,
                               cip_err *err)
 {
-    return w->two ? add_zarray(w, n, text, err) : add_array(w, NULL, n, text, err);
+    cip_groups none = { .spec = w->spec, .arena = w->arena };
+    const walk k = { .g = &none };
+    return w->two ? add_zarray(w, n, text, err) : add_array(w, &k, n, text, err);
 }
 
 static cip_status put(cip_zarr_writer *w, const char *dir, const char *name, const cip_buf *text,
