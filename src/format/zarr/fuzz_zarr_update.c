@@ -91,6 +91,7 @@ static bool change_tree(cip_memory *m, unsigned how)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    fuzz_fills = true;
     cip_memory *m = size >= 2 ? store_of(data + 2, size - 2) : NULL;
     for (int i = 0; m != NULL && i < 2; i++)
         if (!(data[i] < 0xC0 ? fuzz_update(m, "zarr", data[i]) : change_tree(m, data[i] & 0x3f)))
