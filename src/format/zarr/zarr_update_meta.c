@@ -282,21 +282,26 @@ static cip_status put_all(const cip_zarr_update *u, const consolidated *all, cip
 /* Keys of what is gone; what came in its place is set later. */
 static cip_status drop_gone(const cip_zarr_update *u, consolidated *all, cip_err *err)
 {
+    const char **gone;
+    size_t ngone = 0;
     cip_node *left;
     uint32_t n = 0;
-    bool any = false;
-    for (size_t k = 0; k < u->nnode; k++)
-        any = any || (u->node[k].gone && !u->node[k].came);
-    if (!any || all->doc == NULL)
+    if (all->doc == NULL)
+        return CIP_OK;
+    CIP_TRY(CIP_ARENA_NEW(u->w.arena, &gone, u->nnode, err));
+    for (size_t k = 0; k < u->nnode; k++) /* of what is in a group that goes, the group is enough */
+        if (u->node[k].gone && !u->node[k].came &&
+            (ngone == 0 || !cip_path_within(u->node[k].n.path, gone[ngone - 1])))
+            gone[ngone++] = u->node[k].n.path;
+    if (ngone == 0)
         return CIP_OK;
     CIP_TRY(cip_node_new_map(u->w.arena, all->map->len, &left, err));
     for (uint32_t i = 0; i < all->map->len; i++) {
         const cip_pair *p = &all->map->pair[i];
-        bool gone = false;
-        for (size_t k = 0; k < u->nnode && !gone && p->key->text != NULL; k++)
-            gone = u->node[k].gone && !u->node[k].came &&
-                   cip_path_within(p->key->text, u->node[k].n.path);
-        if (!gone)
+        bool goes = false;
+        for (size_t k = 0; k < ngone && !goes && p->key->text != NULL; k++)
+            goes = cip_path_within(p->key->text, gone[k]);
+        if (!goes)
             cip_node_set_pair(left, n++, p->key, p->value);
     }
     left->len = n;

@@ -222,9 +222,13 @@ static cip_status take_stored(move *v, uint64_t i, const cip_chunk *c, cip_chunk
         c->codec != NULL || v->m->form->nstep == 0 || takes(&v->m->form->step[0], in->bytes, c);
     const cip_form_step *step = &v->m->form->step[0];
     if (*taken && c->codec == NULL && v->m->form->nstep == 1 && step->codec->recast != NULL) {
-        CIP_TRY(get_buffer(v, &v->recast, c->at.len + CIP_RECAST_MORE, err));
-        cip_dst other = { v->recast.ptr, v->recast.cap, 0 };
-        const cip_recast became = step->codec->recast(step->args, in->bytes, &other);
+        cip_dst other = { NULL, 0, 0 };
+        cip_recast became = step->codec->recast(step->args, in->bytes, &other);
+        if (became == CIP_RECAST_NOT) { /* perhaps for want of room, which most need not have */
+            CIP_TRY(get_buffer(v, &v->recast, c->at.len + CIP_RECAST_MORE, err));
+            other = (cip_dst){ v->recast.ptr, v->recast.cap, 0 };
+            became = step->codec->recast(step->args, in->bytes, &other);
+        }
         *taken = became != CIP_RECAST_NOT;
         if (became == CIP_RECAST_MADE)
             in->bytes = (cip_bytes){ other.ptr, other.len };
