@@ -32,7 +32,7 @@ def created(folder, shape, kind):
         data = np.zeros(shape, [("a", "<u2"), ("v", "<f8"), ("b", "<u2")])
         data["v"], data["a"], data["b"] = values, 7, 9
     with cippus.create(path, format={"b2nd": "blosc2", "bcolz": "bcolz"}.get(kind), sync=False, overwrite=True) as w:
-        w.put("x" if name in ("x.asdf", "x.npz", "x.bcolz") else "", data, **options)
+        w.put("x" if name in ("x.asdf", "x.npz", "x.fits", "x.bcolz") else "", data, **options)
     return values, path
 
 
