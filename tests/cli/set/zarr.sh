@@ -5,11 +5,12 @@ try() {
     cippus "$@" || status=$?
     [ $status = 0 ] || echo "status $status"
 }
+cp "$SAMPLES/roman.asdf" .
 cippus cat "$SAMPLES/cube.b2nd" --to npy >cube.npy
 for kind in zarr zarr2; do
     echo "--- $kind"
     rm -rf s.zarr
-    cippus convert "$SAMPLES/roman.asdf" s.zarr --format $kind
+    cippus convert roman.asdf s.zarr --format $kind
     try set s.zarr title 'a store'
     try set s.zarr roman/attrs/data/units DN/s
     try set s.zarr roman/dims/data '[y, x]'
