@@ -59,8 +59,6 @@ void cip_trace_read(uint64_t begun, const char *file, uint64_t offset, uint64_t 
                     size_t ranges, bool ok)
 {
     char name[1024];
-    if (begun == 0)
-        return;
     const double ms = (double)(now() - begun) / 1e6;
     quoted(file, name, sizeof name);
     if (wanted() == JSON)
@@ -77,8 +75,6 @@ void cip_trace_read(uint64_t begun, const char *file, uint64_t offset, uint64_t 
 void cip_trace_decode(uint64_t begun, const char *codec, const char *what, uint64_t stored,
                       uint64_t raw, bool ok)
 {
-    if (begun == 0)
-        return;
     const double ms = (double)(now() - begun) / 1e6;
     if (wanted() == JSON)
         fprintf(stderr,

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Nanoseconds of a clock that only rises, or 0 where nothing is traced: each step begins with it.
- */
+/* Nanoseconds of a clock that only rises, or 0 where nothing is traced: each step begins with it,
+ * and only where it is not 0 the step is told. */
 uint64_t cip_trace_begin(void);
 
 /* `bytes` from `offset` on, in so many ranges, of a file. `ok`: it did not fail. Any thread. */

@@ -73,7 +73,9 @@ static cip_status read_now(cip_io *io, const cip_range *r, size_t n, cip_err *er
     const uint64_t begun = io->ops->through ? 0 : cip_trace_begin();
     const cip_status st = io->ops->read_ranges(io, r, n, err);
     uint64_t bytes = 0;
-    for (size_t i = 0; begun != 0 && i < n; i++)
+    if (begun == 0)
+        return st;
+    for (size_t i = 0; i < n; i++)
         bytes += r[i].nbytes;
     cip_trace_read(begun, io->name, io->base + r->offset, bytes, n, st == CIP_OK);
     return st;

@@ -281,6 +281,9 @@ static cip_status add_part(cip_buf *parts, const cip_segment *part, cip_err *err
 static cip_status gather_shard(const rewrite *v, size_t level, uint64_t p, cip_buf *parts,
                                uint64_t *len, cip_err *err)
 {
+    if (level + 2 > CIP_ZARR_MAX_LEVELS) /* never: so that the compiler sees the end, too */
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "expected a shard, found level %zu",
+                        level);
     const cip_zarr_level *x = &v->now.level[level + 1];
     const bool innermost = level + 2 == v->now.nlevel;
     uint64_t up[CIP_MAX_NDIM], at[CIP_MAX_NDIM];

@@ -267,8 +267,9 @@ static cip_status decode_planned(needing *p, const cip_want *piece, size_t n, ci
             raw += piece[i].len;
         for (size_t i = 0; begun != 0 && i < p->needs.n; i++)
             len += p->need[i].len;
-        cip_trace_decode(begun, cip_codec_shown(p->step.codec, p->head), "part", len, raw,
-                         st == CIP_OK);
+        if (begun != 0)
+            cip_trace_decode(begun, cip_codec_shown(p->step.codec, p->head), "part", len, raw,
+                             st == CIP_OK);
     }
     cip_buffer_pool_give(p->rd->buffers, &room);
     return st;

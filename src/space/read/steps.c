@@ -56,8 +56,9 @@ static cip_status run_steps(const cip_rd *rd, const cip_space *s, cip_steps p, c
         }
         const uint64_t begun = cip_trace_begin();
         st = p.at[k].codec->decode(p.at[k].args, &env, in, to, n, err);
-        cip_trace_decode(begun, cip_codec_shown(p.at[k].codec, in), "chunk", in.len, n,
-                         st == CIP_OK);
+        if (begun != 0)
+            cip_trace_decode(begun, cip_codec_shown(p.at[k].codec, in), "chunk", in.len, n,
+                             st == CIP_OK);
         in = (cip_bytes){ to, n };
     }
 done:

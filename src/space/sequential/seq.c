@@ -211,7 +211,8 @@ static cip_status turn(const cip_rd *rd, cip_seq *q, uint8_t *out, size_t *n, ci
             f.out_len = (size_t)cip_min_u64(room, q->next_checkpoint - q->raw_pos);
         const uint64_t begun = cip_trace_begin();
         const cip_status st = q->codec->step(q->state, &f, err);
-        cip_trace_decode(begun, q->name, "stream", f.took, f.gave, st == CIP_OK);
+        if (begun != 0)
+            cip_trace_decode(begun, q->name, "stream", f.took, f.gave, st == CIP_OK);
         CIP_TRY(st);
         q->in_at += f.took;
         q->raw_pos += *n = f.gave;
