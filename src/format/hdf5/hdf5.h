@@ -12,8 +12,12 @@ enum {
     CIP_H5_MAX_RANK = 32,    /* the library's limit */
     CIP_H5_MAX_FILTERS = 32, /* bits of a chunk's filter mask */
     CIP_H5_TYPE_DEPTH = 32,
-    CIP_H5_SHUFFLE = 2, /* the filters */
+    CIP_H5_DEFLATE = 1, /* the filters */
+    CIP_H5_SHUFFLE = 2,
     CIP_H5_FLETCHER32 = 3,
+    CIP_H5_BLOSC = 32001,
+    CIP_H5_LZ4 = 32004,
+    CIP_H5_ZSTD = 32015,
     CIP_H5_BLOSC2 = 32026
 };
 #define CIP_H5_NONE UINT64_MAX /* an address that is not set */

@@ -8,7 +8,7 @@
 #include "codec/filter/filter.h"
 #include "format/hdf5/hdf5.h"
 
-enum { DEFLATE = 1, LZ4 = 32004, SUM = 4 /* bytes */ };
+enum { SUM = 4 /* bytes */ };
 
 /* --- single filters --------------------------------------------------------------------------- */
 
@@ -114,7 +114,7 @@ static const struct {
     cip_h5_undo *undo; /* NULL: known by name only */
     const char *codec;
 } known[] = {
-    { DEFLATE, true, "zlib", undo_deflate, "zlib" },
+    { CIP_H5_DEFLATE, true, "zlib", undo_deflate, "zlib" },
     { CIP_H5_SHUFFLE, false, "shuffle", undo_shuffle, NULL },
     { CIP_H5_FLETCHER32, false, "fletcher32", NULL, NULL }, /* undone where its length is known */
     { 4, true, "szip", NULL, NULL },
@@ -123,11 +123,11 @@ static const struct {
     { 305, true, "lzo", NULL, NULL },
     { 307, true, "bzip2", undo_bzip2, "bzip2" },
     { 32000, true, "lzf", cip_h5_lzf, NULL },
-    { 32001, true, "blosc", undo_blosc, "blosc" },
-    { LZ4, true, "lz4", cip_h5_lz4, NULL },
+    { CIP_H5_BLOSC, true, "blosc", undo_blosc, "blosc" },
+    { CIP_H5_LZ4, true, "lz4", cip_h5_lz4, NULL },
     { 32008, true, "bitshuffle", cip_h5_bitshuffle, NULL },
     { 32013, true, "zfp", NULL, NULL },
-    { 32015, true, "zstd", undo_zstd, "zstd" },
+    { CIP_H5_ZSTD, true, "zstd", undo_zstd, "zstd" },
     { 32017, true, "sz", NULL, NULL },
     { 32018, true, "fcidecomp", NULL, NULL },
     { 32019, true, "jpeg", NULL, NULL },
@@ -242,7 +242,7 @@ static cip_status apply_codec(const cip_h5_pipeline *p, const cip_h5_filter *f,
 {
     bool packs;
     const cip_codec *codec;
-    if (f->id == LZ4)
+    if (f->id == CIP_H5_LZ4)
         return apply_lz4(env, in, out, err);
     (void)cip_h5_filter_find(f->id, &packs, &codec);
     if (codec == &cip_codec_blosc)

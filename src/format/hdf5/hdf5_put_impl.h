@@ -32,12 +32,19 @@ typedef struct cip_h5_axis_use {
     int32_t axis;
 } cip_h5_axis_use;
 
+/* ... of a group: the mappings, or NULL. */
+typedef struct cip_h5_group_said {
+    const cip_node *map[CIP_H5_NSAID];
+} cip_h5_group_said;
+
 typedef struct cip_h5_builder {
     cip_h5_writer *w;
     cip_groups g;
     cip_h5_put put;
     const char **parent; /* of each array: the folder of its group */
     const char **name;
+    size_t *group_of;        /* the number of it */
+    cip_h5_group_said *said; /* of each group, once all groups are known */
     cip_h5_axes *axis;
     cip_h5_axis_use *use;
     uint64_t *at;     /* of each object: arrays, then groups; known the second time */
@@ -68,6 +75,8 @@ cip_status cip_h5_said_fits(cip_h5_builder *b, const char *dir, cip_h5_said k,
 /* The mapping in a group, or NULL: one of whose entries any has a place. */
 cip_status cip_h5_said_in(cip_h5_builder *b, const char *dir, cip_h5_said k, const cip_node **out,
                           cip_err *err);
+/* All of them, once. */
+cip_status cip_h5_find_said(cip_h5_builder *b, cip_err *err);
 /* What is said of an array, or NULL; its attributes. */
 cip_status cip_h5_said_of(cip_h5_builder *b, size_t array, cip_h5_said k, const cip_node **out,
                           cip_err *err);

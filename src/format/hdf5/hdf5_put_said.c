@@ -89,12 +89,13 @@ cip_status cip_h5_said_fits(cip_h5_builder *b, const char *dir, cip_h5_said k,
     return CIP_OK;
 }
 
+static const char *const word[CIP_H5_NSAID] = { "dims", "attrs", "enums", "links" };
+
 /* The mapping in a group, or NULL: one of whose entries any has a place. Its key has a "_" in front
  * where a member of the group has that name, as reading gives it. */
 cip_status cip_h5_said_in(cip_h5_builder *b, const char *dir, cip_h5_said k, const cip_node **out,
                           cip_err *err)
 {
-    static const char *const word[CIP_H5_NSAID] = { "dims", "attrs", "enums", "links" };
     const cip_node *node = cip_groups_node(&b->g, dir), *map = NULL;
     char key[32];
     size_t n = (size_t)snprintf(key, sizeof key, "%s", word[k]), at = 0;
@@ -117,14 +118,28 @@ cip_status cip_h5_said_in(cip_h5_builder *b, const char *dir, cip_h5_said k, con
     return CIP_OK;
 }
 
+cip_status cip_h5_find_said(cip_h5_builder *b, cip_err *err)
+{
+    const size_t narray = b->w->spec->narray;
+    CIP_TRY(CIP_ARENA_NEW(b->w->arena, &b->group_of, narray, err));
+    for (size_t i = 0; i < narray; i++) {
+        const cip_bytes dir = { (const uint8_t *)b->parent[i], strlen(b->parent[i]) };
+        b->group_of[i] = dir.len != 0 ? cip_strmap_get(&b->g.known, dir) - narray : 0;
+    }
+    CIP_TRY(CIP_ARENA_NEW(b->w->arena, &b->said, b->g.n, err));
+    for (size_t i = 0; i < b->g.n; i++)
+        for (int k = 0; k < CIP_H5_NSAID; k++)
+            CIP_TRY(cip_h5_said_in(b, b->g.group[i], (cip_h5_said)k, &b->said[i].map[k], err));
+    return CIP_OK;
+}
+
 /* What is said of an array, or NULL. */
 cip_status cip_h5_said_of(cip_h5_builder *b, size_t array, cip_h5_said k, const cip_node **out,
                           cip_err *err)
 {
-    const cip_node *map;
+    const cip_node *map = b->said[b->group_of[array]].map[k];
     bool yes = false;
     *out = NULL;
-    CIP_TRY(cip_h5_said_in(b, b->parent[array], k, &map, err));
     const cip_node *v = map != NULL ? cip_map_get(map, b->name[array]) : NULL;
     if (v == NULL)
         return CIP_OK;
@@ -171,8 +186,12 @@ cip_status cip_h5_is_other(cip_h5_builder *b, const char *dir, const cip_pair *p
            (alone && cip_node_is_string(p->key, "dims") &&
             cip_h5_are_axes(p->value, spec->array[0].ndim)) ||
            (dir[0] == '\0' && p->value == own_attributes(spec));
+    const char *key = p->key->text != NULL ? p->key->text : "";
+    key += strspn(key, "_");
     for (int k = 0; !*yes && k < CIP_H5_NSAID; k++) {
         const cip_node *map;
+        if (strcmp(key, word[k]) != 0)
+            continue;
         CIP_TRY(cip_h5_said_in(b, dir, (cip_h5_said)k, &map, err));
         *yes = map == p->value;
     }

@@ -182,14 +182,14 @@ static cip_status put_group_attributes(cip_h5_builder *b, const char *dir, cip_e
 
 /* What of a group has no place, besides attributes: its tag, and what is said of what is not there.
  */
-static cip_status tell_group(cip_h5_builder *b, const char *dir, cip_err *err)
+static cip_status tell_group(cip_h5_builder *b, size_t group, cip_err *err)
 {
+    const char *dir = b->g.group[group];
     const cip_node *node = cip_groups_node(&b->g, dir);
     if (dir[0] != '\0' && node != NULL && node->tag != NULL)
         tell(b, dir, "", "its tag is lost: HDF5 groups have none");
     for (int k = 0; k < CIP_H5_NSAID; k++) {
-        const cip_node *map;
-        CIP_TRY(cip_h5_said_in(b, dir, (cip_h5_said)k, &map, err));
+        const cip_node *map = b->said[group].map[k];
         for (uint32_t i = 0; map != NULL && i < map->len; i++) {
             bool yes;
             CIP_TRY(cip_h5_said_fits(b, dir, (cip_h5_said)k, &map->pair[i], &yes, err));
@@ -319,9 +319,8 @@ static cip_status put_group(cip_h5_builder *b, size_t group, const child *c, siz
     const char *dir = b->g.group[group];
     cip_buf *out = &b->put.out;
     uint64_t order = n;
-    const cip_node *links;
+    const cip_node *links = b->said[group].map[CIP_H5_LINKS];
     size_t from, head, info;
-    CIP_TRY(cip_h5_said_in(b, dir, CIP_H5_LINKS, &links, err));
     CIP_TRY(cip_h5_put_object(&b->put, &head, err));
     /* links lie in the header, and the order of their creation is kept */
     CIP_TRY(cip_h5_put_message(&b->put, CIP_H5_LINK_INFO, 0, &info, err));
@@ -465,7 +464,7 @@ static cip_status tell_all(cip_h5_builder *b, cip_err *err)
     const cip_tree_rest rest = { .origin = spec->tree != NULL && spec->origin_keys != NULL };
     for (size_t i = 0; i < b->g.n; i++) {
         CIP_TRY(put_group_attributes(b, b->g.group[i], err));
-        CIP_TRY(tell_group(b, b->g.group[i], err));
+        CIP_TRY(tell_group(b, i, err));
     }
     for (size_t i = 0; i < spec->narray; i++)
         CIP_TRY(put_attributes(b, i, err));
@@ -489,6 +488,7 @@ cip_status cip_h5_put_tree(cip_h5_writer *w, cip_revision *r, cip_report *loss, 
     CIP_GO(cip_groups_find(&b.g, err));
     CIP_GO(split_names(&b, err));
     CIP_GO(add_groups(&b, err));
+    CIP_GO(cip_h5_find_said(&b, err));
     CIP_GO(cip_h5_find_axes(&b, err));
     CIP_GO(CIP_ARENA_NEW(w->arena, &b.at, w->spec->narray + b.g.n, err));
     if (loss != NULL) {

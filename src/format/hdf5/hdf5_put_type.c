@@ -129,23 +129,29 @@ static bool is_integer(const cip_dtype *d)
     return (d->kind >= CIP_I8 && d->kind <= CIP_I64) || (d->kind >= CIP_U8 && d->kind <= CIP_U64);
 }
 
+/* Whether an integer type has the value. */
+static bool has_integer(const cip_dtype *d, const cip_node *v)
+{
+    const unsigned bits = 8 * (unsigned)d->itemsize;
+    const bool is_signed = d->kind < CIP_U8;
+    return v->type == CIP_NODE_INT &&
+           (v->negative ? is_signed && v->i >= -(INT64_MAX >> (64 - bits)) - 1
+                        : v->u <= UINT64_MAX >> (64 - bits) >> is_signed);
+}
+
 bool cip_h5_names_values(const cip_node *names, const cip_dtype *d)
 {
     if (cip_node_kind(names) != CIP_NODE_MAP || names->len == 0 || names->len > MOST_NAMES ||
         !is_integer(d))
         return false;
-    const unsigned bits = 8 * (unsigned)d->itemsize;
     uint64_t all = 0;
     for (uint32_t i = 0; i < names->len; i++) {
         const cip_node *key = names->pair[i].key, *v = names->pair[i].value;
         if (key->type != CIP_NODE_STRING || key->len == 0 || key->len > MOST_WORD ||
-            strlen(key->text) != key->len || v->type != CIP_NODE_INT)
+            strlen(key->text) != key->len || !has_integer(d, v))
             return false;
-        const bool is_signed = d->kind < CIP_U8;
         all += key->len + 1 + d->itemsize;
-        if (v->negative ? !is_signed || v->i < -(INT64_MAX >> (64 - bits)) - 1
-                        : v->u > UINT64_MAX >> (64 - bits) >> is_signed)
-            return false;
+
         for (uint32_t k = 0; k < i; k++)
             if (names->pair[k].value->u == v->u)
                 return false;
@@ -442,16 +448,12 @@ static cip_status begin_attribute(cip_h5_put *p, const char *name, const cip_buf
 /* One number as it is in elements of the type; false: it is none of them. */
 static bool as_type(const cip_node *v, const cip_dtype *d, uint8_t out[8])
 {
-    const unsigned bits = 8 * (unsigned)d->itemsize;
     double x = 0;
     float f;
     uint32_t half;
     if (is_integer(d)) {
-        const bool is_signed = d->kind < CIP_U8;
         cip_store_u64(out, v->u, false);
-        return v->type == CIP_NODE_INT &&
-               (v->negative ? is_signed && v->i >= -(INT64_MAX >> (64 - bits)) - 1
-                            : v->u <= UINT64_MAX >> (64 - bits) >> is_signed);
+        return has_integer(d, v);
     }
     (void)cip_node_as_double(v, &x);
     f = (float)x;

@@ -38,12 +38,12 @@ typedef struct filter_row {
 } filter_row;
 
 static const filter_row rows[] = {
-    { "zlib", 1, "", 6, 1, 9, "zlib" },
-    { "zstd", 32015, "Zstandard compression", 3, 1, 22, "zstd" },
-    { "lz4", 32004, "HDF5 lz4 filter; see http://www.hdfgroup.org/services/contributions.html", 0,
-      0, 0, "lz4" },
-    { "blosc", 32001, "blosc", 5, 1, 9, "blosc" },
-    { "blosc2", 32026, "blosc2", 5, 1, 9, "blosc" },
+    { "zlib", CIP_H5_DEFLATE, "", 6, 1, 9, "zlib" },
+    { "zstd", CIP_H5_ZSTD, "Zstandard compression", 3, 1, 22, "zstd" },
+    { "lz4", CIP_H5_LZ4, "HDF5 lz4 filter; see http://www.hdfgroup.org/services/contributions.html",
+      0, 0, 0, "lz4" },
+    { "blosc", CIP_H5_BLOSC, "blosc", 5, 1, 9, "blosc" },
+    { "blosc2", CIP_H5_BLOSC2, "blosc2", 5, 1, 9, "blosc" },
 };
 
 static cip_h5_filter *add_filter(cip_h5_new *d, uint16_t id, const char *name)
@@ -99,7 +99,7 @@ static cip_status choose_blosc(const cip_h5_writer *w, cip_h5_new *d, cip_h5_fil
     const char *inner = cip_option_of(w->spec, d->array, OPTION_INNER);
     const char *shuffle = cip_option_of(w->spec, d->array, OPTION_SHUFFLE);
     const uint64_t item = d->dtype->itemsize, bytes = cip_box_bytes(d->array->ndim, d->chunk, item);
-    const bool two = f->id != 32001;
+    const bool two = f->id == CIP_H5_BLOSC2;
     const bool nd = two && d->array->ndim > 1 && d->array->ndim <= CIP_H5_BLOSC2_NDIM;
     uint8_t meta = 0;
     d->blosc = (cip_blosc_spec){ .typesize = item <= CIP_BLOSC_MAX_TYPESIZE ? (uint32_t)item : 1,
