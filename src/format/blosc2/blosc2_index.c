@@ -508,10 +508,15 @@ static cip_status fill_chunk(cip_b2_index *x, uint64_t i, cip_chunk *out, cip_er
     }
     if (e.special != CIP_BLOSC_NOT_SPECIAL)
         return CIP_OK;
-    /* A chunk whose file is not there, or empty as some writers leave it, is missing. */
-    if (x->numbered != NULL &&
-        cip_io_numbered_size(x->numbered->io, e.at, &len, NULL) == CIP_ERR_NOT_FOUND)
-        len = 0;
+    /* A chunk whose file is not there, or empty as some writers leave it, is missing; one that
+     * another program writes meanwhile is BUSY. */
+    if (x->numbered != NULL) {
+        cip_err own = CIP_ERR_INIT;
+        cip_status st = cip_io_numbered_size(x->numbered->io, e.at, &len, &own);
+        if (st != CIP_OK && st != CIP_ERR_NOT_FOUND)
+            return cip_err_give(err, &own, st);
+        len = st == CIP_OK ? len : 0;
+    }
     if (len == 0) {
         out->at = (cip_extent){ .in = x->numbered, .off = e.at << CIP_IO_NUMBER_SHIFT };
         out->state = CIP_CHUNK_MISSING;

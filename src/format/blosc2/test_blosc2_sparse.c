@@ -4,7 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
 
+#include "io/lock_file.h"
 #include "support/format/blosc2/b2_testing.h"
 #include "support/one_format.h"
 #include "support/temp_folder.h"
@@ -106,6 +108,30 @@ static void chunks_that_are_not_there_cost_themselves_alone(void **state)
     assert_int_equal(read_chunk(&d, 2), CIP_ERR_NOT_FOUND);
     assert_int_equal(read_chunk(&d, 3), CIP_ERR_TRUNCATED);
     assert_int_equal(read_chunk(&d, 4), CIP_OK);
+    close_disk(&d);
+    scratch_close(&d.dir);
+}
+
+/* Another program counts a change in its lock file and begins to write a chunk: what is read is
+ * BUSY, whether the chunk's file is empty, cut or not there. */
+static void a_chunk_that_another_program_writes_is_not_missing(void **state)
+{
+    (void)state;
+    on_disk d;
+    cip_lock_file lock;
+    write_frame(&d, &sparse);
+    const char *name = scratch_write(&d.dir, ".b2lock", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+    assert_int_equal(open_disk(&d, d.dir.dir), CIP_OK);
+    assert_int_equal(cip_lock_file_open(AT_FDCWD, name, true, &lock, &d.err), CIP_OK);
+    cip_lock_file_note(&lock);
+    assert_int_equal(cip_io_watch(d.io, &lock, &d.err), CIP_OK);
+    scratch_write(&d.dir, chunk_name(NCHUNK - 1 - 1), "", 0);
+    assert_int_equal(read_chunk(&d, 1), CIP_ERR_NOT_FOUND); /* empty, and nobody writes */
+    assert_int_equal(cip_lock_file_count(&lock, &d.err), CIP_OK);
+    unlink(scratch_path(&d.dir, chunk_name(NCHUNK - 1 - 2)));
+    scratch_write(&d.dir, chunk_name(NCHUNK - 1 - 3), "short", 5);
+    for (uint64_t i = 1; i < 4; i++)
+        assert_int_equal(read_chunk(&d, i), CIP_ERR_BUSY);
     close_disk(&d);
     scratch_close(&d.dir);
 }
@@ -233,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_folder_with_a_sparse_frame_is_a_file),
         cmocka_unit_test(chunks_that_are_not_there_cost_themselves_alone),
+        cmocka_unit_test(a_chunk_that_another_program_writes_is_not_missing),
         cmocka_unit_test(a_link_out_of_the_folder_is_refused),
         cmocka_unit_test(two_chunks_in_one_file_are_found),
         cmocka_unit_test(a_folder_without_an_index_is_none_of_ours),
