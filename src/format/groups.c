@@ -80,6 +80,18 @@ cip_status cip_groups_member(cip_groups *g, const char *dir, cip_bytes name, siz
     return CIP_OK;
 }
 
+cip_status cip_groups_member_pair(cip_groups *g, const char *dir, const cip_pair *p, size_t *out,
+                                  bool *hidden, cip_err *err)
+{
+    CIP_TRY(cip_groups_member_key(g, dir, p->key, out, err));
+    const cip_node *there = *out == SIZE_MAX ? NULL
+                            : *out < g->spec->narray
+                                ? g->spec->array[*out].node
+                                : cip_groups_node(g, g->group[*out - g->spec->narray]);
+    *hidden = there != NULL && there != p->value;
+    return CIP_OK;
+}
+
 cip_status cip_groups_member_path(cip_groups *g, const char *path, size_t *out, cip_err *err)
 {
     char *dir;
@@ -180,4 +192,40 @@ const cip_node *cip_groups_dims(const cip_groups *g, const char *dir, const cip_
     else if (cip_node_kind(root) == CIP_NODE_MAP)
         dims = cip_map_get(root, "dims");
     return dims != NULL && cip_names_axes(dims, a->ndim) ? dims : NULL;
+}
+
+/* --- what is lost ----------------------------------------------------------------------------- */
+
+void cip_groups_tell(cip_report *loss, const char *dir, const char *name, const char *what)
+{
+    char part[CIP_IO_NUMBER_NAME];
+    snprintf(part, sizeof part, "%s%s", dir, name != NULL ? name : "?");
+    if (loss != NULL)
+        cip_report_add(loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s", what);
+}
+
+cip_status cip_groups_tell_lost(cip_groups *g, const char *dir, const char *files, cip_report *loss,
+                                cip_err *err)
+{
+    const cip_node *node = cip_groups_node(g, dir);
+    char text[80];
+    size_t member;
+    bool hidden;
+    snprintf(text, sizeof text, "its tag is lost: groups of %s have none", files);
+    if (dir[0] != '\0' && node != NULL && node->tag != NULL)
+        cip_groups_tell(loss, dir, "", text);
+    for (uint32_t i = 0; cip_node_kind(node) == CIP_NODE_SEQ && i < node->len; i++) {
+        snprintf(text, sizeof text, "%" PRIu32, i);
+        CIP_TRY(cip_groups_member(g, dir, text_bytes(text, strlen(text)), &member, err));
+        if (member == SIZE_MAX)
+            cip_groups_tell(loss, dir, text,
+                            "this item is lost: its list becomes a group of arrays");
+    }
+    for (uint32_t i = 0; cip_node_kind(node) == CIP_NODE_MAP && i < node->len; i++) {
+        CIP_TRY(cip_groups_member_pair(g, dir, &node->pair[i], &member, &hidden, err));
+        if (hidden)
+            cip_groups_tell(loss, dir, node->pair[i].key->text,
+                            "this of the metadata is lost: an array or a group has its name");
+    }
+    return CIP_OK;
 }

@@ -44,6 +44,10 @@ static inline cip_status cip_groups_member_key(cip_groups *g, const char *dir, c
     *out = SIZE_MAX;
     return key->text != NULL ? cip_groups_member(g, dir, name, out, err) : CIP_OK;
 }
+/* The same under the key of a pair of its mapping; *hidden: another node has the place, such as the
+ * array under 1 beside a text under "1". */
+cip_status cip_groups_member_pair(cip_groups *g, const char *dir, const cip_pair *p, size_t *out,
+                                  bool *hidden, cip_err *err);
 /* The same of what has this path, as arrays have it. */
 cip_status cip_groups_member_path(cip_groups *g, const char *path, size_t *out, cip_err *err);
 /* Whether a pair of a group's mapping is what is said of its arrays. */
@@ -53,6 +57,12 @@ cip_status cip_groups_beside(cip_groups *g, const char *dir, const cip_pair *p, 
 bool cip_groups_apart(const cip_groups *g, const cip_pair *p);
 /* The mapping or list at a folder's place, or NULL. */
 const cip_node *cip_groups_node(const cip_groups *g, const char *dir);
+/* A thing of the tree that a file will not have. `loss` NULL: nothing is told. */
+void cip_groups_tell(cip_report *loss, const char *dir, const char *name, const char *what);
+/* What no group has of its node: a tag, items of a list that are no members, and entries whose
+ * place another node has. `files`: what has none, such as "HDF5 files". */
+cip_status cip_groups_tell_lost(cip_groups *g, const char *dir, const char *files, cip_report *loss,
+                                cip_err *err);
 /* What a mapping of this name beside the array in the folder says of it, or NULL. */
 const cip_node *cip_groups_said(const cip_groups *g, const char *dir, const char *key);
 /* The names of its axes, or NULL. */

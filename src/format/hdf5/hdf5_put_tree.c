@@ -47,14 +47,6 @@ static const char *dir_of(const cip_h5_builder *b, size_t object)
     return object < narray ? b->g.array[object] : b->g.group[object - narray];
 }
 
-static void tell(const cip_h5_builder *b, const char *dir, const char *name, const char *what)
-{
-    char part[CIP_IO_NUMBER_NAME];
-    snprintf(part, sizeof part, "%s%s", dir, name != NULL ? name : "?");
-    if (b->loss != NULL)
-        cip_report_add(b->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s", what);
-}
-
 /* The group and the name of each array. */
 static cip_status split_names(cip_h5_builder *b, cip_err *err)
 {
@@ -133,8 +125,8 @@ static cip_status put_pair(cip_h5_builder *b, const char *dir, const cip_pair *p
         as = d;
     if (cip_h5_is_attribute(p->key, p->value))
         return b->loss != NULL ? CIP_OK : cip_h5_put_attribute(&b->put, p->key, p->value, as, err);
-    tell(b, dir, p->key->text,
-         "this of the metadata is lost: an HDF5 attribute cannot hold it as it is");
+    cip_groups_tell(b->loss, dir, p->key->text,
+                    "this of the metadata is lost: an HDF5 attribute cannot hold it as it is");
     return CIP_OK;
 }
 
@@ -151,8 +143,9 @@ static cip_status put_attributes(cip_h5_builder *b, size_t array, cip_err *err)
         if (!cip_h5_is_of_axes(&b->axis[array], a->ndim, p, &lost))
             CIP_TRY(put_pair(b, b->g.array[array], p, number ? a->dtype : NULL, err));
         else if (lost)
-            tell(b, b->g.array[array], p->key->text,
-                 "this attribute is lost: it says something else of the axes than `dims` does");
+            cip_groups_tell(
+                b->loss, b->g.array[array], p->key->text,
+                "this attribute is lost: it says something else of the axes than `dims` does");
     }
     return CIP_OK;
 }
@@ -161,13 +154,6 @@ static cip_status put_group_attributes(cip_h5_builder *b, const char *dir, cip_e
 {
     const cip_node *node = cip_groups_node(&b->g, dir);
     size_t member;
-    for (uint32_t i = 0; cip_node_kind(node) == CIP_NODE_SEQ && i < node->len; i++) {
-        char number[24];
-        const size_t n = (size_t)snprintf(number, sizeof number, "%" PRIu32, i);
-        CIP_TRY(cip_groups_member(&b->g, dir, (cip_bytes){ (uint8_t *)number, n }, &member, err));
-        if (member == SIZE_MAX)
-            tell(b, dir, number, "this item is lost: its list becomes a group of datasets");
-    }
     for (uint32_t i = 0; cip_node_kind(node) == CIP_NODE_MAP && i < node->len; i++) {
         const cip_pair *p = &node->pair[i];
         bool other = false;
@@ -180,22 +166,19 @@ static cip_status put_group_attributes(cip_h5_builder *b, const char *dir, cip_e
     return CIP_OK;
 }
 
-/* What of a group has no place, besides attributes: its tag, and what is said of what is not there.
- */
+/* What of a group has no place, besides attributes. */
 static cip_status tell_group(cip_h5_builder *b, size_t group, cip_err *err)
 {
     const char *dir = b->g.group[group];
-    const cip_node *node = cip_groups_node(&b->g, dir);
-    if (dir[0] != '\0' && node != NULL && node->tag != NULL)
-        tell(b, dir, "", "its tag is lost: HDF5 groups have none");
+    CIP_TRY(cip_groups_tell_lost(&b->g, dir, "HDF5 files", b->loss, err));
     for (int k = 0; k < CIP_H5_NSAID; k++) {
         const cip_node *map = b->said[group].map[k];
         for (uint32_t i = 0; map != NULL && i < map->len; i++) {
             bool yes;
             CIP_TRY(cip_h5_said_fits(b, dir, (cip_h5_said)k, &map->pair[i], &yes, err));
             if (!yes)
-                tell(b, dir, map->pair[i].key->text,
-                     "what is said of it is lost: no dataset or link here can have it");
+                cip_groups_tell(b->loss, dir, map->pair[i].key->text,
+                                "what is said of it is lost: no dataset or link here can have it");
         }
     }
     return CIP_OK;
@@ -470,7 +453,7 @@ static cip_status tell_all(cip_h5_builder *b, cip_err *err)
         CIP_TRY(put_attributes(b, i, err));
     if (cip_node_kind(spec->tree) > CIP_NODE_NULL && spec->tree->type < CIP_NODE_SEQ &&
         !cip_is_array_node(spec, spec->tree))
-        tell(b, "", "", "the metadata tree is lost: it is no mapping");
+        cip_groups_tell(b->loss, "", "", "the metadata tree is lost: it is no mapping");
     cip_tell_origin(spec, &rest, "HDF5 files", b->loss);
     return CIP_OK;
 }

@@ -207,14 +207,6 @@ static bool holds(const cip_groups *g, const cip_node *value)
     return cip_json_holds(g->spec->env, value, true, 4);
 }
 
-static void tell(const walk *k, const char *dir, const char *name, const char *what)
-{
-    char part[CIP_IO_NUMBER_NAME];
-    snprintf(part, sizeof part, "%s%s", dir, name);
-    if (k->loss != NULL)
-        cip_report_add(k->loss, CIP_WARN, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, 0, part, "%s", what);
-}
-
 /* `"key": value`, where JSON holds it. */
 static cip_status add_attribute(const walk *k, const char *dir, const cip_pair *p, cip_buf *b,
                                 bool *any, cip_err *err)
@@ -223,8 +215,8 @@ static cip_status add_attribute(const walk *k, const char *dir, const cip_pair *
     const bool text = p->key->type == CIP_NODE_STRING &&
                       (p->key->tag == NULL || cip_json_stays(k->g->spec->env, p->key, false));
     if (!text || !cip_json_holds(k->g->spec->env, p->value, true, 4)) {
-        tell(k, dir, p->key->text != NULL ? p->key->text : "?",
-             "this of the metadata is lost: JSON cannot hold it as it is");
+        cip_groups_tell(k->loss, dir, p->key->text,
+                        "this of the metadata is lost: JSON cannot hold it as it is");
         return CIP_OK;
     }
     CIP_TRY(cip_buf_puts(b, *any ? ", " : "", err));
@@ -241,17 +233,8 @@ static cip_status group_attributes(const walk *k, const char *dir, const cip_nod
     bool any = false, beside;
     size_t member;
     CIP_TRY(cip_buf_puts(b, "{", err));
-    if (cip_node_kind(node) == CIP_NODE_SEQ)
-        for (uint32_t i = 0; i < node->len; i++) {
-            char number[24];
-            const cip_node key = { .type = CIP_NODE_STRING,
-                                   .text = number,
-                                   .len =
-                                       (uint32_t)snprintf(number, sizeof number, "%" PRIu32, i) };
-            CIP_TRY(cip_groups_member_key(k->g, dir, &key, &member, err));
-            if (member == SIZE_MAX)
-                tell(k, dir, number, "this item is lost: its list becomes a group of arrays");
-        }
+    if (k->loss != NULL)
+        CIP_TRY(cip_groups_tell_lost(k->g, dir, "Zarr stores", k->loss, err));
     for (uint32_t i = 0; cip_node_kind(node) == CIP_NODE_MAP && i < node->len; i++) {
         const cip_pair *p = &node->pair[i];
         CIP_TRY(cip_groups_member_key(k->g, dir, p->key, &member, err));
@@ -302,7 +285,7 @@ cip_status cip_zarr_check_tree(const cip_spec *spec, cip_report *loss, cip_err *
     }
     if (st == CIP_OK && cip_node_kind(spec->tree) > CIP_NODE_NULL &&
         spec->tree->type != CIP_NODE_MAP && !cip_is_array_node(spec, spec->tree) && g.n == 1)
-        tell(&k, "", "", "the metadata tree is lost: it is no mapping");
+        cip_groups_tell(loss, "", "", "the metadata tree is lost: it is no mapping");
     cip_tell_origin(spec, &rest, "Zarr stores", loss);
     cip_buf_clear(&text);
     cip_groups_clear(&g);
