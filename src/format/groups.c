@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "format/one_array.h"
+
 /* --- folders ---------------------------------------------------------------------------------- */
 
 static cip_bytes text_bytes(const char *text, size_t n)
@@ -192,6 +194,20 @@ const cip_node *cip_groups_dims(const cip_groups *g, const char *dir, const cip_
     else if (cip_node_kind(root) == CIP_NODE_MAP)
         dims = cip_map_get(root, "dims");
     return dims != NULL && cip_names_axes(dims, a->ndim) ? dims : NULL;
+}
+
+const cip_node *cip_groups_own_attributes(const cip_spec *spec)
+{
+    const cip_node *root = spec->tree;
+    if (spec->narray != 1 || cip_node_kind(root) != CIP_NODE_MAP || root->len == 0)
+        return NULL;
+    const cip_node *key = root->pair[0].key;
+    const bool picked = root->len == 1 && (cip_node_is_string(key, "attributes") ||
+                                           cip_node_is_string(key, "_attributes"));
+    const cip_node *v = picked               ? root->pair[0].value
+                        : cip_is_alone(spec) ? cip_map_get(root, "attributes")
+                                             : NULL;
+    return cip_node_kind(v) == CIP_NODE_MAP && !cip_is_array_node(spec, v) ? v : NULL;
 }
 
 /* --- what is lost ----------------------------------------------------------------------------- */

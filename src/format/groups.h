@@ -65,6 +65,9 @@ cip_status cip_groups_tell_lost(cip_groups *g, const char *dir, const char *file
                                 cip_err *err);
 /* What a mapping of this name beside the array in the folder says of it, or NULL. */
 const cip_node *cip_groups_said(const cip_groups *g, const char *dir, const char *key);
+/* The mapping that the only array has beside it, or NULL: the tree is the array's own, or holds
+ * nothing else, as of an array that was picked out of a file. */
+const cip_node *cip_groups_own_attributes(const cip_spec *spec);
 /* The names of its axes, or NULL. */
 const cip_node *cip_groups_dims(const cip_groups *g, const char *dir, const cip_spec_array *a);
 /* A list with a name, or null, for each axis. */

@@ -151,26 +151,10 @@ cip_status cip_h5_said_of(cip_h5_builder *b, size_t array, cip_h5_said k, const 
     return CIP_OK;
 }
 
-/* The mapping that the only array has beside it: the tree is its own, or holds nothing else, as of
- * one that was picked out of a file. */
-static const cip_node *own_attributes(const cip_spec *spec)
-{
-    const cip_node *root = spec->tree;
-    if (spec->narray != 1 || cip_node_kind(root) != CIP_NODE_MAP || root->len == 0)
-        return NULL;
-    const cip_node *key = root->pair[0].key;
-    const bool picked = root->len == 1 && (cip_node_is_string(key, "attributes") ||
-                                           cip_node_is_string(key, "_attributes"));
-    const cip_node *v = picked               ? root->pair[0].value
-                        : cip_is_alone(spec) ? cip_map_get(root, "attributes")
-                                             : NULL;
-    return cip_node_kind(v) == CIP_NODE_MAP && !cip_is_array_node(spec, v) ? v : NULL;
-}
-
 /* The attributes of an array, or NULL. */
 cip_status cip_h5_attributes_of(cip_h5_builder *b, size_t array, const cip_node **out, cip_err *err)
 {
-    *out = own_attributes(b->w->spec);
+    *out = cip_groups_own_attributes(b->w->spec);
     return *out != NULL || cip_is_alone(b->w->spec)
                ? CIP_OK
                : cip_h5_said_of(b, array, CIP_H5_ATTRS, out, err);
@@ -185,7 +169,7 @@ cip_status cip_h5_is_other(cip_h5_builder *b, const char *dir, const cip_pair *p
     *yes = cip_is_array_node(spec, p->value) || (dir[0] == '\0' && cip_groups_apart(&b->g, p)) ||
            (alone && cip_node_is_string(p->key, "dims") &&
             cip_h5_are_axes(p->value, spec->array[0].ndim)) ||
-           (dir[0] == '\0' && p->value == own_attributes(spec));
+           (dir[0] == '\0' && p->value == cip_groups_own_attributes(spec));
     const char *key = p->key->text != NULL ? p->key->text : "";
     key += strspn(key, "_");
     for (int k = 0; !*yes && k < CIP_H5_NSAID; k++) {

@@ -239,11 +239,23 @@ static cip_status group_attributes(const walk *k, const char *dir, const cip_nod
         const cip_pair *p = &node->pair[i];
         CIP_TRY(cip_groups_member_key(k->g, dir, p->key, &member, err));
         CIP_TRY(cip_groups_beside(k->g, dir, p, &beside, err));
-        if (member != SIZE_MAX || beside || cip_is_array_node(k->g->spec, p->value) ||
-            (dir[0] == '\0' && cip_groups_apart(k->g, p)))
+        const bool apart = dir[0] == '\0' && (cip_groups_apart(k->g, p) ||
+                                              p->value == cip_groups_own_attributes(k->g->spec));
+        if (member != SIZE_MAX || beside || apart || cip_is_array_node(k->g->spec, p->value))
             continue;
         CIP_TRY(add_attribute(k, dir, p, b, &any, err));
     }
+    return cip_buf_puts(b, "}", err);
+}
+
+/* Those of the only array, which are all that the tree says. */
+static cip_status own_attributes(const walk *k, const char *dir, const cip_node *own, cip_buf *b,
+                                 cip_err *err)
+{
+    bool any = false;
+    CIP_TRY(cip_buf_puts(b, "{", err));
+    for (uint32_t i = 0; i < own->len; i++)
+        CIP_TRY(add_attribute(k, dir, &own->pair[i], b, &any, err));
     return cip_buf_puts(b, "}", err);
 }
 
@@ -275,10 +287,13 @@ cip_status cip_zarr_check_tree(const cip_spec *spec, cip_report *loss, cip_err *
     cip_groups g = { .spec = spec, .arena = &arena, .dir = cip_zarr_dir, .holds = holds };
     const walk k = { &g, loss };
     const cip_tree_rest rest = { .origin = spec->tree != NULL && spec->origin_keys != NULL };
+    const cip_node *own = cip_groups_own_attributes(spec);
     cip_err why = CIP_ERR_INIT;
     cip_status st = cip_groups_find(&g, &why);
     if (st == CIP_OK && cip_is_alone(spec))
         st = root_attributes(&k, spec->tree, &text, &why);
+    else if (st == CIP_OK && own != NULL)
+        st = own_attributes(&k, g.array[0], own, &text, &why);
     for (size_t i = 0; st == CIP_OK && i < g.n && !cip_is_alone(spec); i++) {
         text.len = 0;
         st = group_attributes(&k, g.group[i], cip_groups_node(&g, g.group[i]), &text, &why);
@@ -361,6 +376,9 @@ static cip_status add_attributes(cip_zarr_writer *w, const walk *k, const cip_za
 {
     if (n->dir[0] == '\0')
         return root_attributes(k, w->spec->tree, b, err);
+    const cip_node *own = cip_groups_own_attributes(w->spec);
+    if (own != NULL)
+        return own_attributes(k, n->dir, own, b, err);
     const cip_node *attrs = cip_groups_said(k->g, n->dir, "attrs");
     return cip_node_kind(attrs) == CIP_NODE_MAP && cip_json_holds(w->env, attrs, true, 4)
                ? add_json(w, b, attrs, err)
