@@ -488,9 +488,9 @@ static void large_members_and_far_ones_are_found_again(void **state)
     cip_arena arena = { .mem = &env.mem };
     for (size_t i = 0; i < 4; i++) {
         s.header[i].mem = &env.mem;
-        assert_int_equal(cip_zip_header_write(&m[i], &s.header[i], NULL), CIP_OK);
+        assert_int_equal(cip_zip_header_write(&m[i], true, &s.header[i], NULL), CIP_OK);
     }
-    assert_int_equal(cip_zip_directory_write(m, 4, s.at, &s.directory, NULL), CIP_OK);
+    assert_int_equal(cip_zip_directory_write(m, 4, s.at, NULL, NULL, &s.directory, NULL), CIP_OK);
     s.size = s.at + s.directory.len;
     assert_int_equal(cip_io_open_user(&env, &methods, &s, &io, NULL), CIP_OK);
     assert_int_equal(cip_zip_read(io, &arena, &z, NULL), CIP_OK);
@@ -524,9 +524,9 @@ static void more_members_than_16_bits_count_are_found_again(void **state)
     for (size_t i = 0; i < N; i++) {
         snprintf(name[i], sizeof name[i], "%zu", i);
         m[i] = (cip_zip_member){ .name = name[i], .header = all.len };
-        assert_int_equal(cip_zip_header_write(&m[i], &all, NULL), CIP_OK);
+        assert_int_equal(cip_zip_header_write(&m[i], true, &all, NULL), CIP_OK);
     }
-    assert_int_equal(cip_zip_directory_write(m, N, all.len, &all, NULL), CIP_OK);
+    assert_int_equal(cip_zip_directory_write(m, N, all.len, NULL, NULL, &all, NULL), CIP_OK);
     assert_int_equal(cip_io_open_memory(&env, all.ptr, all.len, "z", &io, NULL), CIP_OK);
     assert_int_equal(cip_zip_read(io, &arena, &z, NULL), CIP_OK);
     assert_int_equal(z.n, N);

@@ -24,10 +24,10 @@ static cip_buf make(const char *const *name, size_t n)
         const size_t len = strlen(name[i]);
         m[i] = (cip_zip_member){ .name = name[i], .header = b.len, .size = len, .stored = len };
         m[i].method = name[i][0] == '!' ? CIP_ZIP_DEFLATED : CIP_ZIP_STORED;
-        assert_int_equal(cip_zip_header_write(&m[i], &b, NULL), CIP_OK);
+        assert_int_equal(cip_zip_header_write(&m[i], true, &b, NULL), CIP_OK);
         assert_int_equal(cip_buf_add(&b, name[i], len, NULL), CIP_OK);
     }
-    assert_int_equal(cip_zip_directory_write(m, n, b.len, &b, NULL), CIP_OK);
+    assert_int_equal(cip_zip_directory_write(m, n, b.len, NULL, NULL, &b, NULL), CIP_OK);
     return b;
 }
 

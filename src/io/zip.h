@@ -15,7 +15,7 @@ enum { CIP_ZIP_UTF8 = 0x800 }; /* of the flags: so is the name */
 typedef struct cip_zip_member {
     const char *name; /* UTF-8: a plain path beneath, "a/b"; of a folder with a slash at the end */
     cip_bytes raw;    /* the same as the archive has it, perhaps in code page 437 */
-    uint64_t entry;   /* where the central directory describes it */
+    uint64_t entry;   /* where the central directory describes it; 0 of a member to be written */
     uint64_t header;  /* where its local header is, and then its data */
     uint64_t end; /* its data end there at the latest: the next one's header, or the directory */
     uint64_t stored, size; /* bytes as they lie there, and decoded; equal when STORED */
@@ -59,23 +59,18 @@ const cip_zip *cip_io_zip(const cip_io *io);
 const char *cip_zip_name_fault(const char *name, size_t n);
 
 /* Writing, as Python's zipfile does for members of any length: the same bytes for the same members,
- * with the date 1980-01-01. `m`: name, sizes, crc, method; what is known only later is written over
- * (the header has the same length). Names are UTF-8 of at most 65,535 bytes. */
-cip_status cip_zip_header_write(const cip_zip_member *m, cip_buf *out, cip_err *err);
-/* The directory of n members, and all that follows it; m->header: where each was written. `at`:
- * where it begins. */
-cip_status cip_zip_directory_write(const cip_zip_member *m, size_t n, uint64_t at, cip_buf *out,
-                                   cip_err *err);
-
-/* Of an archive that is there: the local header at `at`, and a member's entry of the directory, as
- * they are but for m's CRC, sizes, place (m->header) and whether a descriptor follows (m->flags).
- * Names, dates, attributes, comments and other fields stay. */
+ * with the date 1980-01-01. `m`: name, sizes, crc, method. `wide`: what is known only later is
+ * written over, which has the same length then. Names are UTF-8 of at most 65,535 bytes. */
+cip_status cip_zip_header_write(const cip_zip_member *m, bool wide, cip_buf *out, cip_err *err);
+/* The directory of n members, and all that follows it up to the end of the file; m->header: where
+ * each was written. `at`: where it begins. Of an archive `z` that is there, in `io`, the comment
+ * stays, and of members with an `entry` in it that one, as cip_zip_header_again says; both are NULL
+ * for a new archive. */
+cip_status cip_zip_directory_write(const cip_zip_member *m, size_t n, uint64_t at, cip_io *io,
+                                   const cip_zip *z, cip_buf *out, cip_err *err);
+/* The local header at `at` of an archive that is there, as it is but for m's CRC, sizes and whether
+ * a descriptor follows (m->flags). Names, dates, attributes, comments and other fields stay. */
 cip_status cip_zip_header_again(cip_io *io, uint64_t at, const cip_zip_member *m, cip_buf *out,
                                 cip_err *err);
-cip_status cip_zip_entry_again(cip_io *io, const cip_zip_member *m, cip_buf *out, cip_err *err);
-/* What follows the n entries of a directory, which are len bytes from `at` on: the end of the file,
- * with the archive's comment. */
-cip_status cip_zip_end_write(size_t n, uint64_t at, uint64_t len, cip_bytes comment, cip_buf *out,
-                             cip_err *err);
 
 #endif

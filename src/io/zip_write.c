@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The bytes of a zip archive around its members, as Python's zipfile writes them with force_zip64,
- * which is what numpy.savez does: local headers always have a zip64 field, so that a size that is
- * known later fits; entries and the end have one where a number is over 2^31 - 1. */
+ * The bytes of a zip archive around its members, as Python's zipfile writes them. A local header
+ * whose sizes are known later has a zip64 field, so that they fit (force_zip64, as numpy.savez asks
+ * for it); other headers, entries and the end have one where a number is over 2^31 - 1. */
 #include <string.h>
 
 #include "base/endian.h"
@@ -42,18 +42,27 @@ static void put_common(part *p, const cip_zip_member *m)
     put(p, m->crc, 4);
 }
 
-cip_status cip_zip_header_write(const cip_zip_member *m, cip_buf *out, cip_err *err)
+static bool is_large(const cip_zip_member *m)
+{
+    return m->size > zip64_from || m->stored > zip64_from;
+}
+
+cip_status cip_zip_header_write(const cip_zip_member *m, bool wide, cip_buf *out, cip_err *err)
 {
     part head = { .n = 0 }, extra = { .n = 0 };
+    wide = wide || is_large(m);
+    if (wide) {
+        put(&extra, 1, 2);
+        put(&extra, 16, 2);
+        put(&extra, m->size, 8);
+        put(&extra, m->stored, 8);
+    }
     put(&head, 0x04034b50, 4);
     put_common(&head, m);
-    put(&head, UINT64_MAX, 8);
+    put(&head, wide ? UINT32_MAX : m->stored, 4);
+    put(&head, wide ? UINT32_MAX : m->size, 4);
     put(&head, strlen(m->name), 2);
-    put(&head, 20, 2);
-    put(&extra, 1, 2);
-    put(&extra, 16, 2);
-    put(&extra, m->size, 8);
-    put(&extra, m->stored, 8);
+    put(&head, extra.n, 2);
     CIP_TRY(cip_buf_add(out, head.bytes, head.n, err));
     CIP_TRY(cip_buf_puts(out, m->name, err));
     return cip_buf_add(out, extra.bytes, extra.n, err);
@@ -62,7 +71,7 @@ cip_status cip_zip_header_write(const cip_zip_member *m, cip_buf *out, cip_err *
 static cip_status put_entry(const cip_zip_member *m, cip_buf *out, cip_err *err)
 {
     part head = { .n = 0 }, extra = { .n = 0 };
-    const bool large = m->size > zip64_from || m->stored > zip64_from;
+    const bool large = is_large(m);
     const bool far = m->header > zip64_from;
     if (large || far) {
         put(&extra, 1, 2);
@@ -118,7 +127,7 @@ static cip_status put_again(const cip_zip_member *m, uint8_t *p, bool entry, cip
     const size_t ncomment = entry ? cip_load_u16(p + NCOMMENT, false) : 0;
     const uint8_t *name = p + fixed, *extra = name + nname;
     const bool sized = cip_load_u32(f + SIZE, false) == UINT32_MAX && !entry;
-    const bool large = sized || m->size > zip64_from || m->stored > zip64_from;
+    const bool large = sized || is_large(m);
     const bool far = entry && m->header > zip64_from;
     const uint16_t flags = cip_load_u16(f + FLAGS, false);
     part wide = { .n = 0 };
@@ -179,15 +188,9 @@ cip_status cip_zip_header_again(cip_io *io, uint64_t at, const cip_zip_member *m
     return again(io, at, false, m, out, err);
 }
 
-cip_status cip_zip_entry_again(cip_io *io, const cip_zip_member *m, cip_buf *out, cip_err *err)
-{
-    return again(io, m->entry, true, m, out, err);
-}
-
 /* --- the directory ---------------------------------------------------------------------------- */
 
-cip_status cip_zip_end_write(size_t n, uint64_t at, uint64_t len, cip_bytes comment, cip_buf *out,
-                             cip_err *err)
+static cip_status put_end(size_t n, uint64_t at, uint64_t len, cip_buf *out, cip_err *err)
 {
     part end = { .n = 0 };
     if (n > UINT16_MAX || at > zip64_from || len > zip64_from) {
@@ -211,16 +214,32 @@ cip_status cip_zip_end_write(size_t n, uint64_t at, uint64_t len, cip_bytes comm
     put(&end, cip_min_u64(n, UINT16_MAX), 2);
     put(&end, cip_min_u64(len, UINT32_MAX), 4);
     put(&end, cip_min_u64(at, UINT32_MAX), 4);
-    put(&end, comment.len, 2);
-    CIP_TRY(cip_buf_add(out, end.bytes, end.n, err));
-    return cip_buf_add(out, comment.ptr, comment.len, err);
+    return cip_buf_add(out, end.bytes, end.n, err);
 }
 
-cip_status cip_zip_directory_write(const cip_zip_member *m, size_t n, uint64_t at, cip_buf *out,
-                                   cip_err *err)
+/* The comment of an archive that is there, with its length; of a new one there is none. */
+static cip_status put_comment(cip_io *io, const cip_zip *z, cip_buf *out, cip_err *err)
+{
+    const size_t n = z != NULL ? z->ncomment : 0;
+    uint8_t *room;
+    part len = { .n = 0 };
+    put(&len, n, 2);
+    CIP_TRY(cip_buf_add(out, len.bytes, len.n, err));
+    if (n == 0)
+        return CIP_OK;
+    CIP_TRY(cip_buf_reserve(out, n, &room, err));
+    CIP_TRY(cip_io_read(io, io->size - n, room, n, err));
+    out->len += n;
+    return CIP_OK;
+}
+
+cip_status cip_zip_directory_write(const cip_zip_member *m, size_t n, uint64_t at, cip_io *io,
+                                   const cip_zip *z, cip_buf *out, cip_err *err)
 {
     const size_t before = out->len;
     for (size_t i = 0; i < n; i++)
-        CIP_TRY(put_entry(&m[i], out, err));
-    return cip_zip_end_write(n, at, out->len - before, (cip_bytes){ NULL, 0 }, out, err);
+        CIP_TRY(m[i].entry == 0 ? put_entry(&m[i], out, err)
+                                : again(io, m[i].entry, true, &m[i], out, err));
+    CIP_TRY(put_end(n, at, out->len - before, out, err));
+    return put_comment(io, z, out, err);
 }

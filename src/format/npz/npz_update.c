@@ -405,18 +405,11 @@ static cip_status add_members(cip_npz_state *u, const cip_npz_change *first, cip
 static cip_status add_directory(const cip_npz_state *u, cip_revision *r, cip_err *err)
 {
     const cip_zip *z = &u->old->zip;
-    const uint64_t at = r->tail_off + r->tail_len;
     cip_buf b = { .mem = &u->env->mem };
-    uint8_t *comment = NULL;
-    cip_status st;
-    CIP_GO(cip_mem_get(&u->env->mem, z->ncomment, (void **)&comment, err));
-    CIP_GO(cip_io_read(io_of(u), io_of(u)->size - z->ncomment, comment, z->ncomment, err));
-    for (size_t i = 0; i < z->n; i++)
-        CIP_GO(cip_zip_entry_again(io_of(u), &u->now[i], &b, err));
-    CIP_GO(cip_zip_end_write(z->n, at, b.len, (cip_bytes){ comment, z->ncomment }, &b, err));
-    st = cip_revision_bytes(r, b.ptr, b.len, err);
-done:
-    cip_mem_put(&u->env->mem, comment);
+    cip_status st =
+        cip_zip_directory_write(u->now, z->n, r->tail_off + r->tail_len, io_of(u), z, &b, err);
+    if (st == CIP_OK)
+        st = cip_revision_bytes(r, b.ptr, b.len, err);
     cip_buf_clear(&b);
     return st;
 }

@@ -147,7 +147,7 @@ static cip_status put_header(const cip_npz_state *w, const cip_npz_coming *m, bo
                              cip_err *err)
 {
     cip_buf head = { .mem = &w->env->mem };
-    cip_status st = cip_zip_header_write(&m->zip, &head, err);
+    cip_status st = cip_zip_header_write(&m->zip, true, &head, err);
     if (st == CIP_OK)
         st = again ? cip_out_rewrite(w->out, m->zip.header, head.ptr, head.len, err)
                    : cip_out_write(w->out, head.ptr, head.len, err);
@@ -234,7 +234,7 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
     CIP_TRY(CIP_NEW(&w->env->mem, &members, w->n, err));
     for (size_t i = 0; i < w->n; i++)
         members[i] = w->at[i].zip;
-    cip_status st = cip_zip_directory_write(members, w->n, w->out->n, &directory, err);
+    cip_status st = cip_zip_directory_write(members, w->n, w->out->n, NULL, NULL, &directory, err);
     if (st == CIP_OK)
         st = cip_out_write(w->out, directory.ptr, directory.len, err);
     cip_mem_put(&w->env->mem, members);
