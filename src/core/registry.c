@@ -22,28 +22,54 @@ const cip_format *cip_format_find(const char *name)
     return NULL;
 }
 
-/* NULL: there is none. */
-static const char *extension_of(const char *path)
+/* What follows the last dot of the name, or (`two`) the one before it. NULL: there is none. */
+static const char *extension_of(const char *path, bool two)
 {
     const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash != NULL ? slash : path, '.');
-    return dot != NULL && dot[1] != '\0' ? dot + 1 : NULL;
+    const char *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *end = dot;
+    while (two && dot != NULL && dot != name && *--dot != '.')
+        ;
+    if (dot == NULL || dot[1] == '\0' || (two && (dot == end || *dot != '.')))
+        return NULL;
+    return dot + 1;
 }
 
 const cip_format *cip_format_of_name(const char *path)
 {
-    const char *extension = extension_of(path);
-    for (size_t i = 0; extension != NULL && cip_formats[i] != NULL; i++)
-        if (cip_is_word_of(cip_formats[i]->extensions, extension, strlen(extension)))
-            return cip_formats[i];
+    for (int n = 2; n != 0; n--) {
+        const char *extension = extension_of(path, n == 2);
+        for (size_t i = 0; extension != NULL && cip_formats[i] != NULL; i++)
+            if (cip_is_word_of(cip_formats[i]->extensions, extension, strlen(extension)))
+                return cip_formats[i];
+    }
+    return NULL;
+}
+
+/* A kind "NAME.EXTENSION" is what a file with that extension is, when `name` is asked for. */
+static const cip_format_kind *kind_by_both(const cip_format *f, const char *name, const char *path)
+{
+    const char *extension = path != NULL ? extension_of(path, false) : NULL;
+    const size_t n = strlen(name);
+    for (const cip_format_kind *k = f->kinds; extension != NULL && k != NULL && k->name != NULL;
+         k++)
+        if (strncmp(k->name, name, n) == 0 && k->name[n] == '.' &&
+            strcmp(k->name + n + 1, extension) == 0)
+            return k;
     return NULL;
 }
 
 const cip_format *cip_format_to_write(const char *name, const char *path, const char **kind)
 {
     const cip_format *f = name != NULL ? cip_format_find(name) : cip_format_of_name(path);
-    const cip_format_kind *k =
-        f != NULL ? kind_of(f, name != NULL ? name : extension_of(path)) : NULL;
+    const cip_format_kind *k = NULL;
+    if (f != NULL && name != NULL) {
+        k = kind_by_both(f, name, path);
+        k = k != NULL ? k : kind_of(f, name);
+    } else if (f != NULL) {
+        k = kind_of(f, extension_of(path, true));
+        k = k != NULL ? k : kind_of(f, extension_of(path, false));
+    }
     *kind = k != NULL ? k->name : NULL;
     return f;
 }
@@ -57,9 +83,11 @@ static cip_status left_out(const cip_format_absent *f, cip_err *err)
 /* Names of kinds of files begin with the format's, or are extensions. */
 cip_status cip_format_check_name(const char *name, const char *path, cip_err *err)
 {
-    const char *word = name != NULL ? name : extension_of(path);
+    const char *word = name != NULL ? name : extension_of(path, false);
+    const char *both = name != NULL ? NULL : extension_of(path, true);
     for (const cip_format_absent *f = cip_formats_absent; word != NULL && f->name != NULL; f++)
         if (cip_is_word_of(f->extensions, word, strlen(word)) ||
+            (both != NULL && cip_is_word_of(f->extensions, both, strlen(both))) ||
             (name != NULL && strncmp(name, f->name, strlen(f->name)) == 0))
             return left_out(f, err);
     return CIP_OK;

@@ -310,7 +310,9 @@ static inline cip_status cip_option_take_yes(const char *text, const char *key, 
 
 /* A kind of a format's files that is written under a name of its own. */
 typedef struct cip_format_kind {
-    const char *name; /* --format argument; as an extension of the format it names the kind, too */
+    const char *name; /* --format argument; as an extension of the format it names the kind, too.
+                         "NAME.EXTENSION" is also what NAME asks for where the output has that
+                         extension */
     const char *title;
 } cip_format_kind;
 

@@ -3,6 +3,7 @@
 import os
 import random
 import subprocess
+import zipfile
 
 import asdf
 import numpy as np
@@ -66,8 +67,11 @@ def equal(got, want):
 
 def tensorstore_read(path):
     ts = pytest.importorskip("tensorstore")
-    driver = "zarr3" if (path / "zarr.json").exists() else "zarr"
-    spec = {"driver": driver, "kvstore": {"driver": "file", "path": str(path) + "/"}}
+    if path.is_dir():
+        names, kvstore = {p.name for p in path.iterdir()}, {"driver": "file", "path": str(path) + "/"}
+    else:
+        names, kvstore = zipfile.ZipFile(path).namelist(), {"driver": "zip", "base": {"driver": "file", "path": str(path)}}
+    spec = {"driver": "zarr3" if "zarr.json" in names else "zarr", "kvstore": kvstore}
     return ts.open(spec).result().read().result()
 
 
@@ -97,6 +101,29 @@ def test_random_arrays(tmp_path, seed):
         assert equal(tensorstore_read(out), want)
     if np.dtype(dtype).kind in "biuf" and shape and 0 not in shape:
         assert equal(zarrs_read(out), want)
+
+
+@pytest.mark.parametrize("seed", range(NSEED))
+@pytest.mark.filterwarnings("ignore")
+def test_random_arrays_in_zip_archives(tmp_path, seed):
+    """The members are the files of the folder that is written with the same options; zarr-python and tensorstore read them."""
+    r, rng = random.Random(seed), np.random.default_rng(seed)
+    dtype = r.choice(DTYPES if seed % 2 else NUMBERS)
+    shape = tuple(r.choice([1, 5, 17, 40]) for _ in range(r.choice([0, 1, 2, 2, 3])))
+    want = values(rng, dtype, shape)
+    np.save(tmp_path / "a.npy", want)
+    how = options(r, shape, dtype)
+    folder, archive = tmp_path / "a.zarr", tmp_path / "a.zip"
+    run("convert", tmp_path / "a.npy", folder, *how)
+    run("convert", tmp_path / "a.npy", archive, *how, *([] if "--format" in how else ["--format", "zarr"]))
+    with zipfile.ZipFile(archive) as z:
+        assert {name: z.read(name) for name in z.namelist()} == {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    with zarr.storage.ZipStore(archive, mode="r") as store:
+        assert equal(zarr.open_array(store, mode="r")[...], want)
+    assert run("verify", "--deep", archive).decode().endswith(": ok\n")
+    assert run("diff", folder, archive) == b""
+    if np.dtype(dtype).kind in "biufc" and not ("zarr2" in how and how[1].startswith("zstd")):  # zstd's "checksum" of numcodecs
+        assert equal(tensorstore_read(archive), want)
 
 
 def test_shards_are_read_by_all(tmp_path):

@@ -695,7 +695,7 @@ static cip_status open_store(cip_layout *l, cip_err *err)
 const cip_format cip_format_zarr = {
     .name = "zarr",
     .title = "Zarr",
-    .extensions = "zarr",
+    .extensions = "zarr zarr.zip",
     .probe = probe,
     .open = open_store,
     .verify = cip_zarr_verify,

@@ -13,6 +13,7 @@
 #include "format/blosc_codec.h"
 #include "format/nd_chunks.h"
 #include "format/one_array.h"
+#include "io/revision_out.h"
 #include "space/make/chunk_move.h"
 
 enum {
@@ -30,7 +31,20 @@ const cip_format_option cip_zarr_options[] = {
     { NULL, NULL },
 };
 
-const cip_format_kind cip_zarr_kinds[] = { { "zarr2", "Zarr of version 2" }, { NULL, NULL } };
+const cip_format_kind cip_zarr_kinds[] = { { "zarr2", "Zarr of version 2" },
+                                           { "zarr.zip", "Zarr in a zip archive" },
+                                           { "zarr2.zip", "Zarr of version 2 in a zip archive" },
+                                           { NULL, NULL } };
+
+static bool is_two(const cip_spec *spec)
+{
+    return spec->kind != NULL && strncmp(spec->kind, "zarr2", 5) == 0;
+}
+
+static bool is_zip(const cip_spec *spec)
+{
+    return spec->kind != NULL && strchr(spec->kind, '.') != NULL;
+}
 
 /* --- shards ----------------------------------------------------------------------------------- */
 
@@ -395,7 +409,7 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
         return cip_zarr_update_begin(b, state, err);
     if (b->coming != NULL)
         return cip_zarr_coming_begin(b, state, err);
-    if (b->out->member == NULL)
+    if (b->out->member == NULL && !is_zip(b->spec))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "a folder of files cannot be written to a pipe");
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
@@ -404,7 +418,11 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     *w = (cip_zarr_writer){
         .env = b->env, .arena = b->arena, .spec = spec, .out = b->out, .consolidated = true
     };
-    w->two = spec->kind != NULL;
+    w->two = is_two(spec);
+    if (is_zip(spec)) {
+        CIP_TRY(CIP_ARENA_NEW(b->arena, &w->zip, 1, err));
+        *w->zip = (cip_zip_out){ .mem = &b->env->mem, .arena = b->arena, .to = b->out };
+    }
     CIP_TRY(cip_option_take_yes(cip_option_given(spec->option, CIP_ZARR_OPTION_CONSOLIDATED),
                                 cip_zarr_options[CIP_ZARR_OPTION_CONSOLIDATED].key,
                                 &w->consolidated, err));
@@ -413,8 +431,22 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
         w->array[i].array = &spec->array[i];
         CIP_TRY(cip_fail_in(err, cip_zarr_make_array(w, &w->array[i], &b->form[i], err), "%s",
                             spec->array[i].path != NULL ? spec->array[i].path : ""));
+        if (w->zip != NULL) /* the same bytes always */
+            b->form[i].caps &= ~(uint32_t)CIP_FORM_ANY_ORDER;
     }
     *state = w;
+    return CIP_OK;
+}
+
+cip_status cip_zarr_put_file(cip_zarr_writer *w, const char *name, const cip_segment *piece,
+                             size_t n, cip_err *err)
+{
+    cip_out *file;
+    if (w->zip != NULL)
+        return cip_zip_put(w->zip, name, piece, n, err);
+    CIP_TRY(w->out->member(w->out->member_user, name, &file, err));
+    for (size_t i = 0; i < n; i++)
+        CIP_TRY(cip_out_segment(file, &piece[i], err));
     return CIP_OK;
 }
 
@@ -427,7 +459,6 @@ static cip_status store_chunks(void *state, size_t array, uint64_t i, size_t n,
         return cip_zarr_coming_store(state, i, n, chunk, err);
     for (size_t k = 0; k < n; i += chunk[k++].run) {
         char name[CIP_IO_NUMBER_NAME];
-        cip_out *file;
         x->left -= cip_min_u64(x->left, chunk[k].run);
         if (chunk[k].state != CIP_CHUNK_DATA)
             continue;
@@ -435,8 +466,8 @@ static cip_status store_chunks(void *state, size_t array, uint64_t i, size_t n,
         if (len > sizeof name / 2)
             return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET, "a path of %zu bytes", len);
         cip_zarr_key(&x->keys, i, name + len, sizeof name - len);
-        CIP_TRY(w->out->member(w->out->member_user, name, &file, err));
-        CIP_TRY(cip_out_write(file, chunk[k].bytes.ptr, chunk[k].bytes.len, err));
+        const cip_segment piece = { .ptr = chunk[k].bytes.ptr, .len = chunk[k].bytes.len };
+        CIP_TRY(cip_zarr_put_file(w, name, &piece, 1, err));
     }
     return CIP_OK;
 }
@@ -450,8 +481,10 @@ static cip_status finish(void *state, cip_revision *r, cip_err *err)
         if (w->array[i].left != 0)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                             "expected %" PRIu64 " more chunks, found the end", w->array[i].left);
-    return w->state == CIP_ZARR_COMING ? cip_zarr_coming_finish(state, err)
-                                       : cip_zarr_put_meta(w, err);
+    if (w->state == CIP_ZARR_COMING)
+        return cip_zarr_coming_finish(state, err);
+    CIP_TRY(cip_zarr_put_meta(w, err));
+    return w->zip != NULL ? cip_zip_put_directory(w->zip, err) : CIP_OK;
 }
 
 static void clear(void *state)
@@ -459,10 +492,20 @@ static void clear(void *state)
     cip_zarr_writer *w = state;
     if (w->state == CIP_ZARR_COMING)
         cip_buf_clear(&((cip_zarr_coming *)state)->waiting);
+    else if (w->state == CIP_ZARR_NEW && w->zip != NULL)
+        cip_zip_out_clear(w->zip);
+}
+
+enum { CAPS = CIP_STORE_NAMES | CIP_STORE_UPDATES | CIP_STORE_ADDS };
+
+static uint32_t caps_for(const cip_spec *spec)
+{
+    return is_zip(spec) ? CAPS : CAPS | CIP_STORE_FOLDER;
 }
 
 const cip_array_store cip_zarr_store = {
-    .caps = CIP_STORE_FOLDER | CIP_STORE_NAMES | CIP_STORE_UPDATES | CIP_STORE_ADDS,
+    .caps = CAPS | CIP_STORE_FOLDER,
+    .caps_for = caps_for,
     .check = check,
     .begin = begin,
     .store = store_chunks,

@@ -4,6 +4,7 @@
 #define CIP_FORMAT_ZARR_WRITE_H
 
 #include "format/zarr/zarr.h"
+#include "format/zip_out.h"
 
 /* The codec that is asked for; NONE: chunks are stored as they are. */
 typedef enum cip_zarr_press {
@@ -54,6 +55,7 @@ typedef struct cip_zarr_writer {
     cip_arena *arena;
     const cip_spec *spec;
     cip_out *out;
+    cip_zip_out *zip; /* to `out`; NULL: files are members of that */
     cip_zarr_new *array;
     bool consolidated, two; /* two: of version 2 */
 } cip_zarr_writer;
@@ -79,6 +81,10 @@ bool cip_zarr_keep_codec(const cip_zarr_writer *w, cip_zarr_new *n);
 /* zarr_write.c: how an array is stored; n->array is set. */
 cip_status cip_zarr_make_array(cip_zarr_writer *w, cip_zarr_new *n, cip_array_form *form,
                                cip_err *err);
+
+/* A file of the new store, of n pieces. */
+cip_status cip_zarr_put_file(cip_zarr_writer *w, const char *name, const cip_segment *piece,
+                             size_t n, cip_err *err);
 
 /* zarr_write_meta.c: names what of the tree the store cannot hold; the steps of an array's path as
  * the name of its folder, "" for the root, in the arena (UNSUPPORTED); all metadata. */

@@ -424,12 +424,11 @@ cip_status cip_zarr_meta_text(cip_zarr_writer *w, const cip_zarr_new *n, cip_buf
 static cip_status put(cip_zarr_writer *w, const char *dir, const char *name, const cip_buf *text,
                       cip_err *err)
 {
-    cip_out *file;
+    const cip_segment piece[] = { { .ptr = text->ptr, .len = text->len },
+                                  { .ptr = (const uint8_t *)"\n", .len = 1 } };
     char *path;
     CIP_TRY(cip_arena_printf(w->arena, &path, err, "%s%s", dir, name));
-    CIP_TRY(w->out->member(w->out->member_user, path, &file, err));
-    CIP_TRY(cip_out_write(file, text->ptr, text->len, err));
-    return cip_out_write(file, "\n", 1, err);
+    return cip_zarr_put_file(w, path, piece, 2, err);
 }
 
 /* A member, and its text among all in `map`: by its name, or of version 3 by its folder. */
