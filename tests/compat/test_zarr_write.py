@@ -139,6 +139,24 @@ def test_shards_are_read_by_all(tmp_path):
 
 @pytest.mark.parametrize("kind", ["zarr", "zarr2"])
 @pytest.mark.filterwarnings("ignore")
+def test_groups_in_groups_are_found_by_consolidated_metadata(tmp_path, kind):
+    """zarr-python loses members of a group that do not stand together there."""
+    tree = {"h": {"n": np.arange(3), "q": {"b": np.arange(6)}}, "g": {"k": {"a": np.arange(4)}, "y": np.arange(5)}, "z": {"p": np.arange(2)}}
+    asdf.AsdfFile(tree).write_to(tmp_path / "a.asdf")
+    root = tmp_path / "a.zarr"
+    run("convert", tmp_path / "a.asdf", root, "--format", kind)
+    paths = {"h/n": 3, "h/q/b": 6, "g/k/a": 4, "g/y": 5, "z/p": 2}
+    for added in ("", "g/k/new", "h/new/new"):
+        if added:
+            np.save(tmp_path / "d.npy", np.arange(len(added)))
+            run("put", "--new", root, added, tmp_path / "d.npy")
+            paths[added] = len(added)
+        members = dict(zarr.open_group(root, mode="r", use_consolidated=True).members(max_depth=None))
+        assert {p: x.shape[0] for p, x in members.items() if isinstance(x, zarr.Array)} == paths
+
+
+@pytest.mark.parametrize("kind", ["zarr", "zarr2"])
+@pytest.mark.filterwarnings("ignore")
 def test_a_tree_becomes_groups_and_comes_back(tmp_path, kind):
     tree = {"title": "t", "obs": {"image": np.arange(12.0).reshape(3, 4), "gain": 2.5, "list": [1, "b", None],
                                   "dims": {"image": ["y", "x"]}, "attrs": {"image": {"units": "K"}}},

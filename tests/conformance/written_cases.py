@@ -414,11 +414,14 @@ def zarrs():
         yield f"zarr/{kind}/{dtype}/{shape}", single(kind, "zarr", dtype, shape, f"format={kind}", "codec=none")
     for kind, dtype, codec in itertools.product(["zarr", "zarr2"], DTYPES, ["none", "blosclz"]):
         yield f"zarr/{kind}/{dtype}/{codec}", single(kind, "zarr", dtype, "40x30", f"format={kind}", f"codec={codec}", "chunks=7,9")
+        yield f"zarr/{kind}.zip/{dtype}/{codec}", single(kind, "zarr.zip", dtype, "40x30", f"format={kind}", f"codec={codec}", "chunks=7,9")
     forms = {"chunks": ["chunks=7,9"], "shards": ["chunks=7,9", "shards=14,18"], "v2": ["chunks=7,9"], "big": ["chunks=40,30", "byteorder=big"]}
     for (form, options), (what, lines) in itertools.product(forms.items(), ONE_ARRAY_UPDATES.items()):
         made = single("zarr", "zarr", "i4le", "40x30", f"format={'zarr2' if form == 'v2' else 'zarr'}", "codec=none", *options)
         lines = [[x[0], "data", *x[2:]] if x[1:2] == ["."] else x for x in lines]
         yield f"zarr/update/{form}/{what}", [*made, ["edit", "a.zarr"], *lines, ["commit"]]
+        made = [[x[0], "a.zip", *x[2:]] if x[0] == "create" else x for x in made]
+        yield f"zarr/update/{form}.zip/{what}", [*made, ["edit", "a.zip"], *lines, ["commit"]]
 
 
 def bloscpacks():

@@ -2,6 +2,7 @@
  * The metadata of a store that is there, in the end of an update. Each member that says something
  * else is written anew with all that it had besides; what all metadata together say is changed in
  * the same places, and written last. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/zarr/zarr_update.h"
@@ -148,7 +149,7 @@ static cip_status put_json(const cip_zarr_update *u, const char *path, const cip
 /* All metadata together: the object at the root of them, and the one that has them by keys. */
 typedef struct consolidated {
     const cip_node *doc, *map; /* NULL: there are none */
-    bool changed;
+    bool changed, added;
 } consolidated;
 
 static cip_status set_in_all(const cip_zarr_update *u, consolidated *all, const char *path,
@@ -160,6 +161,7 @@ static cip_status set_in_all(const cip_zarr_update *u, consolidated *all, const 
     all->changed = true;
     CIP_TRY(cip_arena_printf(u->w.arena, &key, err, "%s%s%s", path,
                              path[0] != '\0' && name[0] != '\0' ? "/" : "", name));
+    all->added = all->added || member(all->map, key) == NULL;
     return with(u->w.arena, all->map, key, value, &all->map, err);
 }
 
@@ -266,13 +268,37 @@ static cip_status read_all(const cip_zarr_update *u, consolidated *all, cip_err 
                              "%s", name);
 }
 
-static cip_status put_all(const cip_zarr_update *u, const consolidated *all, cip_revision *r,
+static int by_key(const void *a, const void *b)
+{
+    const cip_node *x = ((const cip_pair *)a)->key, *y = ((const cip_pair *)b)->key;
+    return strcmp(x->text != NULL ? x->text : "", y->text != NULL ? y->text : "");
+}
+
+/* Members of a group one behind the other: zarr-python finds others not. */
+static cip_status sort_keys(cip_arena *a, const cip_node **map, cip_err *err)
+{
+    const uint32_t n = (*map)->len;
+    cip_node *sorted;
+    cip_pair *pair;
+    CIP_TRY(cip_node_new_map(a, n, &sorted, err));
+    CIP_TRY(CIP_ARENA_NEW(a, &pair, n, err));
+    memcpy(pair, (*map)->pair, n * sizeof *pair);
+    qsort(pair, n, sizeof *pair, by_key);
+    for (uint32_t i = 0; i < n; i++)
+        cip_node_set_pair(sorted, i, pair[i].key, pair[i].value);
+    *map = sorted;
+    return CIP_OK;
+}
+
+static cip_status put_all(const cip_zarr_update *u, consolidated *all, cip_revision *r,
                           cip_err *err)
 {
     cip_arena *a = u->w.arena;
     const cip_node *outer = u->w.two ? all->doc : member(all->doc, "consolidated_metadata");
     if (!all->changed)
         return CIP_OK;
+    if (all->added)
+        CIP_TRY(sort_keys(a, &all->map, err));
     CIP_TRY(with(a, outer, "metadata", all->map, &outer, err));
     if (!u->w.two)
         CIP_TRY(with(a, all->doc, "consolidated_metadata", outer, &outer, err));

@@ -431,19 +431,44 @@ static cip_status put(cip_zarr_writer *w, const char *dir, const char *name, con
     return cip_zarr_put_file(w, path, piece, 2, err);
 }
 
+/* What all metadata together say of a member. */
+typedef struct said {
+    const char *key, *text;
+} said;
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const said *)a)->key, ((const said *)b)->key);
+}
+
 /* A member, and its text among all in `map`: by its name, or of version 3 by its folder. */
 static cip_status put_both(cip_zarr_writer *w, const char *dir, const char *name,
                            const cip_buf *text, cip_buf *map, cip_err *err)
 {
-    char *key;
+    char *key, *copy;
     CIP_TRY(put(w, dir, name, text, err));
     if (!w->consolidated)
         return CIP_OK;
     CIP_TRY(cip_arena_printf(w->arena, &key, err, "%s%s", dir, w->two ? name : ""));
-    CIP_TRY(cip_buf_puts(map, map->len != 0 ? ", " : "", err));
-    CIP_TRY(cip_json_string(map, key, strlen(key) - !w->two, err));
-    CIP_TRY(cip_buf_puts(map, ": ", err));
-    return cip_buf_add(map, text->ptr, text->len, err);
+    if (!w->two)
+        key[strlen(key) - 1] = '\0';
+    CIP_TRY(cip_arena_copy(w->arena, text->ptr, text->len, &copy, err));
+    return cip_buf_add(map, &(said){ key, copy }, sizeof(said), err);
+}
+
+/* Members of a group one behind the other: zarr-python finds others not. */
+static cip_status add_map(const cip_buf *map, cip_buf *b, cip_err *err)
+{
+    said *at = (said *)(void *)map->ptr;
+    const size_t n = map->len / sizeof *at;
+    if (n > 1)
+        qsort(at, n, sizeof *at, by_key);
+    for (size_t i = 0; i < n; i++) {
+        CIP_TRY(cip_buf_puts(b, i != 0 ? ", " : "", err));
+        CIP_TRY(cip_json_string(b, at[i].key, strlen(at[i].key), err));
+        CIP_TRY(cip_buf_addf(b, err, ": %s", at[i].text));
+    }
+    return CIP_OK;
 }
 
 static cip_status put_group(cip_zarr_writer *w, const walk *k, const char *dir, cip_buf *text,
@@ -470,7 +495,7 @@ static cip_status put_group(cip_zarr_writer *w, const walk *k, const char *dir, 
                              ", \"consolidated_metadata\": {\"kind\": \"inline\", "
                              "\"must_understand\": false, \"metadata\": {",
                              err));
-        CIP_TRY(cip_buf_add(text, map->ptr, map->len, err));
+        CIP_TRY(add_map(map, text, err));
         CIP_TRY(cip_buf_puts(text, "}}", err));
     }
     CIP_TRY(cip_buf_puts(text, "}", err));
@@ -518,7 +543,7 @@ static cip_status put_all(cip_zarr_writer *w, const walk *k, cip_buf *text, cip_
         return CIP_OK;
     text->len = 0;
     CIP_TRY(cip_buf_puts(text, "{\"zarr_consolidated_format\": 1, \"metadata\": {", err));
-    CIP_TRY(cip_buf_add(text, map->ptr, map->len, err));
+    CIP_TRY(add_map(map, text, err));
     CIP_TRY(cip_buf_puts(text, "}}", err));
     return put(w, "", ".zmetadata", text, err);
 }

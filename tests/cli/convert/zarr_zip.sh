@@ -14,7 +14,7 @@ cippus verify --deep r.zarr.zip
 cippus convert "$SAMPLES/roman.asdf" - --format zarr.zip --threads 1 2>&- | cmp - r.zarr.zip && echo same
 cippus convert "$SAMPLES/roman.asdf" s.zip --format zarr --threads 4 2>&- && cmp s.zip r.zarr.zip && echo same
 cippus convert "$SAMPLES/cube.b2nd" two.zip --format zarr2 --option chunks=2,8,16
-python3 -m zipfile -l two.zip | head -4 | cut -c1-30
+python3 -m zipfile -l two.zip | sed -n 2,4p | cut -c1-30
 cippus diff "$SAMPLES/cube.b2nd" two.zip && echo same
 cippus convert "$SAMPLES/cube.b2nd" x.zip || echo "exit $?"
 cippus convert "$SAMPLES/cube.b2nd" s.zip --format zarr || echo "exit $?"
