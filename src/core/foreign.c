@@ -19,7 +19,7 @@ static const struct foreign {
     { 0, "CDF\x01", 4, "a netCDF classic file", "" },
     { 0, "CDF\x02", 4, "a netCDF classic file", "" },
     { 0, "CDF\x05", 4, "a netCDF classic file", "" },
-    { 0, "PK\x03\x04", 4, "a zip archive", "; only those of npy files (npz) are read" },
+    { 0, "PK\x03\x04", 4, "a zip archive", "; npz files and Zarr stores in zip archives are read" },
     { 0, "PK\x05\x06", 4, "an empty zip archive", "" },
     { 257, "ustar", 5, "a tar archive", UNPACK },
     { 0, "\x1f\x8b", 2, "a gzip file", UNPACK },
