@@ -53,7 +53,7 @@ static cip_status check_name(const cip_zip_out *z, const char *name, cip_err *er
     return CIP_OK;
 }
 
-static cip_status add_member(cip_zip_out *z, const cip_zip_member *m, cip_err *err)
+cip_status cip_zip_out_add(cip_zip_out *z, const cip_zip_member *m, cip_err *err)
 {
     const cip_bytes key = { (const uint8_t *)m->name, strlen(m->name) };
     z->name.mem = z->mem;
@@ -63,23 +63,23 @@ static cip_status add_member(cip_zip_out *z, const cip_zip_member *m, cip_err *e
     return CIP_OK;
 }
 
-/* m: its sizes, method and CRC-32; the pieces are its stored bytes. */
-static cip_status write_member(cip_zip_out *z, const char *name, cip_zip_member *m,
-                               const cip_segment *piece, size_t n, cip_err *err)
+cip_status cip_zip_put_stored(cip_zip_out *z, const char *name, const cip_zip_member *m,
+                              const cip_segment *piece, size_t n, cip_err *err)
 {
+    cip_zip_member now = *m;
     cip_buf head = { .mem = z->mem };
     char *copy;
     CIP_TRY(check_name(z, name, err));
     CIP_TRY(cip_arena_copy(z->arena, name, strlen(name), &copy, err));
-    m->name = copy;
-    m->header = z->to->n;
-    cip_status st = cip_zip_header_write(m, false, &head, err);
+    now.name = copy;
+    now.header = z->to->n;
+    cip_status st = cip_zip_header_write(&now, false, &head, err);
     if (st == CIP_OK)
         st = cip_out_write(z->to, head.ptr, head.len, err);
     cip_buf_clear(&head);
     for (size_t i = 0; i < n && st == CIP_OK; i++)
         st = cip_out_segment(z->to, &piece[i], err);
-    return st == CIP_OK ? add_member(z, m, err) : st;
+    return st == CIP_OK ? cip_zip_out_add(z, &now, err) : st;
 }
 
 cip_status cip_zip_put(cip_zip_out *z, const char *name, const cip_segment *piece, size_t n,
@@ -90,7 +90,7 @@ cip_status cip_zip_put(cip_zip_out *z, const char *name, const cip_segment *piec
         m.size += piece[i].len;
     m.stored = m.size;
     CIP_TRY(sum_pieces(z->mem, piece, n, &m.crc, err));
-    return write_member(z, name, &m, piece, n, err);
+    return cip_zip_put_stored(z, name, &m, piece, n, err);
 }
 
 cip_status cip_zip_put_directory(cip_zip_out *z, cip_err *err)

@@ -205,8 +205,10 @@ static cip_status open_path(cip_io *io, const char *path, const char *shown, uin
     CIP_TRY(io->ops->open_member(io, path, flags, out, err));
     uint64_t off = 0;
     const int fd = cip_io_descriptor(*out, &off);
-    /* a member that an update was made of, which was cut off, may be a mixture */
-    cip_status st = fd != -1 ? cip_record_refuse(fd, shown, err) : CIP_OK;
+    /* A member that an update was made of, which was cut off, may be a mixture. Of an archive, in
+     * which the members lie, that was looked into when it was opened. */
+    cip_status st =
+        fd != -1 && fd != cip_io_descriptor(io, &off) ? cip_record_refuse(fd, shown, err) : CIP_OK;
     if (st == CIP_OK) {
         (*out)->watched = io->watched;
     } else {

@@ -109,6 +109,11 @@ static cip_status zip_unchanged(cip_io *io, cip_err *err)
     return cip_io_unchanged(((zip_io *)io)->of, err);
 }
 
+static int zip_descriptor(cip_io *io, uint64_t *off)
+{
+    return cip_io_descriptor(((zip_io *)io)->of, off);
+}
+
 static void zip_close(cip_io *io)
 {
     cip_arena_clear(&((zip_io *)io)->arena);
@@ -120,6 +125,7 @@ static const cip_io_ops zip_ops = {
     .open_member = zip_member,
     .list = zip_list,
     .unchanged = zip_unchanged,
+    .descriptor = zip_descriptor,
     .close = zip_close,
 };
 

@@ -9,6 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 import zarr
+import zarr_archive
 
 CIPPUS = os.environ["CIPPUS"]
 NSEED = 300 if os.environ.get("FULL") else 30
@@ -22,7 +23,7 @@ def run(*argv, status=0):
 
 def check(root, model, consolidated):
     for use in (True, False) if consolidated else (False,):
-        group = zarr.open_group(root, mode="r", use_consolidated=use)
+        group = zarr.open_group(zarr_archive.store_of(root), mode="r", use_consolidated=use)
         found = {"": group, **dict(group.members(max_depth=None))}
         assert set(found) == set(model)
         for path, want in model.items():
@@ -89,7 +90,7 @@ def change(r, root, tmp, model, n):
         model[name] = {"array": data, "attrs": {}, "dims": None}
     elif kind == "remove" and path:
         run("rm", root, path)
-        assert not (root / path).exists()
+        assert root.suffix == ".zip" or not (root / path).exists()
         for p in [p for p in model if p == path or p.startswith(path + "/")]:
             del model[p]
     elif kind == "rows" and node["array"] is not None:
@@ -99,13 +100,16 @@ def change(r, root, tmp, model, n):
         node["array"] = np.concatenate([node["array"], data])
 
 
+@pytest.mark.parametrize("form", ["folder", "zip"])
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("seed", range(NSEED))
 @pytest.mark.filterwarnings("ignore")
-def test_random_changes_of_a_tree(tmp_path, seed, version):
+def test_random_changes_of_a_tree(tmp_path, seed, version, form):
     r = random.Random(seed)
     root = tmp_path / "s.zarr"
     model, consolidated = make(r, root, version)
+    if form == "zip":
+        zarr_archive.pack(root, root := tmp_path / "s.zip", r)
     for n in range(6):
         change(r, root, tmp_path, model, n)
         check(root, model, consolidated)

@@ -8,6 +8,7 @@ import numcodecs
 import numpy as np
 import pytest
 import zarr
+import zarr_archive
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
 
 CIPPUS = os.environ["CIPPUS"]
@@ -92,17 +93,20 @@ def change(r, root, tmp, want, fill):
     return want
 
 
+@pytest.mark.parametrize("form", ["folder", "zip"])
 @pytest.mark.parametrize("seed", range(NSEED))
 @pytest.mark.filterwarnings("ignore")
-def test_random_changes(tmp_path, seed):
+def test_random_changes(tmp_path, seed, form):
     r = random.Random(seed)
     root = tmp_path / "s.zarr"
     shape = tuple(r.choice([1, 4, 7, 10]) for _ in range(r.choice([1, 1, 2, 2, 3])))
     want, fill = make(r, root, shape, r.choice(["i4", "f8", "u1"]))
+    if form == "zip":
+        zarr_archive.pack(root, root := tmp_path / "s.zip", r)
     for _ in range(5):
         want = change(r, root, tmp_path, want, fill)
         for use in (None, False):
-            x = zarr.open_group(root, mode="r", use_consolidated=use)["g/x"]
+            x = zarr.open_group(zarr_archive.store_of(root), mode="r", use_consolidated=use)["g/x"]
             got = x[...]
             assert got.shape == want.shape and np.array_equal(got, want)
             assert x.attrs.asdict() == {"k": 1.5}

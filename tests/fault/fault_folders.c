@@ -64,6 +64,13 @@ void fault_make_zarr(const char *dir)
     make_array(path, "zarr", (const char *const[]){ "chunks=100", NULL });
 }
 
+void fault_make_zarr_zip(const char *dir)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/a.zip", dir);
+    make_array(path, "zarr", (const char *const[]){ "chunks=100", NULL });
+}
+
 /* Two chunks a shard. */
 void fault_make_zarr_shards(const char *dir)
 {

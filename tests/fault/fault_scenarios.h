@@ -90,6 +90,7 @@ void fault_make_wells(const char *dir);
 extern const char *const fault_wells[];
 void fault_make_bcolz(const char *dir);
 void fault_make_zarr(const char *dir);
+void fault_make_zarr_zip(const char *dir);
 void fault_make_zarr_shards(const char *dir);
 extern const char *const fault_zarr[], *const fault_zarr_more[]; /* its files, in shards or not */
 void fault_make_bcolz_table(const char *dir);

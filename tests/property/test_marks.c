@@ -46,6 +46,7 @@ static const kind kinds[] = {
     { NULL, "blz", "chunklen=5", NULL, NULL, true, "attributes", 0 },
     { NULL, "zarr", "chunks=4,2", NULL, NULL, false, "v", 3 },
     { NULL, "zarr2", "chunks=4,2", "zlib", NULL, false, "v", 3 },
+    { "a.zip", "zarr", "chunks=4,2", NULL, NULL, false, "v", 3 },
 };
 
 enum { NKIND = sizeof kinds / sizeof kinds[0] };

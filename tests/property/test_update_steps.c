@@ -41,6 +41,8 @@ static const kind kinds[] = {
     { NULL, "blz", "chunklen=5", NULL, NULL, "", 2 },
     { NULL, "zarr", "chunks=5,2", NULL, NULL, "a", 3 },
     { NULL, "zarr", "shards=6,2", "lz4", NULL, "a", 2 },
+    { "a.zarr.zip", NULL, "chunks=5,2", NULL, NULL, "a", 3 },
+    { "a.zarr.zip", NULL, "shards=6,2", "lz4", NULL, "a", 2 },
 };
 
 enum { NKIND = sizeof kinds / sizeof kinds[0] };

@@ -56,10 +56,6 @@ cip_status cip_zarr_update_begin(const cip_store_begin *b, void **state, cip_err
 {
     cip_zarr_update *u;
     cip_zarr *z = b->old->own;
-    if (z->zip != NULL)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a folder to change, found a zip archive, which is only read; "
-                        "convert it to a folder first");
     if (b->spec->checksum != NULL)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "expected no checksum for a change of a Zarr store: its arrays keep "
@@ -207,7 +203,7 @@ cip_status cip_zarr_is_there(const cip_zarr_update *u, const char *path, bool *y
     const cip_layout *l = u->w.old->layout;
     cip_err why = CIP_ERR_INIT;
     cip_io *io;
-    const cip_status st = cip_io_open_beneath(l->io, path, cip_zarr_flags(l), &io, &why);
+    const cip_status st = cip_io_open_beneath(cip_zarr_root(l), path, cip_zarr_flags(l), &io, &why);
     *yes = st == CIP_OK;
     if (st == CIP_OK)
         cip_io_close(io);
@@ -480,7 +476,7 @@ static cip_status put_array(cip_zarr_update *u, size_t i, cip_revision *r, cip_e
 }
 
 /* Folders that go come first: what comes may take their files' names. */
-cip_status cip_zarr_update_finish(cip_zarr_update *u, cip_revision *r, cip_err *err)
+static cip_status revise(cip_zarr_update *u, cip_revision *r, cip_err *err)
 {
     const cip_zarr *z = u->w.old;
     for (size_t i = 0; i < u->nnode; i++) {
@@ -490,7 +486,7 @@ cip_status cip_zarr_update_finish(cip_zarr_update *u, cip_revision *r, cip_err *
             within = within || (u->node[k].gone && !u->node[k].came &&
                                 cip_path_within(n->n.path, u->node[k].n.path));
         if (n->gone && !n->came && !within)
-            CIP_TRY(cip_revision_move_folder(r, z->layout->io, n->n.path, NULL, false, err));
+            CIP_TRY(cip_revision_move_folder(r, z->root, n->n.path, NULL, false, err));
     }
     for (size_t i = 0; i < z->narray; i++)
         if (u->changed[i].chunks != NULL)
@@ -500,4 +496,19 @@ cip_status cip_zarr_update_finish(cip_zarr_update *u, cip_revision *r, cip_err *
             CIP_TRY(cip_fail_in(err, cip_zarr_put_came(u, u->node[i].x, r, err), "%s",
                                 u->node[i].n.path));
     return cip_zarr_put_changes(u, r, err);
+}
+
+/* What becomes of the files of a folder makes, in an archive, the archive's own revision. */
+cip_status cip_zarr_update_finish(cip_zarr_update *u, cip_revision *r, cip_err *err)
+{
+    const cip_zarr *z = u->w.old;
+    cip_revision files = { .patch = { .arena = { .mem = &u->w.env->mem } } };
+    if (z->zip == NULL)
+        return revise(u, r, err);
+    r->patch.old_len = r->patch.new_len = z->layout->io->size;
+    cip_status st = revise(u, &files, err);
+    if (st == CIP_OK && files.nmember != 0)
+        st = cip_zip_revise(z->layout->io, cip_io_zip(z->zip), &files, r, err);
+    cip_revision_clear(&files);
+    return st;
 }

@@ -11,19 +11,26 @@
 
 /* --- what may come ---------------------------------------------------------------------------- */
 
+static int no_name(void *user, const char *name, bool is_folder)
+{
+    (void)user, (void)name, (void)is_folder;
+    return 1;
+}
+
 /* That nothing of the name is on disk but what goes in this update: chunks that someone left there
  * would be taken for the array's. */
 static cip_status expect_free(const cip_zarr_update *u, const char *path, cip_err *err)
 {
-    const cip_layout *l = u->w.old->layout;
+    cip_io *root = u->w.old->root, *io;
     cip_err why = CIP_ERR_INIT;
-    cip_io *io;
     for (size_t i = 0; i < u->nnode; i++)
         if (u->node[i].gone && !u->node[i].came && strcmp(u->node[i].n.path, path) == 0)
             return CIP_OK;
-    cip_status st = cip_io_open_beneath(l->io, path, 0, &io, &why);
+    cip_status st = cip_io_open_beneath(root, path, 0, &io, &why);
     if (st == CIP_OK)
         cip_io_close(io);
+    else if (st == CIP_ERR_NOT_FOUND && u->w.old->zip != NULL)
+        st = cip_io_list(root, path, 0, no_name, NULL, &why); /* a folder is its members' names */
     else if (st != CIP_ERR_NOT_FOUND && !cip_is_passing(st))
         st = CIP_OK; /* a folder, or a link */
     else if (st != CIP_ERR_NOT_FOUND)
