@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Any bytes as a store that is changed twice: the first two say how. Elements and rows of the only
  * array; attributes, and arrays that come and go. What the change left must open, and say what was
- * set. */
+ * set. The store is a folder (zarr_fuzz_testing.h), or an archive if the bytes begin like one. */
 #include "support/format/zarr/zarr_fuzz_testing.h"
 #include "support/fuzz_update.h"
 
@@ -11,9 +11,10 @@ static cip_memory *store_of(const uint8_t *data, size_t size)
 {
     bool used[NFILE] = { false };
     cip_memory *m;
-    if (cip_memory_new(NULL, 0, &m, NULL) != CIP_OK)
+    const bool zip = size >= 4 && memcmp(data, "PK\3\4", 4) == 0;
+    if (cip_memory_new(data, zip ? size : 0, &m, NULL) != CIP_OK)
         return NULL;
-    while (size >= 3) {
+    while (!zip && size >= 3) {
         const size_t k = data[0] % NFILE;
         size_t n = (size_t)data[1] << 8 | data[2];
         n = n < size - 3 ? n : size - 3;

@@ -5,9 +5,11 @@ that say how.
 
 usage: src/format/zarr/corpus/make_zarr.py
 """
+import io
 import pathlib
 import struct
 import tempfile
+import zipfile
 
 import numcodecs
 import numpy as np
@@ -72,6 +74,20 @@ CHANGES = {"plain": (0, 4), "codecs": (3, 9), "blosc": (1, 0xC0), "shards": (6, 
            "records": (9, 13), "groups": (0xC8, 0xCA), "consolidated-2": (0xC0, 0xC3), "consolidated-3": (0xC7, 0xC6)}
 
 
+def archive(root, method):
+    """The files of the folder in a zip archive."""
+    found = io.BytesIO()
+    with zipfile.ZipFile(found, "w") as z:
+        for p in sorted(root.rglob("*")):
+            if p.is_file():
+                z.writestr(zipfile.ZipInfo(str(p.relative_to(root))), p.read_bytes(), method)
+        z.comment = b"comment"
+    return found.getvalue()
+
+
+ARCHIVES = {"plain": (0, 4), "shards": (6, 7), "consolidated-2": (0xC0, 0xC3), "consolidated-3": (0xC7, 0xC6)}
+
+
 def main():
     for folder in ("fuzz_zarr", "fuzz_zarr_update"):
         (HERE / folder).mkdir(exist_ok=True)
@@ -79,6 +95,9 @@ def main():
         with tempfile.TemporaryDirectory() as root:
             make(root)
             packed = pack(pathlib.Path(root))
+            if name in ARCHIVES:
+                data = archive(pathlib.Path(root), zipfile.ZIP_DEFLATED if name == "shards" else zipfile.ZIP_STORED)
+                (HERE / "fuzz_zarr_update" / f"zip-{name}").write_bytes(bytes(ARCHIVES[name]) + data)
         (HERE / "fuzz_zarr" / name).write_bytes(packed)
         (HERE / "fuzz_zarr_update" / name).write_bytes(bytes(CHANGES[name]) + packed)
 
