@@ -9,6 +9,7 @@ import asdf
 import numpy as np
 import pytest
 import zarr
+from zarr.codecs import BloscCodec, BytesCodec, GzipCodec, ShardingCodec, ZstdCodec
 
 CIPPUS = os.environ["CIPPUS"]
 NUMBERS = ["?", "i1", "u1", "<i2", ">i4", "<u4", "<i8", ">u8", "<f2", "<f4", ">f8", "<c8", "<c16"]
@@ -135,6 +136,37 @@ def test_shards_are_read_by_all(tmp_path):
         for got in (zarr.open_array(out)[...], tensorstore_read(out), zarrs_read(out)):
             assert equal(got, want)
         assert sorted(p.name for p in (out / "c").iterdir()) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("seed", range(NSEED // 2))
+@pytest.mark.filterwarnings("ignore")
+def test_a_copy_keeps_the_shards(tmp_path, seed):
+    """Of stores of zarr-python: shards within each other become one level; missing chunks stay missing."""
+    r = random.Random(seed)
+    shape = tuple(r.choice([5, 17, 40]) for _ in range(r.choice([1, 2, 3])))
+    inner = chunks = tuple(r.randint(1, 8) for _ in shape)
+    codecs = [BytesCodec(), *r.choice([[], [ZstdCodec()], [GzipCodec()], [BloscCodec(cname="lz4", typesize=4)]])]
+    for _ in range(r.choice([1, 1, 2])):
+        codecs = [ShardingCodec(chunk_shape=chunks, codecs=codecs, index_location=r.choice(["start", "end"]))]
+        chunks = tuple(c * r.randint(1, 4) for c in chunks)
+    fill = r.choice([0, 7])
+    x = zarr.create_array(tmp_path / "a.zarr", shape=shape, dtype="i4", chunks=chunks, fill_value=fill, compressors=[], serializer=codecs[0])
+    want = np.full(shape, fill, "i4")
+    window = tuple(slice(i := r.randint(0, n - 1), r.randint(i, n)) for n in shape)
+    want[window] = np.arange(want[window].size).reshape(want[window].shape) % 50
+    x[window] = want[window]
+    for n, options in enumerate(([], ["--codec", "gzip"], ["--option", "shards=none"])):
+        for out in (tmp_path / f"b{n}.zarr", tmp_path / f"b{n}.zarr.zip"):
+            run("convert", tmp_path / "a.zarr", out, *options)
+            run("diff", tmp_path / "a.zarr", out)
+        out = tmp_path / f"b{n}.zarr"
+        y = zarr.open_array(out, mode="r")
+        assert np.array_equal(y[...], want) and y.fill_value == fill
+        assert np.array_equal(zarrs_read(out), want) and np.array_equal(tensorstore_read(out), want)
+        assert y.shards == (chunks if n != 2 else None) and y.chunks == inner
+        assert run("verify", "--deep", out).endswith(b": ok\n")
+        if n == 0 and window and want[window].size == 0:
+            assert not (out / "c").exists()
 
 
 @pytest.mark.parametrize("kind", ["zarr", "zarr2"])

@@ -20,12 +20,14 @@ enum {
     USUAL_CHUNK = 1 << 20,  /* bytes */
     SMALL_SHARD = 64 << 10, /* bytes: in others chunks are not smaller than the next */
     LEAST_INNER = 256, /* bytes of a chunk in a shard: smaller ones are not worth their entry */
-    EXTRA = 96         /* more than an entry and what a codec may add to a chunk of LEAST_INNER */
+    KEPT_SHARD = 256 << 20, /* the largest of a copy, which are encoded in memory */
+    EXTRA = 96 /* more than an entry and what a codec may add to a chunk of LEAST_INNER */
 };
 
 const cip_format_option cip_zarr_options[] = {
     { "chunks", "A,B,...: shape of the chunks (default: about 1 MiB)" },
-    { "shards", "A,B,...: shape of the shards, each a file of many chunks (default: none)" },
+    { "shards", "A,B,...: shape of the shards, each a file of many chunks; or none (default: those "
+                "of the Zarr array that is copied)" },
     { "shuffle", "byte (default), bit or none: the filter of blosclz, lz4, lz4hc and blosc" },
     { "consolidated", "no: do not repeat all metadata in that of the root group" },
     { NULL, NULL },
@@ -76,9 +78,12 @@ static void each_run(const cip_zarr_shard *s, uint64_t o, uint8_t *shard, uint8_
     }
 }
 
-static bool is_zero(const uint8_t *p, size_t n)
+/* Whether all elements of a chunk are the fill value. */
+static bool is_fill(const cip_zarr_shard *s, const uint8_t *chunk)
 {
-    return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
+    const size_t each = s->fill != NULL ? (size_t)s->itemsize : 1, n = (size_t)s->nbytes;
+    return memcmp(chunk, s->fill != NULL ? s->fill : (const uint8_t *)"", each) == 0 &&
+           memcmp(chunk, chunk + each, n - each) == 0;
 }
 
 /* One chunk behind the others; *entry: its place. */
@@ -123,7 +128,7 @@ static cip_status encode_shard(const void *args, const cip_codec_env *env, int l
         size_t len = 0;
         const uint64_t at = to.len;
         each_run(s, o, (uint8_t *)(uintptr_t)src.ptr, raw, false);
-        const bool none = s->zeros && is_zero(raw, (size_t)s->nbytes);
+        const bool none = s->sparse && is_fill(s, raw);
         if (!none)
             CIP_GO(add_chunk(s, &own, (cip_bytes){ raw, (size_t)s->nbytes }, &to, &len, err));
         cip_store_u64(entry + o * CIP_ZARR_ENTRY, none ? UINT64_MAX : at, false);
@@ -158,6 +163,9 @@ static cip_status decode_shard(const void *args, const cip_codec_env *env, cip_b
         const bool none = off == UINT64_MAX;
         if (!none && (off > src.len || len > src.len - off))
             st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET, "expected chunks in a shard");
+        else if (none && s->fill != NULL)
+            cip_bytes_repeat((cip_bytes){ s->fill, (size_t)s->itemsize }, 0, raw,
+                             (size_t)s->nbytes);
         else if (none)
             memset(raw, 0, (size_t)s->nbytes);
         else if (s->inner.codec != NULL)
@@ -193,7 +201,8 @@ static cip_status take_lengths(const cip_zarr_writer *w, const cip_zarr_new *n, 
                                int64_t *out, bool *given, cip_err *err)
 {
     const char *text = cip_option_of(w->spec, n->array, option);
-    *given = text != NULL && n->array->ndim != 0;
+    const bool none = option == CIP_ZARR_OPTION_SHARDS && text != NULL && strcmp(text, "none") == 0;
+    *given = text != NULL && n->array->ndim != 0 && !none;
     return !*given || cip_lengths_parse(text, n->array->ndim, out)
                ? CIP_OK
                : bad_option(w, n, option, "a length of 1 to 2^31 - 1 for each axis", err);
@@ -202,6 +211,27 @@ static cip_status take_lengths(const cip_zarr_writer *w, const cip_zarr_new *n, 
 static uint64_t box_bytes(const cip_zarr_new *n, const int64_t *side)
 {
     return cip_box_bytes(n->array->ndim, side, n->dtype->itemsize);
+}
+
+/* The shards and chunks of a Zarr array that has some, if nothing was said about them. Chunks that
+ * are too small become larger. */
+static bool keep_shards(const cip_zarr_writer *w, cip_zarr_new *n)
+{
+    const cip_zarr_array *x = cip_zarr_copied(n);
+    const int32_t ndim = n->array->ndim;
+    if (w->two || x == NULL || x->nlevel < 2 || x->ndim != ndim || ndim == 0 ||
+        cip_option_of(w->spec, n->array, CIP_ZARR_OPTION_SHARDS) != NULL)
+        return false;
+    for (int32_t k = 0; k < ndim; k++) {
+        n->outer[k] = x->level[0].chunk[x->level[0].axis[k]];
+        n->chunk[k] = x->level[x->nlevel - 1].chunk[x->level[0].axis[k]];
+    }
+    const uint64_t outer = box_bytes(n, n->outer);
+    if (outer > KEPT_SHARD)
+        return false;
+    if (outer > SMALL_SHARD && box_bytes(n, n->chunk) < LEAST_INNER)
+        cip_usual_chunks(ndim, n->outer, n->dtype->itemsize, SMALL_SHARD, true, n->chunk);
+    return true;
 }
 
 static cip_status choose_chunks(const cip_zarr_writer *w, cip_zarr_new *n, cip_err *err)
@@ -213,7 +243,9 @@ static cip_status choose_chunks(const cip_zarr_writer *w, cip_zarr_new *n, cip_e
     CIP_TRY(CIP_ARENA_NEW(w->arena, &n->outer, (size_t)ndim + 1, err));
     CIP_TRY(take_lengths(w, n, CIP_ZARR_OPTION_CHUNKS, n->chunk, &chunks, err));
     CIP_TRY(take_lengths(w, n, CIP_ZARR_OPTION_SHARDS, n->outer, &shards, err));
-    if (!chunks && g != NULL && g->ndim == ndim && !shards) {
+    if (!chunks && !shards && keep_shards(w, n)) {
+        shards = true;
+    } else if (!chunks && g != NULL && g->ndim == ndim && !shards) {
         memcpy(n->chunk, g->chunk, (size_t)ndim * sizeof *n->chunk);
     } else if (!chunks) {
         cip_usual_chunks(ndim, shards ? n->outer : n->array->shape, n->dtype->itemsize, USUAL_CHUNK,
@@ -372,7 +404,8 @@ cip_status cip_zarr_make_array(cip_zarr_writer *w, cip_zarr_new *n, cip_array_fo
         form->specials = CIP_FORM_SPECIAL(CIP_CHUNK_VALUE);
         form->value = n->like->fill;
     }
-    n->shard.zeros = n->like == NULL;
+    n->shard.sparse = form->specials != 0;
+    n->shard.fill = form->value;
     n->shard.inner = step;
     if (n->shard.count != 0)
         step = (cip_form_step){ .codec = &shard_codec, .args = &n->shard };

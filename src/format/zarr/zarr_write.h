@@ -21,7 +21,8 @@ typedef struct cip_zarr_shard {
     int32_t ndim;
     const int64_t *shard, *chunk; /* lengths of both */
     uint64_t count, nbytes;       /* chunks of a shard, and bytes of one */
-    bool zeros;                   /* chunks of zeros are left out */
+    bool sparse;                  /* chunks of fill values are left out */
+    const uint8_t *fill;          /* an element; NULL: zeros */
 } cip_zarr_shard;
 
 typedef struct cip_zarr_new {
