@@ -21,9 +21,10 @@ typedef struct cip_out {
     cip_status (*rewrite)(void *user, uint64_t off, const void *p, size_t n, cip_err *err);
     /* Optional: forgets what was written from `off` on; the next write goes there. */
     cip_status (*rewind)(void *user, uint64_t off, cip_err *err);
-    /* Optional: what was written from `from` on lies at `to` then (earlier or later; what lies
-     * between is undefined until it is rewritten). */
-    cip_status (*move)(void *user, uint64_t from, uint64_t to, cip_err *err);
+    /* Optional: the n bytes from `from` on lie at `to` then (earlier or later; where they lay and
+     * where nothing lay before is undefined until it is rewritten). With the last byte the end
+     * moves along; others go where bytes were written. */
+    cip_status (*move)(void *user, uint64_t from, uint64_t n, uint64_t to, cip_err *err);
     /* Optional: files beside this one. `name`: of this one, without a folder. member: a new output
      * under such a name, complete when this one is; borrowed from it. */
     const char *name;
@@ -74,12 +75,15 @@ static inline cip_status cip_out_rewind(cip_out *o, uint64_t off, cip_err *err)
     return CIP_OK;
 }
 
-static inline cip_status cip_out_move(cip_out *o, uint64_t from, uint64_t to, cip_err *err)
+static inline cip_status cip_out_move(cip_out *o, uint64_t from, uint64_t n, uint64_t to,
+                                      cip_err *err)
 {
-    if (o->move == NULL || from > o->n || to > UINT64_MAX / 2 - o->n)
+    const bool last = from <= o->n && n == o->n - from;
+    if (o->move == NULL || from > o->n || n > o->n - from || to > UINT64_MAX / 2 - o->n ||
+        (!last && to > o->n - n))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, from, "expected an output that can be moved");
-    CIP_TRY(o->move(o->user, from, to, err));
-    o->n = o->n - from + to;
+    CIP_TRY(o->move(o->user, from, n, to, err));
+    o->n = last ? to + n : o->n;
     return CIP_OK;
 }
 
@@ -88,7 +92,7 @@ static inline cip_status cip_out_front(cip_out *o, uint64_t was, const void *p, 
                                        cip_err *err)
 {
     if (n != was)
-        CIP_TRY(cip_out_move(o, was, n, err));
+        CIP_TRY(cip_out_move(o, was, o->n - was, n, err));
     return cip_out_rewrite(o, 0, p, n, err);
 }
 

@@ -66,11 +66,13 @@ static cip_status rewind_pieces(void *user, uint64_t off, cip_err *err)
 }
 
 /* What moves is written once more. */
-static cip_status move_pieces(void *user, uint64_t from, uint64_t to, cip_err *err)
+static cip_status move_pieces(void *user, uint64_t from, uint64_t n, uint64_t to, cip_err *err)
 {
     cip_revision_out *m = user;
     cip_io *moving = NULL, *is = NULL;
     cip_status st;
+    if (from + n != m->of->tail_len)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, from, "expected the last bytes to be moved");
     CIP_GO(cip_temporary_new(m->waits->env, NULL, &moving, err));
     CIP_GO(cip_io_open_revision(m->waits, m->of, &is, err));
     CIP_GO(cip_temporary_add(moving, is, from, is->size - from, err));

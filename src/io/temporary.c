@@ -163,18 +163,18 @@ static cip_status out_rewind(void *user, uint64_t off, cip_err *err)
     return cip_temporary_resize(user, off, err);
 }
 
-static cip_status out_move(void *user, uint64_t from, uint64_t to, cip_err *err)
+static cip_status out_move(void *user, uint64_t from, uint64_t n, uint64_t to, cip_err *err)
 {
     cip_io *io = user;
     temporary_io *s = user;
-    uint64_t end = io->size, after = end - from + to;
-    if (to > from)
+    const uint64_t after = from + n == io->size ? to + n : io->size;
+    if (after > io->size)
         CIP_TRY(cip_temporary_resize(io, after, err));
     if (s->fd != -1)
-        CIP_TRY(cip_store_move(s->fd, from, end, to, err));
-    else if (end != from)
-        memmove(s->buf.ptr + to, s->buf.ptr + from, (size_t)(end - from));
-    return to < from ? cip_temporary_resize(io, after, err) : CIP_OK;
+        CIP_TRY(cip_store_move(s->fd, from, from + n, to, err));
+    else if (n != 0)
+        memmove(s->buf.ptr + to, s->buf.ptr + from, (size_t)n);
+    return after < io->size ? cip_temporary_resize(io, after, err) : CIP_OK;
 }
 
 cip_out cip_temporary_out(cip_io *temporary)

@@ -95,7 +95,7 @@ static void step_out(cip_io *io, model *m, uint64_t *seed)
     memcpy(m->byte + at, "abc", 3);
     size_t from = next(seed) % (m->n + 1), to = next(seed) % MOST;
     size_t kept = m->n - from;
-    assert_int_equal(cip_out_move(&out, from, to, NULL), CIP_OK);
+    assert_int_equal(cip_out_move(&out, from, out.n - from, to, NULL), CIP_OK);
     memmove(m->byte + to, m->byte + from, kept);
     for (size_t i = from; i < to; i += 100) { /* what lies between is undefined */
         size_t piece = to - i < 100 ? to - i : 100;
@@ -104,6 +104,10 @@ static void step_out(cip_io *io, model *m, uint64_t *seed)
         assert_int_equal(cip_out_rewrite(&out, i, bytes, piece, NULL), CIP_OK);
     }
     m->n = to + kept;
+    assert_int_equal(out.n, m->n);
+    const size_t few = next(seed) % (m->n + 1), where = next(seed) % (m->n - few + 1);
+    assert_int_equal(cip_out_move(&out, where, few / 2, where + few / 4, NULL), CIP_OK);
+    memmove(m->byte + where + few / 4, m->byte + where, few / 2);
     assert_int_equal(out.n, m->n);
     size_t cut = next(seed) % (m->n + 1);
     if (m->n > MOST || next(seed) % 4 == 0) {

@@ -75,13 +75,13 @@ static cip_status out_rewind(void *user, uint64_t off, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status out_move(void *user, uint64_t from, uint64_t to, cip_err *err)
+static cip_status out_move(void *user, uint64_t from, uint64_t n, uint64_t to, cip_err *err)
 {
     cip_file_out *f = user;
-    uint64_t end = f->at - from + to;
+    const uint64_t end = from + n == f->at ? to + n : f->at;
     CIP_TRY(flush(f, err));
-    CIP_TRY(cip_store_move(f->fd, from, f->at, to, err));
-    if (end < f->at || from == f->at)
+    CIP_TRY(cip_store_move(f->fd, from, from + n, to, err));
+    if (end < f->at || n == 0)
         CIP_TRY(cip_store_resize(f->fd, end, err));
     f->at = end;
     return CIP_OK;

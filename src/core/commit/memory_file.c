@@ -252,14 +252,14 @@ static cip_status append(void *user, const void *p, size_t n, cip_err *err)
     return cip_buf_add(&((cip_memory *)user)->bytes, p, n, err);
 }
 
-static cip_status move(void *user, uint64_t from, uint64_t to, cip_err *err)
+static cip_status move(void *user, uint64_t from, uint64_t n, uint64_t to, cip_err *err)
 {
     cip_memory *m = user;
-    uint64_t end = m->bytes.len, after = end - from + to;
+    const uint64_t end = m->bytes.len, after = from + n == end ? to + n : end;
     if (after > end)
         CIP_TRY(resize(m, after, err));
-    if (end != from)
-        memmove(m->bytes.ptr + to, m->bytes.ptr + from, (size_t)(end - from));
+    if (n != 0)
+        memmove(m->bytes.ptr + to, m->bytes.ptr + from, (size_t)n);
     return resize(m, after, err);
 }
 

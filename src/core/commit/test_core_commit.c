@@ -481,14 +481,20 @@ static void what_goes_out_can_be_rewritten_cut_and_moved(void **state)
         default:
             off = next(&seed) % (n + 1);
             len = next(&seed) % (off + 1); /* earlier: nothing between is undefined */
-            assert_int_equal(cip_out_move(out, off, len, NULL), CIP_OK);
+            assert_int_equal(cip_out_move(out, off, out->n - off, len, NULL), CIP_OK);
             memmove(model + len, model + off, n - off);
             n = n - off + len;
+            off = next(&seed) % (n + 1); /* in the middle: nothing else moves */
+            len = next(&seed) % (n - off + 1) / 2;
+            if (off + len < n) {
+                assert_int_equal(cip_out_move(out, off, len, off + len / 2, NULL), CIP_OK);
+                memmove(model + off + len / 2, model + off, len);
+            }
         }
         assert_int_equal(out->n, n);
         assert_true(n < MOST);
     }
-    assert_int_equal(cip_out_move(out, n - 10, n + 5, NULL), CIP_OK);
+    assert_int_equal(cip_out_move(out, n - 10, out->n - n + 10, n + 5, NULL), CIP_OK);
     assert_int_equal(cip_out_rewrite(out, n - 10, "fifteen letters", 15, NULL), CIP_OK);
     memmove(model + n + 5, model + n - 10, 10);
     memcpy(model + n - 10, "fifteen letters", 15);

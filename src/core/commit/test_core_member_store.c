@@ -249,7 +249,7 @@ static void change_out(cip_out *o, uint8_t *is, size_t *n)
         *n = from;
         break;
     case 2:
-        OK(cip_out_move(o, from, to, err));
+        OK(cip_out_move(o, from, o->n - from, to, err));
         memmove(is + to, is + from, *n - from);
         *n = *n - from + to;
         if (to > from) /* is undefined */

@@ -82,7 +82,7 @@ cip_status cip_asdf_part_late_text(asdf_part *p, cip_buf *text, cip_err *err)
     to = text->len + room;
     bool small = p->out->n - p->reserved <= MOVE_MOST;
     if (to != p->reserved && (to > p->reserved || small || p->slack < 0)) {
-        CIP_TRY(cip_out_move(p->out, p->reserved, to, err));
+        CIP_TRY(cip_out_move(p->out, p->reserved, p->out->n - p->reserved, to, err));
         for (size_t i = 0; i < p->blocks.n; i++)
             p->blocks.at[i].offset += to - p->reserved;
         p->reserved = to;
