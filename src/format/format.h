@@ -115,8 +115,8 @@ typedef struct cip_coming {
 typedef struct cip_store_begin {
     cip_env *env;
     cip_arena *arena;
-    const cip_spec *spec; /* of updates: codec, level, options, version, checksum, tree_slack and
-                             align of what is stored anew */
+    const cip_spec *spec; /* lives as long as the writing; of updates: codec, level, options,
+                             version, checksum, tree_slack and align of what is stored anew */
     cip_layout *old;      /* what an update changes, open from its file; NULL: a new file is made */
     cip_out *out;         /* of new files; of updates of a folder for what is new in it: members of
                              it are made with the revision, which has them before `finish` */
@@ -185,7 +185,8 @@ typedef struct cip_array_store {
      * *again then says whether all its chunks are wanted again, from the first. */
     cip_status (*end)(void *w, size_t array, bool *again, cip_err *err);
     /* With CIP_STORE_LATE and spec.late: the next array, before its first chunk; fills *form
-     * (zeroed before). It lives as long as the writing. */
+     * (zeroed before). It lives as long as the writing. A failure leaves no trace. The spec has the
+     * tree so far, and by `finish`, with NAMES, all of it and the arrays in the order of `add`. */
     cip_status (*add)(void *w, const cip_spec_array *array, cip_array_form *form, cip_err *err);
     /* ... and the tree, before `finish`. With CIP_STORE_ONE_ARRAY: the array came before the tree
      * was whole, which is this one and not that of the spec. Its output can be moved; what it holds
@@ -266,7 +267,7 @@ enum {
     CIP_STORE_COMPLETES = 256, /* `finish` changes what was written where the output can be changed;
                                   a pipe gets it without */
     CIP_STORE_NAMES = 512, /* arrays have names, and of a tree it holds what `check` does not name;
-                              not with LATE. TREE implies the names */
+                              TREE implies the names */
     CIP_STORE_ADDS = 1024, /* to a file that is there arrays are added as to a new one, each by a
                               state of its own (cip_coming) */
     CIP_STORE_UNWRITTEN = 2048 /* `unwritten` of arrays is kept, or its loss named by `check` */

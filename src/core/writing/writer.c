@@ -424,27 +424,35 @@ static cip_status give_waiting(cip_writer *w, bool streamed, cip_err *err)
     return CIP_OK;
 }
 
+/* All that the file is to hold, arrays in the order in which the store has them, and a last look at
+ * what is lost of it. */
+static cip_status whole_spec(cip_writer *w, cip_err *err)
+{
+    cip_spec_array *array;
+    CIP_TRY(CIP_ARENA_NEW(&w->arena, &array, w->nentry, err));
+    for (const cip_entry *e = w->first; e != NULL; e = e->next)
+        array[e->index] = e->spec;
+    w->spec.array = array;
+    w->spec.narray = w->nentry;
+    w->spec.tree = w->tree.root;
+    return check_whole(w, err);
+}
+
 /* All arrays at once, for a store that wants to know them before the first byte. */
 static cip_status all_at_once(cip_writer *w, cip_err *err)
 {
     cip_array_form *form;
-    cip_spec_array *array;
     size_t i = 0;
     CIP_TRY(CIP_ARENA_NEW(&w->arena, &form, w->nentry, err));
-    CIP_TRY(CIP_ARENA_NEW(&w->arena, &array, w->nentry, err));
     for (cip_entry *e = w->first; e != NULL; e = e->next) {
         CIP_TRY(cip_writer_end_slab(w, e, err));
-        array[i++] = e->spec;
+        e->index = i++;
     }
-    w->spec.array = array;
-    w->spec.narray = w->nentry;
-    w->spec.tree = w->tree.root;
-    CIP_TRY(check_whole(w, err));
+    CIP_TRY(whole_spec(w, err));
     CIP_TRY(cip_writer_begin(w, form, err));
-    i = 0;
-    for (cip_entry *e = w->first; e != NULL; e = e->next, i++) {
+    for (cip_entry *e = w->first; e != NULL; e = e->next) {
         const cip_source from = cip_writer_waited(e);
-        CIP_TRY(cip_writer_run(w, i, &form[i], &from, err));
+        CIP_TRY(cip_writer_run(w, e->index, &form[e->index], &from, err));
     }
     return CIP_OK;
 }
@@ -455,6 +463,8 @@ static cip_status complete(cip_writer *w, cip_revision *r, cip_err *err)
     if (w->spec.late) {
         CIP_TRY(give_waiting(w, false, err));
         CIP_TRY(give_waiting(w, true, err));
+        if (!(w->format->store->caps & CIP_STORE_TREE))
+            CIP_TRY(whole_spec(w, err));
     } else if (w->begun) {
         w->spec.tree = w->tree.root;
         CIP_TRY(check_whole(w, err));

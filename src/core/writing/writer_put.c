@@ -35,7 +35,7 @@ static cip_status take_place(cip_writer *w, const char *path, cip_entry *e, cip_
     if (cip_tree_get(w->tree.root, path, NULL) != n)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected a path that names one place, found '%.80s'", path);
-    if (!w->spec.late)
+    if (!(w->format->store->caps & CIP_STORE_TREE))
         e->spec.node = n;
     return CIP_OK;
 }
@@ -98,6 +98,7 @@ static cip_status check_alone(cip_writer *w, const cip_entry *e, cip_err *err)
     cip_spec spec = w->spec;
     cip_spec_array a = e->spec;
     a.mask = a.masked ? 0 : -1;
+    spec.tree = NULL;
     spec.array = &a;
     spec.narray = 1;
     if ((w->format->store->caps & CIP_STORE_ONE_ARRAY) && w->narray != 0)
@@ -148,7 +149,9 @@ cip_status cip_writer_add(cip_writer *w, const cip_new_array *a, cip_entry **out
 
 bool cip_writer_waits(const cip_writer *w, const cip_entry *e)
 {
-    return !(w->spec.late || w->early) || e->spec.where == CIP_WHERE_STREAMED ||
+    /* Without a tree that names them, arrays lie in the order in which they were put. */
+    const bool behind = w->nslab != 0 && !(w->format->store->caps & CIP_STORE_TREE);
+    return !(w->spec.late || w->early) || behind || e->spec.where == CIP_WHERE_STREAMED ||
            (e->of != NULL && !e->of->given);
 }
 
@@ -206,6 +209,7 @@ cip_status cip_writer_name(cip_writer *w, cip_entry *e, cip_array_form *form, ci
     if (e->mask != NULL)
         e->spec.mask = (int32_t)e->mask->index;
     if (w->spec.late) {
+        w->spec.tree = w->tree.root;
         CIP_TRY(cip_engine_add(&w->engine, &e->spec, form, err));
         e->index = w->spec.narray++;
     } else {
@@ -385,7 +389,7 @@ cip_status cip_writer_put(cip_writer *w, const cip_new_array *a, cip_err *err)
 
 static cip_status find_base(const cip_writer *w, const char *of, cip_entry **out, cip_err *err)
 {
-    if (!w->spec.late)
+    if (!(w->format->store->caps & CIP_STORE_TREE))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s files have no views",
                         w->format->title);
     for (cip_entry *e = w->first; e != NULL && of != NULL; e = e->next)

@@ -48,8 +48,9 @@ typedef struct cip_npz_state {
     cip_env *env;
     /* A new file: members go to its output one by one. */
     cip_out *out;
+    const cip_spec *spec;
     cip_npz_coming *at; /* n of them */
-    size_t n;
+    size_t n, cap;
     size_t next; /* the first that did not end */
     bool open;   /* it has begun */
     const cip_framing *framing;

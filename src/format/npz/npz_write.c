@@ -104,23 +104,25 @@ static cip_status take_codec(cip_npz_state *w, const cip_spec *spec, cip_err *er
     return zlib->level(w->level, err);
 }
 
-static cip_status take_array(cip_npz_state *w, const cip_store_begin *b, size_t i, cip_err *err)
+static cip_status add(void *state, const cip_spec_array *s, cip_array_form *form, cip_err *err)
 {
-    const cip_spec_array *s = &b->spec->array[i];
-    cip_npz_coming *m = &w->at[i];
+    cip_npz_state *w = state;
     char *name, *copy;
-    cip_buf head = { .mem = &b->env->mem };
-    CIP_TRY(cip_numpy_stored(b->arena, b->spec, s->dtype, &b->form[i].dtype, err));
-    CIP_TRY(cip_spec_array_nbytes(s, b->form[i].dtype, &m->left, err));
-    CIP_TRY(name_of(b->arena, s->path, &name, err));
-    cip_status st = cip_npy_head(b->env, s, b->form[i].dtype, b->arena, &head, err);
+    cip_buf head = { .mem = &w->env->mem };
+    CIP_TRY(CIP_ARENA_ROOM(w->arena, &w->at, w->n, &w->cap, err));
+    cip_npz_coming *m = &w->at[w->n];
+    CIP_TRY(cip_numpy_stored(w->arena, w->spec, s->dtype, &form->dtype, err));
+    CIP_TRY(cip_spec_array_nbytes(s, form->dtype, &m->left, err));
+    CIP_TRY(name_of(w->arena, s->path, &name, err));
+    cip_status st = cip_npy_head(w->env, s, form->dtype, w->arena, &head, err);
     if (st == CIP_OK)
-        st = cip_arena_copy(b->arena, head.ptr, head.len, &copy, err);
+        st = cip_arena_copy(w->arena, head.ptr, head.len, &copy, err);
     if (st == CIP_OK) {
         m->head = (cip_bytes){ (const uint8_t *)copy, head.len };
         m->zip =
             (cip_zip_member){ .name = name,
                               .method = w->framing != NULL ? CIP_ZIP_DEFLATED : CIP_ZIP_STORED };
+        w->n++;
     }
     cip_buf_clear(&head);
     return st;
@@ -132,11 +134,10 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
     if (b->old != NULL)
         return cip_npz_update_begin(b, state, err);
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
-    *w = (cip_npz_state){ .env = b->env, .out = b->out, .n = b->spec->narray };
+    *w = (cip_npz_state){ .env = b->env, .arena = b->arena, .spec = b->spec, .out = b->out };
     CIP_TRY(take_codec(w, b->spec, err));
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &w->at, w->n, err));
-    for (size_t i = 0; i < w->n; i++)
-        CIP_TRY(take_array(w, b, i, err));
+    for (size_t i = 0; i < b->spec->narray; i++)
+        CIP_TRY(add(w, &b->spec->array[i], &b->form[i], err));
     *state = w;
     return CIP_OK;
 }
@@ -250,11 +251,12 @@ static void clear(void *state)
 }
 
 const cip_array_store cip_npz_store = {
-    .caps = CIP_STORE_NAMES | CIP_STORE_PATCHES | CIP_STORE_UPDATES,
+    .caps = CIP_STORE_NAMES | CIP_STORE_PATCHES | CIP_STORE_LATE | CIP_STORE_UPDATES,
     .check = check,
     .begin = begin,
     .store = store,
     .end = end,
+    .add = add,
     .form = cip_npz_update_form,
     .chunks = cip_npz_update_chunks,
     .finish = finish,
