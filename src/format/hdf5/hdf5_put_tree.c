@@ -374,7 +374,7 @@ static cip_status put_layout(cip_h5_put *p, const cip_h5_new *d, uint64_t index,
 
 static cip_status put_dataset(cip_h5_builder *b, size_t array, cip_err *err)
 {
-    const cip_h5_new *d = &b->w->dataset[array];
+    const cip_h5_new *d = b->w->dataset[array];
     cip_h5_put *p = &b->put;
     const cip_node *names;
     size_t from, head;

@@ -332,24 +332,31 @@ static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
     return cip_report_status(loss, err);
 }
 
+/* A dataset stays where it is: forms name parts of it. */
+static cip_status add(void *state, const cip_spec_array *array, cip_array_form *form, cip_err *err)
+{
+    cip_h5_writer *w = state;
+    cip_h5_new *d;
+    CIP_TRY(CIP_ARENA_ROOM(w->arena, &w->dataset, w->n, &w->cap, err));
+    CIP_TRY(CIP_ARENA_NEW(w->arena, &d, 1, err));
+    d->array = array;
+    CIP_TRY(cip_fail_in(err, make_dataset(w, d, form, err), "%s",
+                        array->path != NULL ? array->path : ""));
+    w->dataset[w->n++] = d;
+    return CIP_OK;
+}
+
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     cip_h5_writer *w;
-    cip_spec *spec;
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &spec, 1, err));
-    *spec = *b->spec;
     *w = (cip_h5_writer){ .env = b->env,
                           .arena = b->arena,
-                          .spec = spec,
+                          .spec = b->spec,
                           .out = b->out,
                           .frame = { .mem = &b->env->mem } };
-    CIP_TRY(CIP_ARENA_NEW(b->arena, &w->dataset, spec->narray, err));
-    for (size_t i = 0; i < spec->narray; i++) {
-        w->dataset[i].array = &spec->array[i];
-        CIP_TRY(cip_fail_in(err, make_dataset(w, &w->dataset[i], &b->form[i], err), "%s",
-                            spec->array[i].path != NULL ? spec->array[i].path : ""));
-    }
+    for (size_t i = 0; i < b->spec->narray; i++)
+        CIP_TRY(add(w, &b->spec->array[i], &b->form[i], err));
     CIP_TRY(cip_out_fill(w->out, 0, CIP_H5_SUPERBLOCK, err)); /* until all else is there */
     *state = w;
     return CIP_OK;
@@ -413,7 +420,7 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
                         cip_err *err)
 {
     cip_h5_writer *w = state;
-    cip_h5_new *d = &w->dataset[array];
+    cip_h5_new *d = w->dataset[array];
     for (size_t k = 0; k < n; i += chunk[k++].run) {
         const cip_bytes b = chunk[k].bytes;
         const uint64_t come = d->chunked ? chunk[k].run : b.len;
@@ -438,27 +445,28 @@ static cip_status store(void *state, size_t array, uint64_t i, size_t n, const c
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
     cip_h5_writer *w = state;
-    for (size_t i = 0; i < w->spec->narray; i++)
-        if (w->dataset[i].left != 0)
+    for (size_t i = 0; i < w->n; i++)
+        if (w->dataset[i]->left != 0)
             return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                            "expected %" PRIu64 " more %s, found the end", w->dataset[i].left,
-                            w->dataset[i].chunked ? "chunks" : "bytes");
+                            "expected %" PRIu64 " more %s, found the end", w->dataset[i]->left,
+                            w->dataset[i]->chunked ? "chunks" : "bytes");
     return cip_h5_put_tree(w, r, NULL, err);
 }
 
 static void clear(void *state)
 {
     cip_h5_writer *w = state;
-    for (size_t i = 0; i < w->spec->narray; i++)
-        cip_buf_clear(&w->dataset[i].list);
+    for (size_t i = 0; i < w->n; i++)
+        cip_buf_clear(&w->dataset[i]->list);
     cip_buf_clear(&w->frame);
 }
 
 const cip_array_store cip_h5_store = {
-    .caps = CIP_STORE_NAMES | CIP_STORE_PATCHES,
+    .caps = CIP_STORE_NAMES | CIP_STORE_PATCHES | CIP_STORE_LATE,
     .check = check,
     .begin = begin,
     .store = store,
+    .add = add,
     .finish = finish,
     .clear = clear,
 };

@@ -42,7 +42,8 @@ typedef struct cip_h5_writer {
     cip_arena *arena;
     const cip_spec *spec;
     cip_out *out;
-    cip_h5_new *dataset;
+    cip_h5_new **dataset; /* n of them: those of the spec, by the end */
+    size_t n, cap;
     cip_buf frame; /* of a Blosc2 chunk */
     uint8_t superblock[CIP_H5_SUPERBLOCK];
 } cip_h5_writer;
