@@ -548,6 +548,33 @@ cip_status fault_create(const char *path, cip_level level, int step, cip_err *er
     return create_row(path, &o, err);
 }
 
+/* Two arrays, and for the first a header that comes when its data are written: in FITS these move.
+ */
+cip_status fault_create_named(const char *path, cip_level level, int step, cip_err *err)
+{
+    const cip_change_options o = {
+        .size = sizeof o, .overwrite = true, .accept_loss = true, .level = level, .threads = 1
+    };
+    cip_change *w;
+    int32_t v[ROW];
+    const int64_t shape[] = { ROW };
+    (void)step;
+    numbers(v, ROW, 3);
+    CIP_TRY(cip_create(path, &o, &w, err));
+    cip_status st = cip_change_put(w, "a/data", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
+    for (int i = 0; i < 40 && st == CIP_OK; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "a/header/KEY%d", i);
+        st = cip_change_set_int(w, key, i, err);
+    }
+    if (st == CIP_OK)
+        st = cip_change_put(w, "b/data", cip_dtype_of(CIP_I32), 1, shape, v, NULL, err);
+    if (st == CIP_OK)
+        return cip_change_commit(&w, err);
+    cip_change_abort(&w);
+    return st;
+}
+
 /* A frame of Blosc2 behind a file that is there. */
 cip_status fault_create_at_end(const char *path, cip_level level, int step, cip_err *err)
 {

@@ -60,6 +60,7 @@ fault_change fault_edit_set, fault_edit_set_long, fault_edit_remove_node, fault_
 fault_change fault_edit_frame_in_turn, fault_edit_frame_put, fault_edit_vlmetalayer,
     fault_edit_metalayer;
 fault_change fault_create_sparse; /* of Blosc2, in three chunks */
+fault_change fault_create_named;  /* two arrays by their names, and a header between them */
 fault_change fault_create_at_end;
 void fault_make_asdf(const char *dir);
 void fault_make_blsc_asdf(const char *dir);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * New files: an HDU for each array, images and tables, with the cards that the tree has for them
  * (`header` and `comments` beside the array, as reading gives them). Headers are complete before
- * the data; only checksums, where they are wanted, get into them afterwards. What is there is
- * changed by fits_update.c. */
+ * the data; only checksums, where they are wanted, get into them afterwards. Arrays that come
+ * before the tree is whole: fits_late.c. What is there is changed by fits_update.c. */
 #include "format/fits/fits_write.h"
 
 #include <stdio.h>
@@ -12,23 +12,6 @@
 #include "format/one_array.h"
 
 enum { CHUNK = 1 << 20, MAX_COLUMNS = 999 };
-
-typedef struct writer {
-    fits_update *update; /* NULL: a new file */
-    cip_env *env;
-    cip_arena *arena;
-    cip_out *out;
-    fits_new *hdu;
-    size_t nhdu;
-    size_t *of;    /* the HDU of each array */
-    size_t next;   /* whose header goes out next */
-    uint64_t left; /* bytes of the one before */
-    size_t pad;
-    bool sums;
-    fits_sum data;    /* of the one before */
-    uint64_t head_at; /* its header in the output, */
-    cip_buf head;     /* and its bytes */
-} writer;
 
 static const char sums_name[] = "datasum";
 
@@ -136,18 +119,19 @@ static cip_status key_of(cip_arena *a, const cip_spec *spec, const char *path, c
     return CIP_OK;
 }
 
-static cip_status add_array(writer *w, const cip_spec *spec, size_t i, cip_err *err)
+cip_status cip_fits_take_array(const fits_writer *w, const cip_spec *spec, const cip_spec_array *a,
+                               fits_new *h, cip_err *err)
 {
-    const cip_spec_array *a = &spec->array[i];
-    fits_new *h = &w->hdu[w->nhdu];
     *h = (fits_new){ .array = a };
     CIP_TRY(key_of(w->arena, spec, a->path, &h->key, err));
     h->map = map_of(spec, h->key);
-    w->of[i] = w->nhdu++;
-    return CIP_OK;
+    if (refusal(a) != NULL)
+        return CIP_OK;
+    CIP_TRY(stored_type(w->arena, a->dtype, &h->stored, err));
+    return find_changes(w->arena, h, err);
 }
 
-static bool has_array(const writer *w, const char *key)
+static bool has_array(const fits_writer *w, const char *key)
 {
     for (size_t i = 0; i < w->nhdu; i++)
         if (w->hdu[i].array != NULL && w->hdu[i].key != NULL && strcmp(w->hdu[i].key, key) == 0)
@@ -156,7 +140,7 @@ static bool has_array(const writer *w, const char *key)
 }
 
 /* Headers without data come where the tree has them, before the array that follows there. */
-static cip_status order(writer *w, const cip_spec *spec, cip_err *err)
+static cip_status order(fits_writer *w, const cip_spec *spec, cip_err *err)
 {
     const cip_node *root = spec->tree;
     const uint32_t n = cip_node_kind(root) == CIP_NODE_MAP ? root->len : 0;
@@ -197,27 +181,22 @@ static cip_status order(writer *w, const cip_spec *spec, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status plan(writer *w, const cip_spec *spec, cip_err *err)
+cip_status cip_fits_plan(fits_writer *w, const cip_spec *spec, cip_err *err)
 {
     CIP_TRY(CIP_ARENA_NEW(w->arena, &w->hdu, spec->narray, err));
     CIP_TRY(CIP_ARENA_NEW(w->arena, &w->of, spec->narray, err));
-    for (size_t i = 0; i < spec->narray; i++)
-        CIP_TRY(add_array(w, spec, i, err));
-    CIP_TRY(order(w, spec, err));
-    for (size_t i = 0; i < w->nhdu; i++) {
-        fits_new *h = &w->hdu[i];
-        if (h->array == NULL || refusal(h->array) != NULL)
-            continue;
-        CIP_TRY(stored_type(w->arena, h->array->dtype, &h->stored, err));
-        CIP_TRY(find_changes(w->arena, h, err));
+    for (w->nhdu = 0; w->nhdu < spec->narray; w->nhdu++) {
+        w->of[w->nhdu] = w->nhdu;
+        CIP_TRY(cip_fits_take_array(w, spec, &spec->array[w->nhdu], &w->hdu[w->nhdu], err));
     }
-    return CIP_OK;
+    return order(w, spec, err);
 }
 
 /* --- what is lost ----------------------------------------------------------------------------- */
 
 /* What of the tree is neither an array nor a header. */
-static cip_status check_tree(const writer *w, const cip_spec *spec, cip_report *loss, cip_err *err)
+static cip_status check_tree(const fits_writer *w, const cip_spec *spec, cip_report *loss,
+                             cip_err *err)
 {
     cip_buf words = { .mem = &spec->env->mem };
     cip_status st = CIP_OK;
@@ -275,8 +254,8 @@ static cip_status check_arrays(const cip_spec *spec, cip_report *loss)
 static cip_status check(const cip_spec *spec, cip_report *loss, cip_err *err)
 {
     cip_arena a = { .mem = &spec->env->mem };
-    writer w = { .env = spec->env, .arena = &a };
-    cip_status st = plan(&w, spec, err);
+    fits_writer w = { .env = spec->env, .arena = &a };
+    cip_status st = cip_fits_plan(&w, spec, err);
     if (st == CIP_OK)
         st = check_tree(&w, spec, loss, err);
     if (st == CIP_OK)
@@ -299,16 +278,28 @@ static bool wants_sums(const cip_spec *spec)
 
 static uint32_t caps_for(const cip_spec *spec)
 {
-    return cip_fits_store.caps | (wants_sums(spec) ? CIP_STORE_PATCHES : 0u);
+    return cip_fits_store.caps | (wants_sums(spec) || spec->late ? CIP_STORE_PATCHES : 0u);
+}
+
+cip_status cip_fits_form(const fits_new *h, cip_array_form *form, cip_err *err)
+{
+    const char *why = refusal(h->array);
+    uint64_t n;
+    if (why != NULL)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%.60s: %s", h->array->path, why);
+    CIP_TRY(cip_spec_array_nbytes(h->array, h->stored, &n, err));
+    form->dtype = h->stored;
+    form->chunk_nbytes = CHUNK;
+    return CIP_OK;
 }
 
 static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
 {
     const cip_spec *spec = b->spec;
-    writer *w;
+    fits_writer *w;
     if (b->old != NULL) {
         CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
-        *w = (writer){ .head = { .mem = &b->env->mem } };
+        *w = (fits_writer){ .head = { .mem = &b->env->mem } };
         *state = w;
         return cip_fits_update_begin(b, &w->update, err);
     }
@@ -322,67 +313,75 @@ static cip_status begin(const cip_store_begin *b, void **state, cip_err *err)
                         "expected the checksum %s or none for a FITS file, found %.60s", sums_name,
                         spec->checksum);
     CIP_TRY(CIP_ARENA_NEW(b->arena, &w, 1, err));
-    *w = (writer){ .env = b->env,
-                   .arena = b->arena,
-                   .out = b->out,
-                   .sums = wants_sums(spec),
-                   .head = { .mem = &b->env->mem } };
-    CIP_TRY(plan(w, spec, err));
-    for (size_t i = 0; i < spec->narray; i++) {
-        const fits_new *h = &w->hdu[w->of[i]];
-        const char *why = refusal(&spec->array[i]);
-        uint64_t n;
-        if (why != NULL)
-            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%.60s: %s",
-                            spec->array[i].path, why);
-        CIP_TRY(cip_spec_array_nbytes(&spec->array[i], h->stored, &n, err));
-        b->form[i].dtype = h->stored;
-        b->form[i].chunk_nbytes = CHUNK;
-    }
+    *w = (fits_writer){ .env = b->env,
+                        .arena = b->arena,
+                        .spec = spec,
+                        .out = b->out,
+                        .sums = wants_sums(spec),
+                        .head = { .mem = &b->env->mem } };
+    if (!spec->late)
+        CIP_TRY(cip_fits_plan(w, spec, err));
+    for (size_t i = 0; i < spec->narray; i++)
+        CIP_TRY(cip_fits_form(&w->hdu[w->of[i]], &b->form[i], err));
     *state = w;
     return CIP_OK;
 }
 
-/* The header of the HDU before, once more with its sums. */
-static cip_status put_sums(writer *w, cip_err *err)
+cip_status cip_fits_sum_header(const fits_sum *data, uint8_t *head, size_t n, cip_err *err)
 {
-    uint8_t *head = w->head.ptr;
-    fits_sum sum = { .sum = cip_fits_fold(w->data.sum) };
+    fits_sum sum = { .sum = cip_fits_fold(data->sum) };
     char text[32];
     snprintf(text, sizeof text, "'%-8" PRIu64 "'", sum.sum);
-    CIP_TRY(cip_fits_set_card(cip_fits_find_card(head, w->head.len, "DATASUM"), text, false, err));
-    cip_fits_sum_add(&sum, head, w->head.len);
+    CIP_TRY(cip_fits_set_card(cip_fits_find_card(head, n, "DATASUM"), text, false, err));
+    cip_fits_sum_add(&sum, head, n);
     cip_fits_sum_text(~cip_fits_fold(sum.sum),
-                      (char *)cip_fits_find_card(head, w->head.len, "CHECKSUM") + FITS_CHECKSUM);
-    return cip_out_rewrite(w->out, w->head_at, head, w->head.len, err);
+                      (char *)cip_fits_find_card(head, n, "CHECKSUM") + FITS_CHECKSUM);
+    return CIP_OK;
 }
 
-/* What fills the data of the HDU before. */
-static cip_status end_hdu(writer *w, cip_err *err)
+cip_status cip_fits_end_data(fits_writer *w, cip_err *err)
 {
     if (w->left != 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
                         "expected %" PRIu64 " more bytes of data, found the end", w->left);
     CIP_TRY(cip_out_fill(w->out, 0, w->pad, err));
-    return w->sums && w->next != 0 ? put_sums(w, err) : CIP_OK;
+    w->pad = 0;
+    return CIP_OK;
+}
+
+/* The data of the HDU before end, and its header goes out once more with their sums. */
+static cip_status end_hdu(fits_writer *w, cip_err *err)
+{
+    CIP_TRY(cip_fits_end_data(w, err));
+    if (!w->sums || w->next == 0)
+        return CIP_OK;
+    CIP_TRY(cip_fits_sum_header(&w->data, w->head.ptr, w->head.len, err));
+    return cip_out_rewrite(w->out, w->head_at, w->head.ptr, w->head.len, err);
+}
+
+void cip_fits_begin_data(fits_writer *w, uint64_t n)
+{
+    const uint64_t over = n % FITS_BLOCK;
+    w->data = (fits_sum){ 0 };
+    w->left = n;
+    w->pad = over == 0 ? 0 : (size_t)(FITS_BLOCK - over);
 }
 
 /* Headers up to that of HDU `to`, and what fills the data before. */
-static cip_status go_to(writer *w, size_t to, cip_err *err)
+static cip_status go_to(fits_writer *w, size_t to, cip_err *err)
 {
     for (; w->next <= to && w->next < w->nhdu; w->next++) {
         fits_cards c = { .out = &w->head, .sums = w->sums };
         const fits_new *h = &w->hdu[w->next];
+        uint64_t n = 0;
         CIP_TRY(end_hdu(w, err));
         w->head.len = 0;
         w->head_at = w->out->n;
-        w->data = (fits_sum){ 0 };
         CIP_TRY(cip_fits_put_header(&c, h, w->next == 0, w->nhdu > 1, err));
         CIP_TRY(cip_out_write(w->out, w->head.ptr, w->head.len, err));
         if (h->array != NULL)
-            CIP_TRY(cip_spec_array_nbytes(h->array, h->stored, &w->left, err));
-        const uint64_t over = w->left % FITS_BLOCK;
-        w->pad = over == 0 ? 0 : (size_t)(FITS_BLOCK - over);
+            CIP_TRY(cip_spec_array_nbytes(h->array, h->stored, &n, err));
+        cip_fits_begin_data(w, n);
     }
     return CIP_OK;
 }
@@ -401,14 +400,14 @@ static void change(const fits_new *h, uint8_t *p, size_t n)
     }
 }
 
-static cip_status put_data(writer *w, cip_bytes b, cip_err *err)
+static cip_status put_data(fits_writer *w, cip_bytes b, cip_err *err)
 {
     if (w->sums)
         cip_fits_sum_add(&w->data, b.ptr, b.len);
     return cip_out_write(w->out, b.ptr, b.len, err);
 }
 
-static cip_status store_chunk(writer *w, const fits_new *h, cip_bytes b, cip_err *err)
+static cip_status store_chunk(fits_writer *w, const fits_new *h, cip_bytes b, cip_err *err)
 {
     uint8_t *copy;
     if (h->nchange == 0)
@@ -424,10 +423,11 @@ static cip_status store_chunk(writer *w, const fits_new *h, cip_bytes b, cip_err
 static cip_status store(void *state, size_t array, uint64_t i, size_t n, const cip_chunk_in *chunk,
                         cip_err *err)
 {
-    writer *w = state;
-    const fits_new *h = &w->hdu[w->of[array]];
+    fits_writer *w = state;
+    const fits_new *h = &w->hdu[w->of != NULL ? w->of[array] : array];
     (void)i;
-    CIP_TRY(go_to(w, w->of[array], err));
+    if (w->of != NULL)
+        CIP_TRY(go_to(w, w->of[array], err));
     for (size_t k = 0; k < n; k++) {
         const cip_bytes b = chunk[k].bytes;
         if (chunk[k].raw_len == 0)
@@ -447,34 +447,37 @@ static cip_status form(void *state, const cip_array *a, cip_change_kind kind, co
                        cip_change_form *out, cip_err *err)
 {
     (void)shape;
-    return cip_fits_update_form(((writer *)state)->update, a, kind, out, err);
+    return cip_fits_update_form(((fits_writer *)state)->update, a, kind, out, err);
 }
 
 static cip_status chunks(void *state, const cip_chunk_changes *c, cip_err *err)
 {
-    return cip_fits_update_chunks(((writer *)state)->update, c, err);
+    return cip_fits_update_chunks(((fits_writer *)state)->update, c, err);
 }
 
 static cip_status finish(void *state, cip_revision *r, cip_err *err)
 {
-    writer *w = state;
+    fits_writer *w = state;
     if (w->update != NULL)
         return cip_fits_update_finish(w->update, r, err);
+    if (w->spec->late)
+        return cip_fits_late_finish(w, err);
     CIP_TRY(go_to(w, SIZE_MAX, err));
     return end_hdu(w, err);
 }
 
 static void clear(void *state)
 {
-    cip_buf_clear(&((writer *)state)->head);
+    cip_buf_clear(&((fits_writer *)state)->head);
 }
 
 const cip_array_store cip_fits_store = {
-    .caps = CIP_STORE_NAMES | CIP_STORE_SUMS | CIP_STORE_UPDATES,
+    .caps = CIP_STORE_NAMES | CIP_STORE_SUMS | CIP_STORE_LATE | CIP_STORE_UPDATES,
     .caps_for = caps_for,
     .check = check,
     .begin = begin,
     .store = store,
+    .add = cip_fits_late_add,
     .form = form,
     .chunks = chunks,
     .finish = finish,

@@ -48,7 +48,33 @@ typedef struct fits_new {
     const cip_dtype *stored;
     fits_changed *change;
     size_t nchange;
+    /* Of an array that comes by itself: its data, in whole blocks, and by the end, of all HDUs,
+     * where they are to lie and the header. */
+    uint64_t at, nbytes, to;
+    fits_sum sum;
+    size_t head, nhead; /* in the writer's `head` */
 } fits_new;
+
+typedef struct fits_update fits_update;
+
+/* The store's state. */
+typedef struct fits_writer {
+    fits_update *update; /* NULL: a new file */
+    cip_env *env;
+    cip_arena *arena;
+    const cip_spec *spec;
+    cip_out *out;
+    fits_new *hdu; /* with spec.late until the end: those of arrays, as they came */
+    size_t nhdu, cap;
+    size_t *of;    /* the HDU of each array; NULL: its own number */
+    size_t next;   /* whose header goes out next */
+    uint64_t left; /* bytes of the one before */
+    size_t pad;
+    bool sums;
+    fits_sum data;    /* of the one before */
+    uint64_t head_at; /* its header in the output, */
+    cip_buf head;     /* and its bytes */
+} fits_writer;
 
 /* The letter of a column, and the BITPIX of an image (0: it can be none). */
 typedef struct fits_type {
@@ -67,8 +93,24 @@ uint64_t cip_fits_items(const cip_field *f);
 cip_status cip_fits_put_header(fits_cards *c, const fits_new *h, bool first, bool more,
                                cip_err *err);
 
+/* fits_write.c: the HDU of an array, by what the spec has so far; all HDUs of a spec. */
+cip_status cip_fits_take_array(const fits_writer *w, const cip_spec *spec, const cip_spec_array *a,
+                               fits_new *h, cip_err *err);
+cip_status cip_fits_plan(fits_writer *w, const cip_spec *spec, cip_err *err);
+/* How the array of an HDU is stored. */
+cip_status cip_fits_form(const fits_new *h, cip_array_form *form, cip_err *err);
+/* n bytes of data come; what fills the last block of them. */
+void cip_fits_begin_data(fits_writer *w, uint64_t n);
+cip_status cip_fits_end_data(fits_writer *w, cip_err *err);
+/* Its sums into a header. */
+cip_status cip_fits_sum_header(const fits_sum *data, uint8_t *head, size_t n, cip_err *err);
+
+/* fits_late.c: arrays that come before the tree is whole. */
+cip_status cip_fits_late_add(void *state, const cip_spec_array *array, cip_array_form *form,
+                             cip_err *err);
+cip_status cip_fits_late_finish(fits_writer *w, cip_err *err);
+
 /* fits_update.c: the store's functions for a file that is there. */
-typedef struct fits_update fits_update;
 cip_status cip_fits_update_begin(const cip_store_begin *b, fits_update **out, cip_err *err);
 cip_status cip_fits_update_form(const fits_update *u, const cip_array *a, cip_change_kind kind,
                                 cip_change_form *out, cip_err *err);
