@@ -10,7 +10,6 @@
 #include "space/make/chunk_move.h"
 
 enum {
-    LINEAR = 1 << 20,      /* bytes of a piece of a contiguous dataset */
     USUAL_CHUNK = 1 << 20, /* bytes */
     BLOSC_REVISION = 2,    /* of the filter's values */
     BLOSC_VERSION = 2,     /* of its chunks */
@@ -276,7 +275,6 @@ static cip_status make_dataset(const cip_h5_writer *w, cip_h5_new *d, cip_array_
                  (!plain || cip_option_of(w->spec, a, OPTION_CHUNKS) != NULL ||
                   cip_option_of(w->spec, a, OPTION_FLETCHER32) != NULL);
     if (!d->chunked) {
-        form->chunk_nbytes = LINEAR;
         d->left = nbytes;
         return CIP_OK;
     }
