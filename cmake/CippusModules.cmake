@@ -27,13 +27,13 @@ if(CIP_WERROR)
         -Werror)
 endif()
 
-# The targets of the libraries named as in `LIBS yaml lz4`; a codec that is switched off has none.
+# The targets of the libraries named as in `LIBS yaml lz4`; what is switched off has none.
 function(cip_libraries out)
     set(found "")
     foreach(name IN LISTS ARGN)
         if(TARGET cip::${name})
             list(APPEND found cip::${name})
-        elseif(NOT name MATCHES "^(bz2|lz4|zstd|snappy|zfp|msgpack|m)$") # m is linked anyway
+        elseif(NOT name MATCHES "^(bz2|lz4|zstd|snappy|zfp|msgpack|curl|expat|m)$") # m is linked anyway
             message(FATAL_ERROR "cmake/CippusLibraries.cmake knows no library '${name}'")
         endif()
     endforeach()

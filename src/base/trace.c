@@ -72,6 +72,24 @@ void cip_trace_read(uint64_t begun, const char *file, uint64_t offset, uint64_t 
                 ms, bytes, ranges, ranges == 1 ? "" : "s", offset, name, ok ? "" : ": failed");
 }
 
+void cip_trace_request(uint64_t begun, const char *url, uint64_t offset, uint64_t bytes, int status,
+                       unsigned tries, bool ok)
+{
+    char name[1024];
+    const double ms = (double)(now() - begun) / 1e6;
+    quoted(url, name, sizeof name);
+    if (wanted() == JSON)
+        fprintf(stderr,
+                "{\"event\": \"request\", \"url\": %s, \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64
+                ", \"status\": %d, \"try\": %u, \"ms\": %.3f, \"ok\": %s}\n",
+                name, offset, bytes, status, tries, ms, ok ? "true" : "false");
+    else
+        fprintf(stderr,
+                "trace: %9.3f ms  request %u for bytes at %" PRIu64 " of %s: %d, %" PRIu64
+                " bytes%s\n",
+                ms, tries, offset, name, status, bytes, ok ? "" : ": failed");
+}
+
 void cip_trace_decode(uint64_t begun, const char *codec, const char *what, uint64_t stored,
                       uint64_t raw, bool ok)
 {

@@ -17,6 +17,7 @@
 #include "core/checkpoints_file.h"
 #include "base/sized.h"
 #include "io/file_io.h"
+#include "io/remote/url.h"
 #include "space/read/window.h"
 
 enum { PROBE_BYTES = 4096, OPEN_TRIES = 4, LOCK_TRIES = 2000 /* of a millisecond each */ };
@@ -359,8 +360,18 @@ static bool is_mixed(cip_file *f, cip_status st)
            (f->io != NULL && cip_io_unchanged(f->io, NULL) != CIP_OK);
 }
 
+/* No other program of this machine writes there: no locks, no journals. */
+static cip_status open_remote(cip_file *f, const char *url, const char *format, cip_err *err)
+{
+    cip_io *io;
+    CIP_TRY(cip_io_open_url(&f->env, url, &io, err));
+    return cip_file_open_over(f, io, format, err);
+}
+
 cip_status cip_file_open_path(cip_file *f, const char *path, const char *format, cip_err *err)
 {
+    if (cip_url_is_remote(path))
+        return open_remote(f, path, format, err);
     const struct timespec pause = { .tv_nsec = 1000000 };
     const size_t nwarning = cip_report_kept(&f->env.warnings);
     for (int mixed = 0, busy = 0;;) {
@@ -442,13 +453,21 @@ cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **f
     CIP_TRY(CIP_SIZED_TAKE(cip_open_options, opts, &o, err));
     CIP_TRY(handle_new(&o, &f, err));
     const bool from_stdin = strcmp(path, "-") == 0;
+    char *of_url = NULL;
     cip_io *io;
-    cip_status st = from_stdin ? cip_io_open_fd(&f->env, STDIN_FILENO, "-", &io, err)
-                               : cip_file_open_path(f, path, o.format, err);
-    if (st == CIP_OK && from_stdin)
-        st = cip_file_open_over(f, io, o.format, err);
-    if (st == CIP_OK && o.sidecar && o.offset == 0 && !from_stdin)
+    cip_status st;
+    if (cip_url_scheme_of(path) == CIP_URL_FILE) {
+        CIP_GO(cip_reference_path(&f->env.mem, path, CIP_IO_EXTERNAL, &of_url, err));
+        path = of_url;
+    }
+    CIP_GO(from_stdin ? cip_io_open_fd(&f->env, STDIN_FILENO, "-", &io, err)
+                      : cip_file_open_path(f, path, o.format, err));
+    if (from_stdin)
+        CIP_GO(cip_file_open_over(f, io, o.format, err));
+    if (o.sidecar && o.offset == 0 && !from_stdin)
         cip_checkpoints_file_load(f, path);
+done:
+    cip_mem_put(&f->env.mem, of_url);
     return finish_open(f, st, file);
 }
 

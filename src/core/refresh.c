@@ -37,6 +37,8 @@ static cip_status open_now(cip_file *f, const cip_snapshot *was, cip_err *err)
 {
     const char *path = cip_io_path(was->io);
     const char *format = was->forced ? was->format->name : NULL;
+    if (path == NULL)
+        path = cip_io_url(was->io);
     if (path != NULL) {
         CIP_TRY(cip_file_open_path(f, path, format, err));
     } else { /* through the methods of the io that is open */

@@ -15,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "base/num.h"
+#include "io/remote/url.h"
 #include "io/store.h"
 
 _Static_assert(sizeof(off_t) >= 8, "file offsets need 64 bits");
@@ -305,9 +306,11 @@ cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_er
     if (fd == -1 && errno == ENXIO) /* what the system says of sockets */
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "'%.120s' is a socket or an absent device, not a file", path);
-    if (fd == -1 && errno == ENOENT && strstr(path, "://") != NULL)
+    if (fd == -1 && errno == ENOENT && cip_url_scheme_of(path) == CIP_URL_OTHER)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "'%.120s' is a URL: only files and folders are opened", path);
+                        "expected a path or a URL of file, http, https or s3, found another URL");
+    if (fd == -1 && errno == ENOENT && cip_url_scheme_of(path) != CIP_URL_NONE)
+        return cip_fail_url_written(err); /* who reads comes another way */
     if (fd == -1)
         return cip_fail_named(err, CIP_NO_OFFSET, "open", path);
     cip_status st = cip_path_absolute(&env->mem, path, &absolute, err);

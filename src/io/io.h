@@ -166,6 +166,10 @@ cip_status cip_io_unwritten(cip_io *io, cip_err *err);
 cip_status cip_io_open_member(cip_io *io, const char *reference, uint32_t flags, cip_io **out,
                               cip_err *err);
 
+/* The path that a reference names, by the rules of cip_io_open_member; from `mem`. */
+cip_status cip_reference_path(cip_mem *mem, const char *reference, uint32_t flags, char **path,
+                              cip_err *err);
+
 /* A folder as an io: no bytes of its own, only members, which are opened as those beside a file are
  * (a link may not leave the folder without CIP_IO_EXTERNAL). UNSUPPORTED when it is not a folder.
  */
@@ -179,6 +183,13 @@ bool cip_io_is_folder(const cip_io *io);
 const char *cip_io_path(cip_io *io);
 /* What the path names: a folder or a file. */
 cip_status cip_io_open_path(cip_env *env, const char *path, cip_io **out, cip_err *err);
+
+/* A URL of http, https or s3, read by ranges; of a folder it ends with a slash, or the server says
+ * that it is one. Members lie beneath. UNSUPPORTED in builds without libcurl, and for servers
+ * without ranges; NOT_FOUND, IO, and STALE once the server has another version. */
+cip_status cip_io_open_url(cip_env *env, const char *url, cip_io **out, cip_err *err);
+/* The URL that it was opened by; NULL of any other io. Borrowed. */
+const char *cip_io_url(const cip_io *io);
 
 /* A member by its path beneath the folder as it is, no reference: relative, without empty, "." or
  * ".." segments (CORRUPT otherwise). Links as in cip_io_open_member. */

@@ -60,10 +60,6 @@ cip_status cip_memory_own(cip_env *env, void *ptr, uint64_t n, const char *name,
 cip_status cip_user_status(int status, const char *method, uint64_t offset, cip_err *own,
                            cip_err *err);
 
-/* The path that a reference names, by the rules of cip_io_open_member; from `mem`. */
-cip_status cip_reference_path(cip_mem *mem, const char *reference, uint32_t flags, char **path,
-                              cip_err *err);
-
 /* Names that changes of `under` are about, from its root; `view` shows it after them. */
 typedef struct cip_changed_names {
     cip_io *view, *under;

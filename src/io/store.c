@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/num.h"
 #include "io/io_impl.h"
+#include "io/remote/url.h"
 
 enum { LARGEST = 1 << 30 }; /* Linux moves at most 2 GiB less a page at once */
 
@@ -82,6 +83,8 @@ cip_status cip_place_open(cip_mem *mem, const char *path, cip_place *out, cip_er
     char real[PATH_MAX];
     cip_place p = { .mem = mem, .dir = -1 };
     char *folder = NULL;
+    if (cip_url_is_remote(path))
+        return cip_fail_url_written(err);
     path = cip_place_follow(path, real);
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;

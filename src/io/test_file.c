@@ -481,7 +481,8 @@ static void a_missing_or_forbidden_file_says_so(void **state)
     opening_fails(scratch_path(&dir, "nope"), CIP_ERR_NOT_FOUND, "No such file");
     opening_fails("", CIP_ERR_NOT_FOUND, "cannot open ''");
     opening_fails("https://example.org/a.asdf", CIP_ERR_UNSUPPORTED,
-                  "'https://example.org/a.asdf' is a URL: only files and folders are opened");
+                  "a URL can be read, but not written to");
+    opening_fails("ftp://example.org/a.asdf", CIP_ERR_UNSUPPORTED, "found another URL");
     scratch_write(&dir, "data", data, 1);
     opening_fails(scratch_path(&dir, "data/x"), CIP_ERR_NOT_FOUND, "Not a directory");
     const char *path = scratch_path(&dir, "data");

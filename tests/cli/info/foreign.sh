@@ -25,7 +25,7 @@ for name in lfs.raw lfs.csv page.dat; do # not taken for data by their names
 done
 try a.dat '\001\002\003\004\005\006\007\010\011'
 printf '' | cippus info - 2>&1 || echo "exit $?"
-cippus ls https://example.org/a.asdf 2>&1 || echo "exit $?"
+cippus ls ftp://example.org/a.asdf 2>&1 || echo "exit $?"
 cippus convert a.hdf a.npy 2>&1 || echo "exit $?"
 # as numpy and Python write them
 python3 - <<'END'

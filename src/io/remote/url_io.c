@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A file or folder behind a URL as an io. What opening brings, its first bytes, is kept: formats
+ * look there. A folder notes what became of its members, as formats ask for the same ones more than
+ * once, and for many that are not there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/strmap.h"
+#include "io/io.h"
+#include "io/remote/http.h"
+#include "io/remote/s3_list.h"
+#include "io/remote/url.h"
+
+enum {
+    HEAD = 64 << 10,        /* bytes of the first request */
+    PAGE = 8 << 20,         /* at most of a page of names */
+    NOTES = 4096,           /* of members, at most ... */
+    NOTES_BYTES = 16 << 20, /* ... with so many bytes in all */
+    PAGES = 100000          /* of names: a server may go on without end */
+};
+
+/* A member as it was when it was first asked for. */
+typedef struct note {
+    char *name;
+    bool absent;
+    cip_http_version version;
+    uint8_t *head;
+    size_t nhead;
+} note;
+
+typedef struct url_io {
+    cip_io io;
+    cip_http *http;
+    char *url;          /* "http..." or "s3://..." */
+    cip_http_file file; /* zeroed of a folder */
+    uint8_t *head;
+    size_t nhead;
+    pthread_mutex_t lock; /* guards what follows; a leaf */
+    cip_strmap noted;     /* name -> index of note[] */
+    note *note;
+    size_t nnote, cap;
+    uint64_t noted_bytes;
+} url_io;
+
+static cip_status open_url(cip_env *env, cip_http *http, const char *url, const note *known,
+                           bool *folder, cip_io **out, cip_err *err);
+
+/* What lies in the first bytes needs no request. */
+static cip_status url_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
+{
+    url_io *u = (url_io *)io;
+    cip_range *left;
+    size_t nleft = 0;
+    CIP_TRY(CIP_NEW(&io->env->mem, &left, n, err));
+    for (size_t i = 0; i < n; i++) {
+        const size_t here = (size_t)cip_min_u64(cip_bytes_left(u->nhead, r[i].offset), r[i].nbytes);
+        if (here != 0)
+            memcpy(r[i].dst, u->head + r[i].offset, here);
+        if (here != r[i].nbytes)
+            left[nleft++] =
+                (cip_range){ r[i].offset + here, r[i].nbytes - here, (uint8_t *)r[i].dst + here };
+    }
+    const cip_status st = nleft != 0 ? cip_http_read(&u->file, left, nleft, err) : CIP_OK;
+    cip_mem_put(&io->env->mem, left);
+    return st;
+}
+
+static cip_status folder_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
+{
+    (void)n;
+    return cip_fail(err, CIP_ERR_TRUNCATED, r->offset, "'%.120s' is a folder", io->name);
+}
+
+/* --- members */
+
+static bool find_note(url_io *u, const char *name, note *out)
+{
+    pthread_mutex_lock(&u->lock);
+    const size_t i = cip_strmap_get(&u->noted, (cip_bytes){ (const uint8_t *)name, strlen(name) });
+    if (i != SIZE_MAX)
+        *out = u->note[i]; /* its bytes stay as long as u */
+    pthread_mutex_unlock(&u->lock);
+    return i != SIZE_MAX;
+}
+
+/* Of what there is no room for nothing is noted: it is asked for again. Under the lock. */
+static cip_status note_member(url_io *u, const char *name, const url_io *member)
+{
+    cip_mem *mem = &u->io.env->mem;
+    note new = { .absent = member == NULL };
+    cip_status st;
+    if (u->nnote == NOTES || u->noted_bytes + (member != NULL ? member->nhead : 0) > NOTES_BYTES)
+        return CIP_ERR_LIMIT;
+    CIP_GO(CIP_ROOM(mem, &u->note, u->nnote, &u->cap, NULL));
+    CIP_GO(cip_mem_copy(mem, name, strlen(name), &new.name, NULL));
+    if (member != NULL) {
+        char *head;
+        CIP_GO(cip_mem_copy(mem, member->head, member->nhead, &head, NULL));
+        new.head = (uint8_t *)head;
+        new.nhead = member->nhead;
+        new.version = member->file.version;
+    }
+    CIP_GO(cip_strmap_put(&u->noted, (cip_bytes){ (const uint8_t *)new.name, strlen(name) },
+                          u->nnote, NULL, NULL));
+    u->note[u->nnote++] = new;
+    u->noted_bytes += new.nhead;
+    return CIP_OK;
+done:
+    cip_mem_put(mem, new.name);
+    cip_mem_put(mem, new.head);
+    return st;
+}
+
+static void add_note(url_io *u, const char *name, const url_io *member)
+{
+    const cip_bytes key = { (const uint8_t *)name, strlen(name) };
+    pthread_mutex_lock(&u->lock);
+    if (cip_strmap_get(&u->noted, key) == SIZE_MAX)
+        (void)note_member(u, name, member);
+    pthread_mutex_unlock(&u->lock);
+}
+
+static bool is_s3(const char *url)
+{
+    return cip_url_scheme_of(url) == CIP_URL_S3;
+}
+
+/* Adds the URL of a member; of S3 a name is a name, in which nothing is encoded. */
+static cip_status member_url(const url_io *u, const char *name, cip_buf *out, cip_err *err)
+{
+    const char *end = strrchr(u->url, '/');
+    if (is_s3(u->url))
+        CIP_TRY(cip_buf_addf(out, err, "%.*s%s", (int)(end + 1 - u->url), u->url, name));
+    else
+        CIP_TRY(cip_url_member(out, u->url, name, err));
+    return cip_buf_nul(out, err);
+}
+
+static cip_status url_member(cip_io *io, const char *name, uint32_t flags, cip_io **out,
+                             cip_err *err)
+{
+    url_io *u = (url_io *)io;
+    cip_buf url = { .mem = &io->env->mem };
+    cip_err own = CIP_ERR_INIT;
+    note known;
+    (void)flags;
+    *out = NULL;
+    if (name[0] == '/' || strcmp(name, "..") == 0 || strncmp(name, "../", 3) == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' lies outside the folder of the URL, where nothing is opened",
+                        name);
+    const bool seen = find_note(u, name, &known);
+    if (seen && known.absent)
+        return cip_fail(err, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET, "there is no '%.120s'", name);
+    cip_status st = member_url(u, name, &url, &own);
+    if (st == CIP_OK)
+        st = open_url(io->env, u->http, (const char *)url.ptr, seen ? &known : NULL, NULL, out,
+                      &own);
+    cip_buf_clear(&url);
+    if (st == CIP_OK && !seen)
+        add_note(u, name, (const url_io *)*out);
+    if (st == CIP_ERR_NOT_FOUND)
+        add_note(u, name, NULL);
+    return cip_err_give(err, &own, st);
+}
+
+/* --- names */
+
+/* One page; `next` is the token of the following one, from the one before on. */
+static cip_status list_page(const url_io *u, const char *folder, cip_io_list_fn *fn, void *user,
+                            cip_buf *next, bool *stopped, cip_err *err)
+{
+    cip_mem *mem = &u->io.env->mem;
+    cip_buf url = { .mem = mem };
+    cip_http_file page = { .http = NULL };
+    void *text = NULL;
+    size_t got;
+    const char *prefix = strchr(folder + strlen("s3://"), '/') + 1;
+    cip_status st;
+    CIP_GO(cip_buf_nul(next, err));
+    CIP_GO(cip_aws_list_url(cip_http_aws(u->http), folder, (const char *)next->ptr, &url, err));
+    CIP_GO(cip_http_file_new(u->http, (const char *)url.ptr, &page, err));
+    CIP_GO(cip_mem_get(mem, PAGE, &text, err));
+    CIP_GO(cip_http_text(&page, text, PAGE, &got, err));
+    CIP_GO(cip_s3_list_parse(mem, text, got, prefix, fn, user, next, stopped, err));
+done:
+    cip_mem_put(mem, text);
+    cip_http_file_clear(&page);
+    cip_buf_clear(&url);
+    return st;
+}
+
+static cip_status list_s3(const url_io *u, const char *folder, cip_io_list_fn *fn, void *user,
+                          cip_err *err)
+{
+    cip_buf next = { .mem = &u->io.env->mem };
+    cip_status st = CIP_OK;
+    bool stopped = false;
+    for (size_t i = 0; st == CIP_OK && !stopped && (i == 0 || next.len != 0); i++)
+        st = i < PAGES ? list_page(u, folder, fn, user, &next, &stopped, err)
+                       : cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                                  "expected at most %d pages of names, found more", PAGES);
+    cip_buf_clear(&next);
+    return st;
+}
+
+static cip_status url_list(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn,
+                           void *user, cip_err *err)
+{
+    const url_io *u = (const url_io *)io;
+    cip_buf folder = { .mem = &io->env->mem };
+    if ((flags & CIP_IO_LINKS) != 0)
+        return CIP_OK;
+    if (!is_s3(u->url))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' cannot be listed: web servers have no lists of names",
+                        path[0] != '\0' ? path : io->name);
+    cip_status st = member_url(u, path, &folder, err);
+    if (st == CIP_OK && path[0] != '\0') {
+        st = cip_buf_puts(&folder, "/", err);
+        st = st == CIP_OK ? cip_buf_nul(&folder, err) : st;
+    }
+    if (st == CIP_OK)
+        st = list_s3(u, (const char *)folder.ptr, fn, user, err);
+    cip_buf_clear(&folder);
+    return st;
+}
+
+static cip_status url_unchanged(cip_io *io, cip_err *err)
+{
+    return cip_http_unchanged(&((url_io *)io)->file, err);
+}
+
+static void url_close(cip_io *io)
+{
+    url_io *u = (url_io *)io;
+    cip_mem *mem = &io->env->mem;
+    cip_http_file_clear(&u->file);
+    cip_http_drop(u->http);
+    for (size_t i = 0; i < u->nnote; i++) {
+        cip_mem_put(mem, u->note[i].name);
+        cip_mem_put(mem, u->note[i].head);
+    }
+    cip_mem_put(mem, u->note);
+    cip_strmap_clear(&u->noted);
+    pthread_mutex_destroy(&u->lock);
+    cip_mem_put(mem, u->head);
+    cip_mem_put(mem, u->url);
+    cip_io_free(io);
+}
+
+static const cip_io_ops url_ops = {
+    .name = "url",
+    .read_ranges = url_read,
+    .open_member = url_member,
+    .unchanged = url_unchanged,
+    .close = url_close,
+};
+static const cip_io_ops url_folder_ops = {
+    .name = "url folder",
+    .read_ranges = folder_read,
+    .open_member = url_member,
+    .list = url_list,
+    .close = url_close,
+};
+
+/* --- opening */
+
+/* Of a file nothing is asked yet. *out may be there on failure, too. */
+static cip_status new_io(cip_env *env, cip_http *http, const char *url, bool folder, url_io **out,
+                         cip_err *err)
+{
+    cip_buf shown = { .mem = &env->mem };
+    cip_io *io = NULL;
+    *out = NULL;
+    cip_status st = cip_url_show(&shown, url, err);
+    if (st == CIP_OK)
+        st = cip_buf_nul(&shown, err);
+    if (st == CIP_OK)
+        st = cip_io_new(env, folder ? &url_folder_ops : &url_ops, sizeof(url_io),
+                        (const char *)shown.ptr, &io, err);
+    cip_buf_clear(&shown);
+    CIP_TRY(st);
+    url_io *u = (url_io *)io;
+    u->http = cip_http_keep(http);
+    u->noted.mem = &env->mem;
+    pthread_mutex_init(&u->lock, NULL);
+    io->far = true;
+    io->folder = folder;
+    *out = u;
+    return cip_mem_copy(&env->mem, url, strlen(url), &u->url, err);
+}
+
+/* The URL that is asked for it. */
+static cip_status set_file(url_io *u, cip_err *err)
+{
+    cip_buf url = { .mem = &u->io.env->mem };
+    cip_status st = CIP_OK;
+    cip_http_file_clear(&u->file);
+    if (is_s3(u->url))
+        st = cip_aws_url(cip_http_aws(u->http), u->url, &url, err);
+    if (st == CIP_OK)
+        st = cip_http_file_new(u->http, is_s3(u->url) ? (const char *)url.ptr : u->url, &u->file,
+                               err);
+    cip_buf_clear(&url);
+    return st;
+}
+
+/* *folder: a web server says that it is one. */
+static cip_status first_request(url_io *u, bool *folder, cip_err *err)
+{
+    cip_mem *mem = &u->io.env->mem;
+    cip_err own = CIP_ERR_INIT;
+    char region[CIP_HTTP_REGION];
+    void *head = NULL;
+    CIP_TRY(set_file(u, err));
+    CIP_TRY(cip_mem_get(mem, HEAD, &head, err));
+    cip_status st = cip_http_open(&u->file, head, HEAD, &u->nhead, folder, region, &own);
+    if (st != CIP_OK && is_s3(u->url) && cip_http_set_region(u->http, region)) {
+        st = set_file(u, &own);
+        if (st == CIP_OK)
+            st = cip_http_open(&u->file, head, HEAD, &u->nhead, folder, region, &own);
+    }
+    if (st == CIP_OK && u->nhead < HEAD)
+        (void)cip_mem_resize(mem, &head, u->nhead + 1, NULL);
+    u->head = head;
+    u->io.size = u->file.version.size;
+    return cip_err_give(err, &own, st);
+}
+
+/* What was noted of it is as good as asked. */
+static cip_status take_note(url_io *u, const note *known, cip_err *err)
+{
+    char *head;
+    CIP_TRY(set_file(u, err));
+    CIP_TRY(cip_mem_copy(&u->io.env->mem, known->head, known->nhead, &head, err));
+    u->head = (uint8_t *)head;
+    u->nhead = known->nhead;
+    u->file.version = known->version;
+    u->io.size = known->version.size;
+    return CIP_OK;
+}
+
+static int any_name(void *user, const char *name, bool is_folder)
+{
+    (void)name;
+    (void)is_folder;
+    *(bool *)user = true;
+    return 1;
+}
+
+/* What is no object of S3 may be what the names of others begin with. */
+static bool is_s3_folder(const url_io *u)
+{
+    cip_buf folder = { .mem = &u->io.env->mem }, next = { .mem = &u->io.env->mem };
+    bool any = false, stopped;
+    if (is_s3(u->url) && cip_buf_addf(&folder, NULL, "%s/%c", u->url, 0) == CIP_OK)
+        (void)list_page(u, (const char *)folder.ptr, any_name, &any, &next, &stopped, NULL);
+    cip_buf_clear(&folder);
+    cip_buf_clear(&next);
+    return any;
+}
+
+/* `known`: what was noted of it, or NULL. *folder (may be NULL: NOT_FOUND): it is one, and not
+ * opened. */
+static cip_status open_url(cip_env *env, cip_http *http, const char *url, const note *known,
+                           bool *folder, cip_io **out, cip_err *err)
+{
+    cip_err own = CIP_ERR_INIT;
+    url_io *u;
+    bool is_folder = false;
+    *out = NULL;
+    cip_status st = new_io(env, http, url, false, &u, &own);
+    if (st == CIP_OK)
+        st = known != NULL ? take_note(u, known, &own) : first_request(u, &is_folder, &own);
+    if (st == CIP_ERR_NOT_FOUND && folder != NULL && is_s3_folder(u))
+        is_folder = true;
+    if (folder != NULL)
+        *folder = is_folder;
+    if (is_folder)
+        st = folder != NULL ? CIP_OK
+                            : cip_fail(&own, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
+                                       "'%.120s' is a folder", u->io.name);
+    if (st == CIP_OK && !is_folder)
+        *out = &u->io;
+    else if (u != NULL)
+        url_close(&u->io);
+    return cip_err_give(err, &own, st);
+}
+
+/* `slash`: what its URL lacks. */
+static cip_status open_folder(cip_env *env, cip_http *http, const char *url, const char *slash,
+                              cip_io **out, cip_err *err)
+{
+    cip_buf full = { .mem = &env->mem };
+    url_io *u = NULL;
+    cip_status st = cip_buf_addf(&full, err, "%s%s%c", url, slash, 0);
+    if (st == CIP_OK)
+        st = new_io(env, http, (const char *)full.ptr, true, &u, err);
+    cip_buf_clear(&full);
+    if (st == CIP_OK)
+        *out = &u->io;
+    else if (u != NULL)
+        url_close(&u->io);
+    return st;
+}
+
+static cip_status new_http(cip_env *env, const char *url, cip_http **out, cip_err *err)
+{
+    cip_aws aws;
+    if (!is_s3(url))
+        return cip_http_new(&env->mem, &cip_http_tuning_default, NULL, out, err);
+    CIP_TRY(cip_aws_find(&env->mem, &aws, err));
+    const cip_status st = cip_http_new(&env->mem, &cip_http_tuning_default, &aws, out, err);
+    memset(&aws, 0, sizeof aws);
+    return st;
+}
+
+cip_status cip_io_open_url(cip_env *env, const char *url, cip_io **out, cip_err *err)
+{
+    cip_http *http;
+    *out = NULL;
+    const bool s3 = is_s3(url);
+    if (!s3)
+        CIP_TRY(cip_url_check(url, err));
+    const bool bucket_alone = s3 && strchr(url + strlen("s3://"), '/') == NULL;
+    bool folder = bucket_alone || (s3 ? url[strlen(url) - 1] == '/' : cip_url_is_folder(url));
+    const bool slashed = folder && !bucket_alone;
+    CIP_TRY(new_http(env, url, &http, err));
+    cip_status st = folder ? CIP_OK : open_url(env, http, url, NULL, &folder, out, err);
+    if (st == CIP_OK && folder)
+        st = open_folder(env, http, url, slashed ? "" : "/", out, err);
+    cip_http_drop(http);
+    return st;
+}
+
+const char *cip_io_url(const cip_io *io)
+{
+    const bool is = io->ops == &url_ops || io->ops == &url_folder_ops;
+    return is ? ((const url_io *)io)->url : NULL;
+}

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files behind URLs, from servers that do well and servers that do badly."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import zarr
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from range_server import KEY, SECRET, TOKEN, Server, signature  # noqa: E402
+
+SAMPLES = ROOT / "samples"
+NAMES = ["night.asdf", "roman.asdf", "cube.b2nd", "tide.blp", "complex.ra", "run.npz", "sky.fits", "weather.h5", "stream.asdf"]
+IMAGE = np.random.default_rng(1).random((1024, 1024))
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch, tmp_path):
+    for name in list(os.environ):
+        if name.startswith("AWS_") or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.fixture
+def server():
+    with Server(SAMPLES) as made:
+        made.files["big.ra"] = raw_of(IMAGE)
+        made.files["empty"] = b""
+        yield made
+
+
+def raw_of(array):
+    head = np.array([0x7961727261776172, 0, 3, array.itemsize, array.nbytes, array.ndim, *array.shape[::-1]], "<u8")
+    return head.tobytes() + array.tobytes()
+
+
+def files_of(folder, name):
+    return {f"{name}/{p.relative_to(folder)}": p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def run(cippus, *words, **env):
+    """Its exit status, standard output and error."""
+    done = subprocess.run([cippus.path, *map(str, words)], capture_output=True, text=True, env={**os.environ, **env}, timeout=100)
+    return done.returncode, done.stdout, done.stderr
+
+
+def both(cippus, near, url, *verbs, ok=(0,), **env):
+    for words in verbs:
+        here, there = (run(cippus, words[0], name, *words[1:], **env) for name in (near, url))
+        assert here[:2] == there[:2] and here[0] in ok, there
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_samples_are_read_the_same(cippus, server, name):
+    both(cippus, SAMPLES / name, f"{server.url}/files/{name}", ["ls"], ["tree"], ["stat"], ["verify", "--quiet"], ok=(0, 3))
+    assert run(cippus, "diff", SAMPLES / name, f"{server.url}/files/{name}")[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["weak", "bare", "busy", "to/files", "away/files", "once", "to/away/to/files", "slash"])
+def test_servers_that_do_it_another_way(cippus, server, kind):
+    both(cippus, SAMPLES / "cube.b2nd", f"{server.url}/{kind}/cube.b2nd", ["ls"], ["cat", "[1]"], ["stat"])
+    assert run(cippus, "stat", f"{server.url}/{kind}/big.ra")[0] == 0
+
+
+def test_convert_writes_the_same_file(cippus, server, tmp_path):
+    cippus.run("convert", f"{server.url}/files/night.asdf", tmp_path / "far.asdf", "--accept-loss")
+    cippus.run("convert", SAMPLES / "night.asdf", tmp_path / "near.asdf", "--accept-loss")
+    assert (tmp_path / "far.asdf").read_bytes() == (tmp_path / "near.asdf").read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_folders_of_known_names(cippus, server, tmp_path):
+    store = tmp_path / "m.zarr"
+    shutil.copytree(SAMPLES / "model.zarr", store)
+    zarr.consolidate_metadata(store)
+    cippus.run("convert", SAMPLES / "cube.b2nd", tmp_path / "s.b2nd", "--sparse")
+    for folder in (store, tmp_path / "s.b2nd", SAMPLES / "prices.bcolz"):
+        server.files.update(files_of(folder, folder.name))
+        both(cippus, folder, f"{server.url}/files/{folder.name}/", ["stat"])
+        both(cippus, folder, f"{server.url}/slash/{folder.name}", ["stat"])
+
+
+BAD = {  # the message's end; how many requests are made at most
+    "noranges": ("does not support range requests", 1),
+    "endless": ("does not support range requests", 1),
+    "gzip": ("compressed (Content-Encoding)", 1),
+    "gzipranges": ("compressed (Content-Encoding)", 1),
+    "shifted": ("expected bytes 0 to 65535, the server sent 1 to 65536", 1),
+    "nonsense": ("one that cannot be understood", 1),
+    "huge": ("one that cannot be understood", 1),
+    "unsized": ("does not tell the size", 1),
+    "norange206": ("one Content-Range, found none", 1),
+    "short": ("closed the connection before the end", 5),
+    "less": ("expected 65536 bytes, the server's Content-Length is 65535", 1),
+    "more": ("expected 65536 bytes, the server sent more", 1),
+    "bomb": ("262144 bytes of headers", 1),
+    "longline": ("header", 1),
+    "nohttp": ("HTTP/0.9", 1),
+    "closed": ("closed the connection", 5),
+    "denied": ("403: access is denied", 1),
+    "login": ("401: it requires a user and password", 1),
+    "down": ("503: it is overloaded or down", 5),
+    "later": ("503: it is overloaded or down", 1),
+    "loop": ("redirects more than 5 times", 6),
+    "tofile": ("redirects to a URL that is not followed", 1),
+    "no/such": ("404: there is no such file", 1),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_servers_that_do_it_badly(cippus, server, kind):
+    text, requests = BAD[kind]
+    status, out, err = run(cippus, "stat", f"{server.url}/{kind}/big.ra")
+    assert status == 3 and text in err and out == "", err
+    assert err.count("\n") == 1 and 1 <= len(server.seen) <= requests
+
+
+def test_a_size_that_is_too_large_is_found_when_it_matters(cippus, server):
+    assert run(cippus, "ls", f"{server.url}/larger/cube.b2nd")[0] == 3
+
+
+def test_a_file_that_changes_is_refused(cippus, server):
+    status, out, err = run(cippus, "stat", f"{server.url}/changing/big.ra")
+    assert status == 3 and "file changed since open: its entity tag is another one" in err
+
+
+def test_an_empty_file(cippus, server):
+    assert "an empty file" in run(cippus, "ls", f"{server.url}/files/empty")[2]
+
+
+def test_no_server_and_no_host(cippus):
+    assert "no server answers there" in run(cippus, "ls", "http://127.0.0.1:1/a.asdf")[2]
+    for url, text in {"http://": "a URL with a host", "http://a b/": "printable ASCII", "http://x/" + "a" * 9000: "at most 8192 bytes",
+                      "gs://a/b": "found another URL", "s3:///b": "no name of a bucket", "file://host/b": "over a network"}.items():  # fmt: skip
+        assert text in run(cippus, "ls", url)[2], url
+
+
+def test_credentials_are_sent_to_the_host_alone_and_never_shown(cippus, server):
+    secret = server.url.replace("//", "//ada:se%3Acret@")
+    status, out, err = run(cippus, "ls", "--trace", f"{secret}/login/cube.b2nd?token=hidden")
+    assert status == 0, err
+    status, out, more = run(cippus, "ls", f"{secret}/away/login/cube.b2nd?token=hidden")  # to another host
+    assert status == 3 and "401" in more
+    status, out, other = run(cippus, "verify", f"{secret}/files/nothing?token=hidden")
+    assert status == 3
+    for text in (err, more, other):
+        assert "cret" not in text and "hidden" not in text, text
+
+
+def test_urls_are_not_written_to(cippus, server):
+    url = f"{server.url}/files/night.asdf"
+    for words in (["set", url, "a", "1"], ["rm", url, "counts"], ["append", url, "counts", SAMPLES / "complex.ra"], ["resize", url, "counts", "1,1"], ["defrag", url]):
+        status, out, err = run(cippus, *words)
+        assert status in (2, 3) and "can be read, but not written to" in err, (words, err)
+    status, out, err = run(cippus, "convert", SAMPLES / "complex.ra", f"{server.url}/files/new.ra")
+    assert status == 3 and "can be read, but not written to" in err
+    assert not any(method != "GET" for method, *_ in server.seen)
+
+
+def test_requests(cippus, server, tmp_path):
+    """How many, and how many bytes."""
+    np.save(tmp_path / "a.npy", IMAGE)
+    cippus.run("convert", tmp_path / "a.npy", tmp_path / "a.b2nd", "--codec", "zstd:1", "--chunks", "64,1024", "--blocks", "64,256")
+    cippus.run("convert", tmp_path / "a.npy", tmp_path / "a.asdf", "--codec", "blsc")
+    for name, opening, window in (("a.b2nd", 3, 2), ("a.asdf", 3, 2), ("a.npy", 1, 1)):
+        server.files[name] = (tmp_path / name).read_bytes()
+        server.seen.clear()
+        cippus.run("ls", f"{server.url}/files/{name}")
+        print(name, "open:", server.seen)
+        assert len(server.seen) <= opening
+        before = len(server.seen)
+        server.seen.clear()
+        near, far = (cippus.run("cat", where, "[70:80, 70:80]") for where in (tmp_path / name, f"{server.url}/files/{name}"))
+        print(name, "window:", server.seen)
+        assert near == far and len(server.seen) <= before + window
+
+
+# --- S3
+
+
+def s3_of(server, **more):
+    return {"AWS_ENDPOINT_URL": f"{server.url}/s3", **more}
+
+
+KEYS = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": TOKEN}
+
+
+def test_the_server_signs_as_amazon_does():
+    """The example of a GET with a range in Amazon's description of signatures, version 4."""
+    canonical = "GET\n/test.txt\n\nhost:examplebucket.s3.amazonaws.com\nrange:bytes=0-9\n" \
+        "x-amz-content-sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\nx-amz-date:20130524T000000Z\n\n" \
+        "host;range;x-amz-content-sha256;x-amz-date\ne3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # fmt: skip
+    found = signature("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "k/20130524/us-east-1/s3/aws4_request", "20130524T000000Z", canonical)
+    assert found == "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
+
+
+def test_s3_anonymous_and_signed(cippus, server):
+    server.files["a b/ü+%'(1)~.b2nd"] = (SAMPLES / "cube.b2nd").read_bytes()
+    for bucket, keys in (("public", {}), ("public", KEYS), ("private", KEYS)):
+        env = s3_of(server, **keys)
+        both(cippus, SAMPLES / "cube.b2nd", f"s3://{bucket}/cube.b2nd", ["stat"], **env)
+        both(cippus, SAMPLES / "cube.b2nd", f"s3://{bucket}/a b/ü+%'(1)~.b2nd", ["stat"], **env)
+    status, out, err = run(cippus, "ls", "--trace", "s3://private/cube.b2nd", **s3_of(server))
+    assert status == 3 and "403" in err
+    status, out, err = run(cippus, "ls", "--trace", "s3://private/cube.b2nd", **s3_of(server, **KEYS, AWS_NO_SIGN_REQUEST="YES"))
+    assert status == 3 and "403" in err
+    status, out, err = run(cippus, "ls", "--trace", "s3://private/nothing.b2nd", **s3_of(server, **KEYS))
+    assert status == 3 and "404" in err
+    assert not any(part in err for part in (KEY, SECRET, TOKEN))
+
+
+def test_s3_settings_of_files(cippus, server, tmp_path):
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws" / "credentials").write_text(
+        f"# ours\n[default]\naws_access_key_id = wrong\naws_secret_access_key = wrong\n\n[survey]\n"
+        f"aws_access_key_id={KEY}\naws_secret_access_key =  {SECRET} \naws_session_token = {TOKEN}\n[role]\n"
+    )
+    (tmp_path / ".aws" / "config").write_text(
+        f"[default]\nregion = eu-west-1\n[profile survey]\nregion = eu-central-1\nendpoint_url = {server.url}/s3\ns3 =\n  region = no\n"
+        "[profile role]\nrole_arn = arn:aws:iam::1:role/x\n"
+    )
+    both(cippus, SAMPLES / "cube.b2nd", "s3://private/cube.b2nd", ["stat"], AWS_PROFILE="survey")
+    assert "there is no profile 'nobody'" in run(cippus, "ls", "s3://private/cube.b2nd", AWS_PROFILE="nobody")[2]
+    assert "by a role, single sign-on or a program" in run(cippus, "ls", "s3://private/cube.b2nd", AWS_PROFILE="role")[2]
+    assert run(cippus, "ls", "s3://private/cube.b2nd", **s3_of(server))[0] == 3  # the default's keys are wrong
+    assert "its secret" in run(cippus, "ls", "s3://private/cube.b2nd", **s3_of(server, AWS_ACCESS_KEY_ID=KEY))[2]
+
+
+def test_s3_folders(cippus, server, tmp_path):
+    cippus.run("convert", SAMPLES / "cube.b2nd", tmp_path / "s.b2nd", "--sparse")
+    shutil.copytree(SAMPLES / "model.zarr", tmp_path / "m.zarr")
+    for path in tmp_path.rglob("zarr.json"):  # no metadata of all in one
+        found = json.loads(path.read_text())
+        if found.pop("consolidated_metadata", None) is not None:
+            path.write_text(json.dumps(found))
+    folders = [SAMPLES / "wells.blz", SAMPLES / "prices.bcolz", SAMPLES / "model.zarr", tmp_path / "s.b2nd", tmp_path / "m.zarr"]
+    for folder in folders:
+        server.files.update(files_of(folder, f"in/{folder.name}"))
+        for url in (f"s3://private/in/{folder.name}", f"s3://private/in/{folder.name}/"):
+            both(cippus, folder, url, ["ls"], ["stat"], **s3_of(server, **KEYS))
