@@ -33,7 +33,7 @@ typedef struct stream {
 static int failed(const char *file, const char *why)
 {
     fputs("cippus: ", stderr);
-    print_escaped(stderr, file);
+    print_file_name(stderr, file);
     fprintf(stderr, ": %s\n", why);
     return EXIT_FAILED;
 }

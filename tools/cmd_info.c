@@ -89,7 +89,7 @@ static void print_facts(const cip_file *f, const char *path)
 {
     const char *key, *value;
     fputs("file: ", stdout);
-    print_escaped(stdout, path);
+    print_file_name(stdout, path);
     fputs("\nformat: ", stdout);
     print_escaped(stdout, cip_file_format(f));
     if (cip_file_version(f)[0] != '\0') {
@@ -257,7 +257,7 @@ static int print_table(const cip_file *f, const char *path, const opts *o)
         print_json_string(stdout, path);
         fputs(o->chunks ? ", \"arrays\": " : ", \"blocks\": ", stdout);
     } else if (o->npos > 1) {
-        print_escaped(stdout, path);
+        print_file_name(stdout, path);
         puts(":");
     }
     if (o->chunks)

@@ -86,7 +86,7 @@ static int print_left(void *user, const cip_finding *f)
 static int refuse_apply(const opts *o)
 {
     fputs("cippus: ", stderr);
-    print_escaped(stderr, o->pos[0]);
+    print_file_name(stderr, o->pos[0]);
     fputs(": --apply completes the update of one file: name that file; --discard removes new files "
           "that never took their names\n",
           stderr);

@@ -32,7 +32,7 @@ static int repair(const opts *o, const cip_array *fill)
     if (st != CIP_OK)
         return complain(o->pos[strcmp(err.part, "output") == 0], &err);
     if (!o->json && u.nbad == 0) {
-        print_escaped(stdout, o->pos[0]);
+        print_file_name(stdout, o->pos[0]);
         puts(": nothing is lost");
     }
     return finish_stdout(u.nbad == 0 ? EXIT_FINE : EXIT_FINDINGS);

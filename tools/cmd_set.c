@@ -104,7 +104,7 @@ static int not_yaml(const cip_err *err)
 static int refuse_array(const opts *o, const old_node *old)
 {
     fputs("cippus: ", stderr);
-    print_escaped(stderr, o->pos[0]);
+    print_file_name(stderr, o->pos[0]);
     fputs(": '", stderr);
     print_escaped(stderr, o->pos[1]);
     if (old->elements)
@@ -122,7 +122,7 @@ static int refuse_array(const opts *o, const old_node *old)
 static void say_added(const opts *o, const old_node *old)
 {
     fputs("cippus: ", stderr);
-    print_escaped(stderr, o->pos[0]);
+    print_file_name(stderr, o->pos[0]);
     fputs(": added '", stderr);
     print_escaped(stderr, o->pos[1]);
     putc('\'', stderr);

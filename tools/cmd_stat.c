@@ -110,7 +110,7 @@ static bool has_numbers(const cip_array *a)
 static void note_no_numbers(const char *path)
 {
     fputs("cippus: note: ", stderr);
-    print_escaped(stderr, path);
+    print_file_name(stderr, path);
     fputs(": not an array of numbers; for a record, name a field as PATH\n", stderr);
 }
 
@@ -146,7 +146,7 @@ static int stat_file(const opts *o, const char *name, bool *any)
     r.file = f;
     print_warnings(name, f, 0);
     if (o->npos > 1 && !o->json) {
-        print_escaped(stdout, name);
+        print_file_name(stdout, name);
         puts(":");
     }
     rc = stat_arrays(&r);

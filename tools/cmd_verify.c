@@ -22,7 +22,7 @@ static int verify_one(const char *path, const opts *o, bool *any)
     if (st != CIP_OK)
         return complain(path, &err);
     if (u.nbad == 0 && !o->json && !o->quiet) {
-        print_escaped(stdout, path);
+        print_file_name(stdout, path);
         puts(": ok");
     }
     return u.nbad == 0 ? EXIT_FINE : EXIT_FINDINGS;

@@ -54,7 +54,7 @@ static int write_memory(void *user, const void *bytes, size_t n)
 static int failed(const char *path, const char *what)
 {
     fputs("cippus: ", stderr);
-    print_escaped(stderr, path);
+    print_file_name(stderr, path);
     fprintf(stderr, ": %s: %s\n", what, strerror(errno));
     return EXIT_FAILED;
 }

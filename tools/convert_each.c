@@ -59,9 +59,9 @@ static int two_alike(const opts *o, char **out, int n)
         for (int k = 0; k < i; k++)
             if (strcmp(out[i], out[k]) == 0) {
                 fputs("cippus: ", stderr);
-                print_escaped(stderr, o->pos[k]);
+                print_file_name(stderr, o->pos[k]);
                 fputs(" and ", stderr);
-                print_escaped(stderr, o->pos[i]);
+                print_file_name(stderr, o->pos[i]);
                 fputs(" would both become ", stderr);
                 print_escaped(stderr, out[i]);
                 putc('\n', stderr);

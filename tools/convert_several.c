@@ -76,7 +76,7 @@ static int take_name(several *s, char *name, const char *input)
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->list[i].name, name) == 0) {
             fputs("cippus: two arrays would be called ", stderr);
-            print_escaped(stderr, name);
+            print_file_name(stderr, name);
             fputs(": of ", stderr);
             print_escaped(stderr, s->list[i].input);
             fputs(" and of ", stderr);
@@ -144,7 +144,7 @@ static int put_arrays(several *s, int input, const cip_file *f)
     cip_err err = CIP_ERR_INIT;
     if (cip_file_narray(f) == 0) {
         fputs("cippus: ", stderr);
-        print_escaped(stderr, file);
+        print_file_name(stderr, file);
         fputs(": expected arrays, found none\n", stderr);
         return EXIT_FAILED;
     }

@@ -110,7 +110,7 @@ int walk_files(const opts *o, const char *path, walk_fn *fn, void *user)
     if (w.n != 0 || !is_folder(path))
         return EXIT_FINE;
     fputs("cippus: ", stderr);
-    print_escaped(stderr, path);
+    print_file_name(stderr, path);
     fprintf(stderr, ": no file of a known format in this folder%s\n",
             o->recursive ? "" : "; -R looks into its folders too");
     return EXIT_FAILED;

@@ -188,7 +188,7 @@ void text_addf(strbuf *t, const char *fmt, ...)
 static int failed(const char *path)
 {
     fputs("cippus: ", stderr);
-    print_escaped(stderr, path);
+    print_file_name(stderr, path);
     fprintf(stderr, ": %s\n", strerror(errno));
     return EXIT_FAILED;
 }
@@ -201,7 +201,7 @@ uint64_t most_bytes(const opts *o)
 static int too_large(const char *path, const opts *o)
 {
     fputs("cippus: ", stderr);
-    print_escaped(stderr, path);
+    print_file_name(stderr, path);
     fprintf(stderr, ": expected at most %llu bytes, found more; see --max-memory\n",
             (unsigned long long)most_bytes(o));
     return EXIT_FAILED;

@@ -65,7 +65,7 @@ static size_t read_line(FILE *in, char line[LONGEST])
 static int failed(const char *path, size_t line, const char *what, int ndim)
 {
     fputs("cippus: ", stderr);
-    print_escaped(stderr, path);
+    print_file_name(stderr, path);
     if (line != 0)
         fprintf(stderr, ": line %zu: expected %d integers\n", line, ndim);
     else

@@ -11,7 +11,7 @@
 static int failed(const char *path, const char *why)
 {
     fputs("cippus: ", stderr);
-    print_escaped(stderr, path);
+    print_file_name(stderr, path);
     fputs(": ", stderr);
     print_escaped(stderr, why);
     putc('\n', stderr);

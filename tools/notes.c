@@ -154,7 +154,7 @@ int note_print(const opts *o, const loss_note *n, int rc)
     if (rc != EXIT_FINE || n->text[0] == '\0')
         return rc;
     fputs("cippus: ", stderr);
-    print_escaped(stderr, o->pos[0]);
+    print_file_name(stderr, o->pos[0]);
     fprintf(stderr, ": note: %s\n", n->text);
     return rc;
 }

@@ -55,6 +55,28 @@ void print_escaped(FILE *f, const char *text)
     }
 }
 
+/* User, password and query of a URL are credentials, or may hold some. */
+void print_file_name(FILE *f, const char *name)
+{
+    const char *host = strstr(name, "://");
+    char *shown = host != NULL ? strdup(name) : NULL;
+    if (shown == NULL) {
+        print_escaped(f, host == NULL ? name : "(a URL)");
+        return;
+    }
+    host += 3;
+    const size_t front = (size_t)(host - name), end = front + strcspn(host, "?#");
+    size_t from = front;
+    for (size_t i = front; i < end && name[i] != '/'; i++)
+        if (name[i] == '@')
+            from = i + 1;
+    memmove(shown + front, name + from, end - from);
+    shown[front + end - from] = '\0';
+    print_escaped(f, shown);
+    fputs(name[end] == '?' ? "?..." : "", f);
+    free(shown);
+}
+
 void print_json_string(FILE *f, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -264,7 +286,7 @@ int complain(const char *file, const cip_err *err)
     if (complain_name(err))
         return EXIT_USAGE;
     fputs("cippus: ", stderr);
-    print_escaped(stderr, file);
+    print_file_name(stderr, file);
     if (err->code == CIP_ERR_EXISTS && strcmp(err->text, "the output exists") == 0) {
         fputs(" exists; --overwrite replaces it\n", stderr);
         return EXIT_FAILED;
@@ -302,7 +324,7 @@ size_t print_warnings(const char *name, const cip_file *f, size_t first)
     flush_stdout();
     for (i = first; (w = cip_file_finding(f, i)) != NULL; i++) {
         fputs("cippus: ", stderr);
-        print_escaped(stderr, name);
+        print_file_name(stderr, name);
         fprintf(stderr, ": %s", severity_name(w->severity));
         if (w->part[0] != '\0' || w->offset != CIP_NO_OFFSET) {
             fputs(" (", stderr);
@@ -321,7 +343,7 @@ size_t print_warnings(const char *name, const cip_file *f, size_t first)
 void print_told(const char *name, const char *kind, const cip_finding *f)
 {
     fputs("cippus: ", stderr);
-    print_escaped(stderr, name);
+    print_file_name(stderr, name);
     fprintf(stderr, ": %s", kind);
     if (f->part != NULL && f->part[0] != '\0') {
         print_escaped(stderr, f->part);

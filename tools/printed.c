@@ -20,7 +20,7 @@ static int saved_stdout = -1;
 static int failed(const char *path)
 {
     fputs("cippus: ", stderr);
-    print_escaped(stderr, path);
+    print_file_name(stderr, path);
     fprintf(stderr, ": %s\n", strerror(errno));
     return EXIT_FAILED;
 }
