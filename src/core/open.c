@@ -156,8 +156,12 @@ static cip_status choose_format(cip_file *f, const char *wanted, cip_err *err)
     /* The highest probe wins; the extension decides between equals. */
     const cip_format *best = NULL, *by_name = cip_format_of_name(io->name);
     int high = 0;
+    if (by_name != NULL && io->far && io->folder) { /* each probe is a request or two */
+        high = by_name->probe(io, head);
+        best = high > 0 ? by_name : NULL;
+    }
     for (size_t i = 0; cip_formats[i] != NULL; i++) {
-        if (high == 100 && cip_formats[i] != by_name)
+        if (high == 100 && (cip_formats[i] != by_name || best == by_name))
             continue; /* it cannot win, and some probes read more than the head */
         int p = cip_formats[i]->probe(io, head);
         if (p > high || (p == high && p > 0 && cip_formats[i] == by_name)) {

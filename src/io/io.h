@@ -12,6 +12,8 @@
 /* Immutable after opening but for `user`; any thread may read. */
 typedef struct cip_io cip_io;
 
+enum { CIP_IO_NUMBER_NAME = 1024 }; /* bytes of the name of a numbered member, its NUL among them */
+
 typedef struct cip_io_ops {
     const char *name; /* "file", "memory", ... */
     bool through;     /* it reads from others, which tell of their reads themselves */
@@ -27,6 +29,8 @@ typedef struct cip_io_ops {
     /* Optional, of folders: the names in the folder at `path` ("": itself), in any order. */
     cip_status (*list)(cip_io *io, const char *path, uint32_t flags, cip_io_list_fn *fn, void *user,
                        cip_err *err);
+    /* Optional, of folders: these n members are going to be read whole. */
+    void (*expect)(cip_io *io, const char (*name)[CIP_IO_NUMBER_NAME], size_t n);
     /* Optional: whether the file is still what was opened; BUSY ("file changed since open") if not.
      */
     cip_status (*unchanged)(cip_io *io, cip_err *err);
@@ -206,12 +210,15 @@ cip_status cip_io_list(cip_io *io, const char *path, uint32_t flags, cip_io_list
  * members below 2^32 bytes and numbers below 2^31. At most 64 are open at a time. `of` is borrowed;
  * `flags` as for opening a member; `place` writes the path of member i (cip_io_open_beneath), and
  * may set *of to another io that it lies beneath. */
-enum { CIP_IO_NUMBER_SHIFT = 32, CIP_IO_NUMBER_NAME = 1024, CIP_IO_NUMBERED_OPEN = 64 };
+enum { CIP_IO_NUMBER_SHIFT = 32, CIP_IO_NUMBERED_OPEN = 64 };
 #define CIP_IO_NUMBERS (UINT64_C(1) << 31)
 typedef void cip_io_number_place(void *user, uint64_t i, cip_io **of,
                                  char name[CIP_IO_NUMBER_NAME]);
 cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_place *place, void *user,
                                 cip_io **out, cip_err *err);
+/* These members are going to be read whole: of a folder behind a URL they are asked for together,
+ * as far as there is room. Any other io: nothing. What fails is met again by who reads. */
+void cip_io_numbered_expect(cip_io *io, const uint64_t *member, size_t n);
 /* The size of member i of such an io; NOT_FOUND. */
 cip_status cip_io_numbered_size(cip_io *io, uint64_t i, uint64_t *size, cip_err *err);
 /* The name of the member that byte *off lies in, which becomes the offset there; false for an io

@@ -139,6 +139,26 @@ cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_place 
     return CIP_OK;
 }
 
+void cip_io_numbered_expect(cip_io *io, const uint64_t *member, size_t n)
+{
+    enum { MOST = 64 };
+    const numbered_io *f = (const numbered_io *)io;
+    char(*name)[CIP_IO_NUMBER_NAME];
+    void *room;
+    size_t m = 0;
+    if (io->ops != &numbered_ops || f->of->ops->expect == NULL ||
+        cip_mem_get(&io->env->mem, MOST * sizeof *name, &room, NULL) != CIP_OK)
+        return;
+    name = room;
+    for (size_t i = 0; i < n && m < MOST; i++) {
+        cip_io *of = f->of;
+        f->place(f->user, member[i], &of, name[m]);
+        m += of == f->of;
+    }
+    f->of->ops->expect(f->of, (const char(*)[CIP_IO_NUMBER_NAME])name, m);
+    cip_mem_put(&io->env->mem, room);
+}
+
 cip_status cip_io_numbered_size(cip_io *io, uint64_t i, uint64_t *size, cip_err *err)
 {
     numbered_io *f = (numbered_io *)io;

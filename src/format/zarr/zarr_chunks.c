@@ -335,9 +335,17 @@ static cip_status table_count(void *self, uint64_t *n, cip_err *err)
 }
 
 /* Nothing is read ahead: which files there are is not known before. */
-static void table_place(void *self, uint64_t i, cip_extent *at)
+static void index_place(void *self, uint64_t i, cip_extent *at)
 {
     (void)self, (void)i, (void)at;
+}
+
+/* Of a chunk in a file of its own. */
+static void table_place(void *self, uint64_t i, cip_extent *at)
+{
+    cip_zarr_array *a = self;
+    if (a->nlevel == 1 && known_run(a, i) == 0)
+        *at = (cip_extent){ a->zarr->files, (a->member + i) << CIP_IO_NUMBER_SHIFT, 1 };
 }
 
 /* --- indices ---------------------------------------------------------------------------------- */
@@ -401,7 +409,7 @@ static cip_status open_index(cip_zarr_array *a, size_t level, cip_err *err)
     *x = (indices){ a, level };
     const cip_table table = { .at = index_at,
                               .count = index_count,
-                              .place = table_place,
+                              .place = index_place,
                               .raw_each = v->count * CIP_ZARR_ENTRY,
                               .self = x };
     CIP_TRY(cip_space_new_chunked(l, &table, len, &step, 1, &v->index, err));

@@ -61,6 +61,11 @@ cip_status cip_http_new(cip_mem *mem, const cip_http_tuning *tune, const cip_aws
     return CIP_OK;
 }
 
+cip_mem *cip_http_mem(const cip_http *h)
+{
+    return h->set.mem;
+}
+
 const cip_aws *cip_http_aws(const cip_http *h)
 {
     return h->set.aws;
@@ -156,6 +161,7 @@ typedef struct call {
     session *s;
     cip_http_request *request;
     size_t n, next, done;
+    bool each; /* one that failed ends no other */
 } call;
 
 /* Where redirects led the time before, so that each is followed once for a file. */
@@ -226,8 +232,8 @@ static cip_status finish(call *c, cip_http_transfer *t, CURLcode code, cip_err *
 {
     cip_err own = CIP_ERR_INIT;
     uint64_t again;
-    const cip_status st = cip_http_transfer_end(&c->h->set, t, code, &again, &own);
-    const cip_http_request *r = t->request;
+    cip_status st = cip_http_transfer_end(&c->h->set, t, code, &again, &own);
+    cip_http_request *r = t->request;
     c->h->set.curl->multi_remove_handle(c->s->multi, t->easy);
     if (t->begun != 0)
         cip_trace_request(t->begun, r->file->shown, r->asked.off, r->got, r->answer.status,
@@ -242,6 +248,9 @@ static cip_status finish(call *c, cip_http_transfer *t, CURLcode code, cip_err *
     else
         t->request = NULL;
     c->done += again == 0;
+    r->st = st;
+    if (c->each)
+        st = CIP_OK;
     return again == 0 ? cip_err_give(err, &own, st) : CIP_OK;
 }
 
@@ -282,9 +291,10 @@ static cip_status run(call *c, cip_err *err)
     return CIP_OK;
 }
 
-static cip_status run_all(cip_http *h, cip_http_request *request, size_t n, cip_err *err)
+static cip_status run_some(cip_http *h, cip_http_request *request, size_t n, bool each,
+                           cip_err *err)
 {
-    call c = { .h = h, .request = request, .n = n };
+    call c = { .h = h, .request = request, .n = n, .each = each };
     CIP_TRY(session_take(h, &c.s, err));
     const cip_status st = run(&c, err);
     for (size_t i = 0; i < CIP_HTTP_AT_ONCE; i++) { /* of a call that failed */
@@ -297,6 +307,11 @@ static cip_status run_all(cip_http *h, cip_http_request *request, size_t n, cip_
     }
     session_give(h, c.s);
     return st;
+}
+
+static cip_status run_all(cip_http *h, cip_http_request *request, size_t n, cip_err *err)
+{
+    return run_some(h, request, n, false, err);
 }
 
 /* --- files */
@@ -359,6 +374,27 @@ cip_status cip_http_open(cip_http_file *f, void *dst, size_t n, size_t *got, boo
     }
     cip_mem_put(f->http->set.mem, r.led);
     return cip_err_give(err, &own, st);
+}
+
+cip_status cip_http_open_all(cip_http *h, cip_http_file *const *f, uint8_t *const *dst, size_t room,
+                             size_t n, size_t *got, cip_status *st, cip_err *err)
+{
+    cip_http_request *r;
+    CIP_TRY(CIP_NEW(h->set.mem, &r, n, err));
+    for (size_t i = 0; i < n; i++)
+        r[i] = (cip_http_request){ .file = f[i],
+                                   .asked = { .kind = CIP_HTTP_OPEN, .n = room },
+                                   .dst = dst[i] };
+    const cip_status all = run_some(h, r, n, true, err);
+    for (size_t i = 0; i < n; i++) {
+        st[i] = all != CIP_OK ? all : r[i].st;
+        got[i] = (size_t)r[i].got;
+        if (st[i] == CIP_OK)
+            cip_http_version_of(&r[i].answer, r[i].got, &f[i]->version);
+        cip_mem_put(h->set.mem, r[i].led);
+    }
+    cip_mem_put(h->set.mem, r);
+    return all;
 }
 
 /* How many requests a range is cut into. */

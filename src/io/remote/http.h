@@ -48,6 +48,7 @@ typedef struct cip_http_file {
 cip_status cip_http_file_new(cip_http *h, const char *url, cip_http_file *out, cip_err *err);
 void cip_http_file_clear(cip_http_file *f); /* zeroed is fine */
 
+cip_mem *cip_http_mem(const cip_http *h);
 /* By whom it asks S3; NULL where it does not. Borrowed. */
 const cip_aws *cip_http_aws(const cip_http *h);
 /* By another region of Amazon's from now on; before anybody else uses it. False where that is no
@@ -59,6 +60,10 @@ bool cip_http_set_region(cip_http *h, const char *region);
  * region[] is that which S3 says the bucket is in, "" otherwise. */
 cip_status cip_http_open(cip_http_file *f, void *dst, size_t n, size_t *got, bool *folder,
                          char region[CIP_HTTP_REGION], cip_err *err);
+/* Opens n files together, each by its own first bytes: got[i] of them in dst[i], which has room for
+ * `room`. st[i] is what became of it. */
+cip_status cip_http_open_all(cip_http *h, cip_http_file *const *f, uint8_t *const *dst, size_t room,
+                             size_t n, size_t *got, cip_status *st, cip_err *err);
 /* Fills the ranges, which lie within the size. */
 cip_status cip_http_read(cip_http_file *f, const cip_range *r, size_t n, cip_err *err);
 /* STALE where the server has another version by now. */

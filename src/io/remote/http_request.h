@@ -13,7 +13,8 @@ typedef struct cip_http_request {
     uint8_t *dst; /* asked.n bytes */
     uint64_t got;
     cip_http_answer answer;
-    char *led; /* of OPEN, on failure too: from cip_mem, where redirects led; or NULL */
+    cip_status st; /* of a call that goes on where one fails */
+    char *led;     /* of OPEN, on failure too: from cip_mem, where redirects led; or NULL */
 } cip_http_request;
 
 /* A request under way. */

@@ -14,6 +14,7 @@
 
 enum {
     HEAD = 64 << 10,        /* bytes of the first request */
+    AHEAD = 1 << 20,        /* the same of a member that is going to be read whole */
     PAGE = 8 << 20,         /* at most of a page of names */
     NOTES = 4096,           /* of members, at most ... */
     NOTES_BYTES = 16 << 20, /* ... with so many bytes in all */
@@ -39,12 +40,12 @@ typedef struct url_io {
     pthread_mutex_t lock; /* guards what follows; a leaf */
     cip_strmap noted;     /* name -> index of note[] */
     note *note;
-    size_t nnote, cap;
+    size_t nnote, cap, oldest; /* oldest, modulo nnote: whose bytes go first */
     uint64_t noted_bytes;
 } url_io;
 
-static cip_status open_url(cip_env *env, cip_http *http, const char *url, const note *known,
-                           bool *folder, cip_io **out, cip_err *err);
+static cip_status open_url(cip_env *env, cip_http *http, const char *url, note *known, bool *folder,
+                           cip_io **out, cip_err *err);
 
 /* What lies in the first bytes needs no request. */
 static cip_status url_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
@@ -74,56 +75,96 @@ static cip_status folder_read(cip_io *io, const cip_range *r, size_t n, cip_err 
 
 /* --- members */
 
+/* A copy of its bytes, as these may go. False where nothing is noted, or there is no memory. */
 static bool find_note(url_io *u, const char *name, note *out)
 {
+    char *head = NULL;
     pthread_mutex_lock(&u->lock);
     const size_t i = cip_strmap_get(&u->noted, (cip_bytes){ (const uint8_t *)name, strlen(name) });
-    if (i != SIZE_MAX)
-        *out = u->note[i]; /* its bytes stay as long as u */
+    bool found = i != SIZE_MAX;
+    if (found && !u->note[i].absent)
+        found = u->note[i].head != NULL && cip_mem_copy(&u->io.env->mem, u->note[i].head,
+                                                        u->note[i].nhead, &head, NULL) == CIP_OK;
+    if (found) {
+        *out = u->note[i];
+        out->head = (uint8_t *)head;
+    }
     pthread_mutex_unlock(&u->lock);
-    return i != SIZE_MAX;
+    return found;
 }
 
-/* Of what there is no room for nothing is noted: it is asked for again. Under the lock. */
-static cip_status note_member(url_io *u, const char *name, const url_io *member)
+/* Under the lock: room for so many bytes; the oldest go. */
+static void make_room(url_io *u, size_t n)
+{
+    for (size_t i = 0; i < u->nnote && u->noted_bytes + n > NOTES_BYTES; i++) {
+        note *old = &u->note[u->oldest++ % u->nnote];
+        u->noted_bytes -= old->nhead;
+        cip_mem_put(&u->io.env->mem, old->head);
+        old->head = NULL;
+        old->nhead = 0;
+    }
+}
+
+/* Under the lock. `absent`: nothing else counts. */
+static cip_status note_member(url_io *u, const char *name, bool absent,
+                              const cip_http_version *version, const uint8_t *head, size_t nhead)
 {
     cip_mem *mem = &u->io.env->mem;
-    note new = { .absent = member == NULL };
-    cip_status st;
-    if (u->nnote == NOTES || u->noted_bytes + (member != NULL ? member->nhead : 0) > NOTES_BYTES)
-        return CIP_ERR_LIMIT;
-    CIP_GO(CIP_ROOM(mem, &u->note, u->nnote, &u->cap, NULL));
-    CIP_GO(cip_mem_copy(mem, name, strlen(name), &new.name, NULL));
-    if (member != NULL) {
-        char *head;
-        CIP_GO(cip_mem_copy(mem, member->head, member->nhead, &head, NULL));
-        new.head = (uint8_t *)head;
-        new.nhead = member->nhead;
-        new.version = member->file.version;
+    const cip_bytes key = { (const uint8_t *)name, strlen(name) };
+    char *copy = NULL;
+    size_t i = cip_strmap_get(&u->noted, key);
+    if (i == SIZE_MAX) {
+        char *own;
+        if (u->nnote == NOTES)
+            return CIP_ERR_LIMIT;
+        CIP_TRY(CIP_ROOM(mem, &u->note, u->nnote, &u->cap, NULL));
+        CIP_TRY(cip_mem_copy(mem, name, key.len, &own, NULL));
+        if (cip_strmap_put(&u->noted, (cip_bytes){ (uint8_t *)own, key.len }, u->nnote, NULL,
+                           NULL) != CIP_OK) {
+            cip_mem_put(mem, own);
+            return CIP_ERR_NOMEM;
+        }
+        u->note[i = u->nnote++] = (note){ .name = own };
     }
-    CIP_GO(cip_strmap_put(&u->noted, (cip_bytes){ (const uint8_t *)new.name, strlen(name) },
-                          u->nnote, NULL, NULL));
-    u->note[u->nnote++] = new;
-    u->noted_bytes += new.nhead;
+    u->note[i].absent = absent;
+    if (absent || u->note[i].head != NULL)
+        return CIP_OK;
+    make_room(u, nhead);
+    CIP_TRY(cip_mem_copy(mem, head, nhead, &copy, NULL));
+    u->note[i].version = *version;
+    u->note[i].head = (uint8_t *)copy;
+    u->note[i].nhead = nhead;
+    u->noted_bytes += nhead;
     return CIP_OK;
-done:
-    cip_mem_put(mem, new.name);
-    cip_mem_put(mem, new.head);
-    return st;
 }
 
+/* What there is no room for is not noted, and asked for again. */
 static void add_note(url_io *u, const char *name, const url_io *member)
 {
-    const cip_bytes key = { (const uint8_t *)name, strlen(name) };
     pthread_mutex_lock(&u->lock);
-    if (cip_strmap_get(&u->noted, key) == SIZE_MAX)
-        (void)note_member(u, name, member);
+    if (member != NULL)
+        (void)note_member(u, name, false, &member->file.version, member->head, member->nhead);
+    else
+        (void)note_member(u, name, true, NULL, NULL, 0);
     pthread_mutex_unlock(&u->lock);
 }
 
 static bool is_s3(const char *url)
 {
     return cip_url_scheme_of(url) == CIP_URL_S3;
+}
+
+/* The file of http that a URL means. */
+static cip_status new_file(cip_http *http, const char *url, cip_http_file *out, cip_err *err)
+{
+    cip_buf asked = { .mem = cip_http_mem(http) };
+    cip_status st = CIP_OK;
+    if (is_s3(url))
+        st = cip_aws_url(cip_http_aws(http), url, &asked, err);
+    if (st == CIP_OK)
+        st = cip_http_file_new(http, is_s3(url) ? (const char *)asked.ptr : url, out, err);
+    cip_buf_clear(&asked);
+    return st;
 }
 
 /* Adds the URL of a member; of S3 a name is a name, in which nothing is encoded. */
@@ -158,11 +199,76 @@ static cip_status url_member(cip_io *io, const char *name, uint32_t flags, cip_i
         st = open_url(io->env, u->http, (const char *)url.ptr, seen ? &known : NULL, NULL, out,
                       &own);
     cip_buf_clear(&url);
+    if (seen)
+        cip_mem_put(&io->env->mem, known.head);
     if (st == CIP_OK && !seen)
         add_note(u, name, (const url_io *)*out);
     if (st == CIP_ERR_NOT_FOUND)
         add_note(u, name, NULL);
     return cip_err_give(err, &own, st);
+}
+
+/* A member that is going to be read. */
+typedef struct expected {
+    const char *name;
+    cip_http_file file;
+    uint8_t *head;
+} expected;
+
+/* Those of which nothing is noted, each with its file and room. */
+static size_t list_expected(url_io *u, const char (*name)[CIP_IO_NUMBER_NAME], size_t n,
+                            expected *out)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n && m < CIP_HTTP_AT_ONCE; i++) {
+        cip_buf url = { .mem = &u->io.env->mem };
+        pthread_mutex_lock(&u->lock);
+        const size_t at =
+            cip_strmap_get(&u->noted, (cip_bytes){ (const uint8_t *)name[i], strlen(name[i]) });
+        const bool known = at != SIZE_MAX && (u->note[at].absent || u->note[at].head != NULL);
+        pthread_mutex_unlock(&u->lock);
+        void *head = NULL;
+        if (known || member_url(u, name[i], &url, NULL) != CIP_OK ||
+            new_file(u->http, (const char *)url.ptr, &out[m].file, NULL) != CIP_OK) {
+            cip_buf_clear(&url);
+            continue;
+        }
+        cip_buf_clear(&url);
+        out[m].name = name[i];
+        if (cip_mem_get(&u->io.env->mem, AHEAD, &head, NULL) == CIP_OK)
+            out[m++].head = head;
+        else
+            cip_http_file_clear(&out[m].file);
+    }
+    return m;
+}
+
+static void url_expect(cip_io *io, const char (*name)[CIP_IO_NUMBER_NAME], size_t n)
+{
+    url_io *u = (url_io *)io;
+    expected e[CIP_HTTP_AT_ONCE];
+    cip_http_file *file[CIP_HTTP_AT_ONCE];
+    uint8_t *head[CIP_HTTP_AT_ONCE];
+    size_t got[CIP_HTTP_AT_ONCE];
+    cip_status st[CIP_HTTP_AT_ONCE];
+    const size_t m = list_expected(u, name, n, e);
+    for (size_t i = 0; i < m; i++) {
+        file[i] = &e[i].file;
+        head[i] = e[i].head;
+        st[i] = CIP_ERR_IO;
+    }
+    if (m != 0)
+        (void)cip_http_open_all(u->http, file, head, AHEAD, m, got, st, NULL);
+    for (size_t i = 0; i < m; i++) {
+        pthread_mutex_lock(&u->lock);
+        if (st[i] == CIP_OK)
+            (void)note_member(u, e[i].name, false, &e[i].file.version, head[i], got[i]);
+        else if (st[i] == CIP_ERR_NOT_FOUND)
+            (void)note_member(u, e[i].name, true, NULL, NULL, 0);
+        pthread_mutex_unlock(&u->lock);
+        cip_http_file_clear(&e[i].file);
+        cip_mem_put(&io->env->mem, head[i]);
+    }
 }
 
 /* --- names */
@@ -262,6 +368,7 @@ static const cip_io_ops url_folder_ops = {
     .read_ranges = folder_read,
     .open_member = url_member,
     .list = url_list,
+    .expect = url_expect,
     .close = url_close,
 };
 
@@ -275,6 +382,8 @@ static cip_status new_io(cip_env *env, cip_http *http, const char *url, bool fol
     cip_io *io = NULL;
     *out = NULL;
     cip_status st = cip_url_show(&shown, url, err);
+    if (st == CIP_OK && folder && shown.len != 0 && shown.ptr[shown.len - 1] == '/')
+        shown.len--; /* so that its name may tell the format */
     if (st == CIP_OK)
         st = cip_buf_nul(&shown, err);
     if (st == CIP_OK)
@@ -292,21 +401,6 @@ static cip_status new_io(cip_env *env, cip_http *http, const char *url, bool fol
     return cip_mem_copy(&env->mem, url, strlen(url), &u->url, err);
 }
 
-/* The URL that is asked for it. */
-static cip_status set_file(url_io *u, cip_err *err)
-{
-    cip_buf url = { .mem = &u->io.env->mem };
-    cip_status st = CIP_OK;
-    cip_http_file_clear(&u->file);
-    if (is_s3(u->url))
-        st = cip_aws_url(cip_http_aws(u->http), u->url, &url, err);
-    if (st == CIP_OK)
-        st = cip_http_file_new(u->http, is_s3(u->url) ? (const char *)url.ptr : u->url, &u->file,
-                               err);
-    cip_buf_clear(&url);
-    return st;
-}
-
 /* *folder: a web server says that it is one. */
 static cip_status first_request(url_io *u, bool *folder, cip_err *err)
 {
@@ -314,11 +408,12 @@ static cip_status first_request(url_io *u, bool *folder, cip_err *err)
     cip_err own = CIP_ERR_INIT;
     char region[CIP_HTTP_REGION];
     void *head = NULL;
-    CIP_TRY(set_file(u, err));
+    CIP_TRY(new_file(u->http, u->url, &u->file, err));
     CIP_TRY(cip_mem_get(mem, HEAD, &head, err));
     cip_status st = cip_http_open(&u->file, head, HEAD, &u->nhead, folder, region, &own);
     if (st != CIP_OK && is_s3(u->url) && cip_http_set_region(u->http, region)) {
-        st = set_file(u, &own);
+        cip_http_file_clear(&u->file);
+        st = new_file(u->http, u->url, &u->file, &own);
         if (st == CIP_OK)
             st = cip_http_open(&u->file, head, HEAD, &u->nhead, folder, region, &own);
     }
@@ -329,13 +424,12 @@ static cip_status first_request(url_io *u, bool *folder, cip_err *err)
     return cip_err_give(err, &own, st);
 }
 
-/* What was noted of it is as good as asked. */
-static cip_status take_note(url_io *u, const note *known, cip_err *err)
+/* What was noted of it is as good as asked; its bytes go over. */
+static cip_status take_note(url_io *u, note *known, cip_err *err)
 {
-    char *head;
-    CIP_TRY(set_file(u, err));
-    CIP_TRY(cip_mem_copy(&u->io.env->mem, known->head, known->nhead, &head, err));
-    u->head = (uint8_t *)head;
+    CIP_TRY(new_file(u->http, u->url, &u->file, err));
+    u->head = known->head;
+    known->head = NULL;
     u->nhead = known->nhead;
     u->file.version = known->version;
     u->io.size = known->version.size;
@@ -364,8 +458,8 @@ static bool is_s3_folder(const url_io *u)
 
 /* `known`: what was noted of it, or NULL. *folder (may be NULL: NOT_FOUND): it is one, and not
  * opened. */
-static cip_status open_url(cip_env *env, cip_http *http, const char *url, const note *known,
-                           bool *folder, cip_io **out, cip_err *err)
+static cip_status open_url(cip_env *env, cip_http *http, const char *url, note *known, bool *folder,
+                           cip_io **out, cip_err *err)
 {
     cip_err own = CIP_ERR_INIT;
     url_io *u;

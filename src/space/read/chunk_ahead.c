@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Neighbouring chunks of a far file: their heads come in one request, and what these say is needed
  * of each chunk in another, instead of two for each chunk. */
+#include <stdlib.h>
+
 #include "space/read/far.h"
 #include "space/read/grid.h"
 #include "space/read/reader.h"
@@ -38,11 +40,46 @@ void cip_space_expect(cip_space *s)
     cip_extent_expect(&(cip_extent){ .in = s, .len = s->len });
 }
 
+/* Of chunks in files of their own, these files. */
+static void expect_members(cip_space *s, const cip_chunk_wish *w, size_t n)
+{
+    uint64_t member[CIP_FAR_RANGES];
+    size_t m = 0;
+    cip_io *io = NULL;
+    for (size_t i = 0; i < n && m < CIP_FAR_RANGES && s->table.place != NULL; i++) {
+        cip_extent at = { .in = NULL };
+        s->table.place(s->table.self, w[i].i, &at);
+        cip_space *in = at.in;
+        if (in == NULL || !cip_space_follow(&in, &at.off, 1, false) || in->kind != CIP_SPACE_FILE)
+            continue;
+        io = in->io;
+        member[m++] = at.off >> CIP_IO_NUMBER_SHIFT;
+    }
+    if (m != 0)
+        cip_io_numbered_expect(io, member, m);
+}
+
+/* How much of a chunk of which most is wanted comes along with its head: up to the next one's, that
+ * lies behind it before long. need[] is by offset. */
+static void widen_heads(cip_need *need, size_t n, uint64_t gap)
+{
+    for (size_t i = 0; i + 1 < n; i++)
+        if (need[i + 1].off > need[i].off + need[i].len &&
+            need[i + 1].off - need[i].off - need[i].len <= gap)
+            need[i].len = need[i + 1].off - need[i].off;
+}
+
+static int by_offset(const void *x, const void *y)
+{
+    const cip_need *a = x, *b = y;
+    return (a->off > b->off) - (a->off < b->off);
+}
+
 /* One request for the heads. */
 static void expect_heads(cip_space *s, const cip_chunk_wish *w, size_t n)
 {
     cip_need need[CIP_FAR_RANGES];
-    size_t m = 0;
+    size_t m = 0, most = 0;
     const cip_codec *codec = s->nstep == 1 ? s->step[0].codec : NULL;
     if (codec == NULL || codec->needs == NULL)
         return;
@@ -52,7 +89,13 @@ static void expect_heads(cip_space *s, const cip_chunk_wish *w, size_t n)
             s->table.place(s->table.self, w[i].i, &c.at);
         else if (cip_chunk_entry(s, w[i].i, w[i].raw_len, NULL, &c, NULL) != CIP_OK)
             continue;
-        need[m++] = head_of(s->layout, c.at, codec->head_len);
+        need[m] = head_of(s->layout, c.at, codec->head_len);
+        m += need[m].len != 0;
+        most += w[i].raw_len != 0 && w[i].ask.nbytes >= w[i].raw_len / 2;
+    }
+    if (most == n) {
+        qsort(need, m, sizeof *need, by_offset);
+        widen_heads(need, m, s->layout->tuning->far_whole);
     }
     expect(s->layout, need, m);
 }
@@ -61,6 +104,7 @@ void cip_chunks_expect(const cip_rd *rd, cip_space *s, const cip_chunk_wish *w, 
 {
     cip_need need[CIP_FAR_RANGES];
     size_t m = 0;
+    expect_members(s, w, n);
     if (n < 2) /* a chunk alone asks for no more than these two */
         return;
     expect_heads(s, w, n);

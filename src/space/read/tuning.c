@@ -12,6 +12,7 @@ const cip_tuning cip_tuning_default = {
     .far_least = 4096,
     .far_gap = 4096,
     .far_join = 64 << 10,
+    .far_whole = 1 << 20,
     .far_kept = 16 << 20,
     .far_in_order = 4 << 20,
     .buffer = 512 << 10,

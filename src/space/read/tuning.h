@@ -22,6 +22,7 @@ typedef struct cip_tuning {
     uint64_t far_least;    /* read for a range of less: heads and tables lie together */
     uint64_t far_gap;      /* between two ranges that are read as one */
     uint64_t far_join;     /* the same of ranges whose data are wanted now */
+    uint64_t far_whole;    /* between the heads of two chunks of which most is wanted */
     uint64_t far_kept;     /* of all that was read ahead */
     uint64_t far_in_order; /* of one request for data decoded in order */
     /* tiles of elements */
