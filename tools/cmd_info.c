@@ -24,14 +24,14 @@ static uint64_t decoded_nbytes(const cip_file *f)
 enum { MOST_ARRAYS = 100 }; /* that are printed as text */
 
 /* "array: image float32 [128, 160] lz4, ratio 1.4". */
-static void print_arrays(const cip_file *f)
+static void print_arrays(const char *file, const cip_file *f)
 {
     size_t n = 0, at = 0;
     for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL; n++) {
         listed l;
         if (n >= MOST_ARRAYS)
             continue;
-        listed_look(f, a, &l);
+        listed_look(file, f, a, &l);
         fputs("array: ", stdout);
         listed_print_path(stdout, &l);
         putchar(' ');
@@ -61,13 +61,13 @@ static void print_arrays(const cip_file *f)
         printf("more arrays: %zu (cippus ls lists them)\n", n - MOST_ARRAYS);
 }
 
-static void print_arrays_json(const cip_file *f)
+static void print_arrays_json(const char *file, const cip_file *f)
 {
     size_t at = 0;
     bool any = false;
     for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL; any = true) {
         listed l;
-        listed_look(f, a, &l);
+        listed_look(file, f, a, &l);
         fputs(any ? ", {\"path\": " : "{\"path\": ", stdout);
         print_json_string(stdout, cip_array_path(a));
         fputs(", \"dtype\": ", stdout);
@@ -112,7 +112,7 @@ static void print_facts(const cip_file *f, const char *path)
         print_escaped(stdout, value);
         putchar('\n');
     }
-    print_arrays(f);
+    print_arrays(path, f);
 }
 
 static bool is_named_before(const cip_file *f, size_t i, const char *key)
@@ -173,7 +173,7 @@ static void print_facts_json(const cip_file *f, const char *path)
         print_values_json(f, i, key);
     }
     fputs("}, \"array_list\": [", stdout);
-    print_arrays_json(f);
+    print_arrays_json(path, f);
     fputs("]}", stdout);
 }
 

@@ -298,7 +298,7 @@ static void print_json(const char *file, const listed *l, bool first)
 
 /* --- one file -------------------------------------------------------------------------------- */
 
-static void print_rows(lister *ls, const cip_file *f, bool table)
+static void print_rows(lister *ls, const char *path, const cip_file *f, bool table)
 {
     int width[NCELL] = { 1 };
     for (int i = 0; table && i < NOTES; i++)
@@ -311,7 +311,7 @@ static void print_rows(lister *ls, const cip_file *f, bool table)
         size_t at = 0;
         for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL;) {
             listed l;
-            listed_look(f, a, &l);
+            listed_look(path, f, a, &l);
             if (pass == 0)
                 widen(&l, table ? NCELL : 1, width);
             else
@@ -328,7 +328,7 @@ static void print_records(lister *ls, const char *path, const cip_file *f)
     size_t at = 0;
     for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL;) {
         listed l;
-        listed_look(f, a, &l);
+        listed_look(path, f, a, &l);
         if (ls->o->json)
             print_json(path, &l, !ls->any);
         else
@@ -382,7 +382,7 @@ static void list(void *user, const char *path, const cip_file *f, const cip_err 
             print_escaped(stdout, path);
             puts(":");
         }
-        print_rows(ls, f, isatty(STDOUT_FILENO) && cip_file_narray(f) != 0);
+        print_rows(ls, path, f, isatty(STDOUT_FILENO) && cip_file_narray(f) != 0);
     }
     print_warnings(path, f, 0);
 }

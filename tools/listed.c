@@ -53,7 +53,7 @@ static void count_missing(listed *l)
     }
 }
 
-void listed_look(const cip_file *f, const cip_array *a, listed *l)
+void listed_look(const char *file, const cip_file *f, const cip_array *a, listed *l)
 {
     *l = (listed){
         .array = a, .s = { .size = sizeof l->s }, .name = name_of_column(f, a), .err = CIP_ERR_INIT
@@ -62,7 +62,8 @@ void listed_look(const cip_file *f, const cip_array *a, listed *l)
     if (cip_array_state(a, &l->err) == CIP_OK && l->s.kind != NULL &&
         strcmp(l->s.kind, "external") == 0)
         look_outside(l);
-    else if (l->err.code == CIP_OK && l->s.chunk != NULL)
+    else if (l->err.code == CIP_OK && l->s.chunk != NULL &&
+             !is_url(file)) /* where each chunk is a request */
         count_missing(l);
     cip_read_shape(a, NULL, NULL, NULL, &l->decoded, NULL);
 }

@@ -17,8 +17,9 @@ typedef struct listed {
     char codec[sizeof((cip_chunk_info *)0)->codec]; /* of data in another file */
 } listed;
 
-/* Looks at the array, and whether the files are there that its data lie in. */
-void listed_look(const cip_file *f, const cip_array *a, listed *l);
+/* Looks at the array, and whether the files are there that its data lie in, unless `file` is a URL:
+ * each would be a request. */
+void listed_look(const char *file, const cip_file *f, const cip_array *a, listed *l);
 /* Files that the array needs are not there. */
 bool listed_lacks_files(const listed *l);
 /* How many times smaller than its elements what is stored is; 0: nothing is, or it is not known. */

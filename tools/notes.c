@@ -27,7 +27,7 @@ static bool is_unshrunk(const cip_file *f, const cip_array *a)
 {
     enum { MATTERS = 1024 }; /* of some numbers nobody expects it */
     listed l;
-    listed_look(f, a, &l);
+    listed_look("", f, a, &l);
     return l.decoded >= MATTERS && l.err.code == CIP_OK && l.s.stored_nbytes >= l.decoded;
 }
 
@@ -101,7 +101,7 @@ loss_note note_of_removal(const opts *o, const char *path)
         const bool own = cip_array_get_storage(a, &s, NULL) != CIP_OK || s.kind == NULL ||
                          strcmp(s.kind, "reference") != 0;
         if (own && lies_in(cip_array_path(a), path) && count++ == 0)
-            listed_look(f, a, &l);
+            listed_look(o->pos[0], f, a, &l);
     }
     FILE *out = count != 0 ? fmemopen(n.text, sizeof n.text, "w") : NULL;
     if (out != NULL && count == 1) {

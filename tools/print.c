@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,6 +54,12 @@ void print_escaped(FILE *f, const char *text)
         s += n;
         left -= n;
     }
+}
+
+bool is_url(const char *name)
+{
+    return strncasecmp(name, "http://", 7) == 0 || strncasecmp(name, "https://", 8) == 0 ||
+           strncasecmp(name, "s3://", 5) == 0;
 }
 
 /* User, password and query of a URL are credentials, or may hold some. */

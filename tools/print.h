@@ -10,6 +10,8 @@
 
 /* The text with control and bidi characters, and bytes that are no UTF-8, as \x1b or \u202e. */
 void print_escaped(FILE *f, const char *text);
+/* Whether what is behind the name is asked for by requests. */
+bool is_url(const char *name);
 /* The same of the name of a file; of a URL without user, password and query. */
 void print_file_name(FILE *f, const char *name);
 /* A message of the library, escaped: a field of its options (" .accept_loss") is told as the
