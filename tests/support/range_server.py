@@ -68,6 +68,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
+    def do_HEAD(self):
+        self.do_GET()
+
     def do_GET(self):
         time.sleep(self.server.delay)
         path = urllib.parse.urlsplit(self.path).path
@@ -80,7 +83,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             else:
                 getattr(self, f"serve_{kind}", self.serve_files)(name, tries)
         finally:
-            self.server.seen.append(("GET", self.path, self.headers.get("Range"), self.status, self.sent))
+            self.server.seen.append((self.command, self.path, self.headers.get("Range"), self.status, self.sent))
 
     def log_message(self, *words):
         pass
@@ -94,7 +97,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if value is not None:
                 self.send_header(key.replace("_", "-"), str(value))
         self.end_headers()
-        body = data if body is None else body
+        body = b"" if self.command == "HEAD" else data if body is None else body
         self.wfile.write(body)
         self.sent = len(body)
 
