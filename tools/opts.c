@@ -37,6 +37,9 @@ const opt_row opt_rows[] = {
     FLAG("trace", trace, "print each read and decoded chunk with its time"),
     FLAG("allow-external", allow_external,
          "also open external files outside the file's folder (never over a network)"),
+    TEXT("cache", "DIR", cache, "keep what is read from URLs in this folder, for later commands"),
+    { "cache-size", "SIZE", "keep at most this much there (default 1G)", OPT_SIZE,
+      offsetof(opts, cache_nbytes), NULL },
     TEXT("shards", "DIR:DIR", shards, "search these folders too for superchunks of a BLZ array"),
     FLAG("force", force, "accept unknown versions and flags; mv, set: replace what is there"),
     FLAG("recursive", recursive, "include the files in subfolders (short: -R)"),
@@ -151,8 +154,8 @@ const opt_row opt_rows[] = {
     { NULL, NULL, NULL, OPT_FLAG, 0, NULL },
 };
 
-const char opts_common[] =
-    "threads max-memory max-elements no-progress trace allow-external shards force";
+const char opts_common[] = "threads max-memory max-elements no-progress trace cache cache-size "
+                           "allow-external shards force";
 
 static bool has_word(const char *list, const char *word)
 {

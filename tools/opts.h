@@ -19,6 +19,8 @@ typedef struct opts {
     size_t nshard;
     unsigned threads;
     uint64_t max_memory, max_elements;
+    const char *cache;
+    uint64_t cache_nbytes;
     bool blocks, chunks, query;                    /* info */
     bool recursive, tsv, quiet, only_paths;        /* ls, verify */
     uint32_t depth;                                /* tree */

@@ -399,6 +399,8 @@ cip_open_options open_options(const opts *o, cip_limits *limits)
     open.allow_external = o->allow_external;
     open.force = o->force;
     open.offset = o->offset;
+    open.cache = o->cache;
+    open.cache_nbytes = o->cache_nbytes;
     open.sidecar = o->sidecar;
     open.roots = o->shards;
     open.nroot = o->nshard;

@@ -74,14 +74,24 @@ typedef struct cip_open_options {
      * BUSY. Only for cip_open of a file; what cannot be mapped is read as usual. */
     bool map;
     uint8_t unused[7]; /* 0 */
+    /** A folder where bytes of files at URLs are kept for later runs; NULL: they are not. It is
+     * made if it does not exist, and has to be yours, and writable only by you (ARG). Bytes are
+     * kept of versions with a strong entity tag, and used only if the server still has that
+     * version. */
+    const char *cache;
+    uint64_t cache_nbytes; /* at most in the folder (0: 1 GiB); files unused for longest are removed
+                            */
 } cip_open_options;
 
 #define CIP_OPEN_OPTIONS(...) CIP_OPTIONS(cip_open_options, __VA_ARGS__)
 
-/** Opens `path` (a file, the folder of a sparse frame, or "-" for standard input) and reads its
- * metadata, no array data. `opts` and `err` may be NULL. On success *file is the caller's to close,
- * otherwise NULL. Fails with NOT_FOUND, IO, FORMAT (none fits), UNSUPPORTED, LIMIT, CORRUPT or
- * TRUNCATED. */
+/** Opens `path` (a file, the folder of a sparse frame, "-" for standard input, or a URL of file,
+ * http, https or s3) and reads its metadata, no array data. `opts` and `err` may be NULL. On
+ * success *file is the caller's to close, otherwise NULL. Fails with NOT_FOUND, IO, FORMAT (none
+ * fits), UNSUPPORTED, LIMIT, CORRUPT or TRUNCATED.
+ * A URL is read by ranges, and cannot be changed. Credentials for s3 come from the
+ * variables and files of AWS's own tools. Reads of a file that was replaced there end with STALE,
+ * and those of a build without libcurl with UNSUPPORTED. */
 CIP_API cip_status cip_open(const char *path, const cip_open_options *opts, cip_file **file,
                             cip_err *err);
 /** The same through the caller's methods. `methods` is copied; each of them gets `user`. `close`

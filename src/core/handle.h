@@ -44,6 +44,8 @@ struct cip_file {
     uint64_t offset;                /* where the file begins in what was opened */
     const char **root;              /* nroot other folders that parts of it lie in */
     size_t nroot;
+    cip_url_cache cache; /* of a URL; its folder is cache_folder */
+    char *cache_folder;
     bool updated;              /* cip_append changed the file under this handle, and, if not -1, */
     int became;                /* replaced it by this one */
     const struct cip_file *of; /* what an update has made of this one is shown; or NULL */

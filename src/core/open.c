@@ -54,6 +54,7 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
     f->became = -1;
     f->by_path.mem = &f->env.mem;
     f->offset = o->offset;
+    f->cache.nbytes = o->cache_nbytes;
     f->flags = (o->allow_external ? CIP_OPEN_EXTERNAL : 0u) | (o->force ? CIP_OPEN_FORCE : 0u) |
                (o->check == CIP_CHECK_ON ? CIP_OPEN_CHECK : 0u) |
                (o->salvage != CIP_SALVAGE_NONE ? CIP_OPEN_SALVAGE : 0u) |
@@ -63,6 +64,9 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
     st = cip_pool_take(o->threads, &f->own_pool, &f->env.pool, err);
     if (st == CIP_OK)
         st = cip_app_codecs_take(&f->env, o->codecs, o->ncodec, &f->codec, err);
+    if (st == CIP_OK && o->cache != NULL)
+        st = cip_mem_copy(&f->env.mem, o->cache, strlen(o->cache), &f->cache_folder, err);
+    f->cache.folder = f->cache_folder;
     if (st == CIP_OK)
         st = take_roots(f, o->roots, o->nroot, err);
     if (st != CIP_OK) {
@@ -101,6 +105,7 @@ void cip_file_close(cip_file *f)
     for (size_t i = 0; i < f->nroot; i++)
         cip_mem_put(&f->env.mem, (void *)(uintptr_t)f->root[i]);
     cip_mem_put(&f->env.mem, f->root);
+    cip_mem_put(&f->env.mem, f->cache_folder);
     cip_env_clear(&f->env);
     cip_pool_free(f->own_pool);
     cip_mem_handle_free(&f->env.mem.from, f);
@@ -368,7 +373,7 @@ static bool is_mixed(cip_file *f, cip_status st)
 static cip_status open_remote(cip_file *f, const char *url, const char *format, cip_err *err)
 {
     cip_io *io;
-    CIP_TRY(cip_io_open_url(&f->env, url, &io, err));
+    CIP_TRY(cip_io_open_url(&f->env, url, &f->cache, &io, err));
     return cip_file_open_over(f, io, format, err);
 }
 
@@ -422,6 +427,8 @@ cip_status cip_file_prepare_like(cip_file *like, cip_file **out, cip_err *err)
         .ncodec = like->env.ncodec,
         .roots = like->nroot != 0 ? like->root : NULL,
         .nroot = like->nroot,
+        .cache = like->cache_folder,
+        .cache_nbytes = like->cache.nbytes,
     };
     cip_status st = handle_new(&o, out, err);
     cip_mem_put(&like->env.mem, list);

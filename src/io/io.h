@@ -188,10 +188,17 @@ const char *cip_io_path(cip_io *io);
 /* What the path names: a folder or a file. */
 cip_status cip_io_open_path(cip_env *env, const char *path, cip_io **out, cip_err *err);
 
-/* A URL of http, https or s3, read by ranges; of a folder it ends with a slash, or the server says
- * that it is one. Members lie beneath. UNSUPPORTED in builds without libcurl, and for servers
- * without ranges; NOT_FOUND, IO, and STALE once the server has another version. */
-cip_status cip_io_open_url(cip_env *env, const char *url, cip_io **out, cip_err *err);
+/* Where bytes of URLs are kept for later runs. */
+typedef struct cip_url_cache {
+    const char *folder; /* NULL: nowhere */
+    uint64_t nbytes;    /* at most, of all files there; 0: 1 GiB */
+} cip_url_cache;
+/* A URL of http, https or s3, read by ranges; `cache` may be NULL; of a folder it ends with a
+ * slash, or the server says that it is one. Members lie beneath. UNSUPPORTED in builds without
+ * libcurl, and for servers without ranges; NOT_FOUND, IO, and STALE once the server has another
+ * version. */
+cip_status cip_io_open_url(cip_env *env, const char *url, const cip_url_cache *cache, cip_io **out,
+                           cip_err *err);
 /* The URL that it was opened by; NULL of any other io. Borrowed. */
 const char *cip_io_url(const cip_io *io);
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -244,3 +245,106 @@ def test_s3_folders(cippus, server, tmp_path):
         server.files.update(files_of(folder, f"in/{folder.name}"))
         for url in (f"s3://private/in/{folder.name}", f"s3://private/in/{folder.name}/"):
             both(cippus, folder, url, ["ls"], ["stat"], **s3_of(server, **KEYS))
+
+
+# --- kept on disk
+
+
+def nbytes(server):
+    n = sum(sent for *_, sent in server.seen)
+    server.seen.clear()
+    return n
+
+
+def test_cache(cippus, server, tmp_path):
+    url, cache = f"{server.url}/files/big.ra", tmp_path / "kept"
+    words = ["cat", "--to", "raw", url, "--cache", cache]
+    assert cippus.run(*words, "[100:103]") == IMAGE[100:103].tobytes()
+    assert nbytes(server) < 400_000
+    assert cippus.run(*words) == IMAGE.tobytes()
+    assert nbytes(server) > 8_000_000
+    assert cippus.run(*words) == IMAGE.tobytes() and nbytes(server) == 65536  # asked whether it is the same
+    assert cippus.run(*words, "[1000:, 5]") == IMAGE[1000:, 5].tobytes() and nbytes(server) == 65536
+    (name,) = os.listdir(cache)
+    path = cache / name
+    assert cache.stat().st_mode & 0o777 == 0o700 and path.stat().st_mode & 0o777 == 0o600
+    server.files["big.ra"] = raw_of(IMAGE + 1)  # another version
+    assert cippus.run(*words) == (IMAGE + 1).tobytes() and nbytes(server) > 8_000_000
+    server.files["big.ra"] = raw_of(IMAGE)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(1)
+    for i in range(30):  # whatever is wrong with it
+        damaged = bytearray(whole)
+        for at in rng.integers(0, len(whole) if i % 3 else 40_000, 1 + i):
+            damaged[at] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged[: len(whole) - (i % 2) * int(rng.integers(len(whole)))])
+        assert cippus.run(*words) == IMAGE.tobytes()
+
+
+def test_cache_of_others_and_of_no_use(cippus, server, tmp_path):
+    url, cache = f"{server.url}/files/big.ra", tmp_path / "kept"
+    cache.mkdir()
+    cache.chmod(0o777)
+    assert "nobody else can write to" in run(cippus, "stat", url, "--cache", cache)[2]
+    cache.chmod(0o700)
+    for kind in ("weak", "bare"):  # versions that cannot be told apart
+        cippus.run("stat", f"{server.url}/{kind}/big.ra", "--cache", cache)
+        assert os.listdir(cache) == []
+    cippus.run("stat", url, "--cache", cache)
+    (name,) = os.listdir(cache)
+    (tmp_path / "victim").write_bytes(b"precious")
+    for make in (os.symlink, os.link):
+        (cache / name).unlink()
+        make(tmp_path / "victim", cache / name)
+        cippus.run("stat", url, "--cache", cache)
+        assert (tmp_path / "victim").read_bytes() == b"precious"
+    (cache / name).unlink()
+    os.mkfifo(cache / name)
+    cippus.run("stat", url, "--cache", cache)
+    assert run(cippus, "stat", url, "--cache", tmp_path / "no" / "folder")[0] == 3
+    secret = server.url.replace("//", "//ada:se%3Acret@")
+    cippus.run("stat", f"{secret}/login/big.ra?sig=hidden", "--cache", cache)
+    assert not any(word in p.read_bytes() for p in cache.iterdir() for word in (b"hidden", b"cret"))
+
+
+def test_a_server_without_ranges_is_copied_into_the_cache(cippus, server, tmp_path):
+    url, cache = f"{server.url}/noranges/big.ra", tmp_path / "kept"
+    words = ["cat", "--to", "raw", url, "--cache", cache]
+    for i in range(3):
+        assert cippus.run(*words) == IMAGE.tobytes()
+        assert len(server.seen) == (2 if i == 0 else 1)
+        server.seen.clear()
+    (name,) = os.listdir(cache)
+    with open(cache / name, "r+b") as f:
+        f.seek(1_000_000)
+        f.write(b"damage")
+    assert cippus.run(*words, "[5]") == IMAGE[5].tobytes() and len(server.seen) == 2
+    server.files["big.ra"] = raw_of(IMAGE + 1)
+    assert cippus.run(*words) == (IMAGE + 1).tobytes()
+    status, out, err = run(cippus, *words, "--cache-size", "1M")
+    assert status == 3 and "bytes do not fit the cache" in err
+    assert "range requests" in run(cippus, "stat", f"{server.url}/endless/big.ra", "--cache", cache)[2]
+
+
+def test_cache_is_bounded(cippus, server, tmp_path):
+    cache = tmp_path / "kept"
+    for i in range(5):
+        server.files[f"{i}.ra"] = raw_of(IMAGE[: 200 + i])
+        cippus.run("stat", f"{server.url}/files/{i}.ra", "--cache", cache, "--cache-size", "4M")
+        assert sum(p.stat().st_blocks * 512 for p in cache.iterdir()) <= 4 << 20
+    nbytes(server)
+    cippus.run("stat", f"{server.url}/files/4.ra", "--cache", cache, "--cache-size", "4M")
+    assert nbytes(server) == 65536
+    cippus.run("stat", f"{server.url}/files/big.ra", "--cache", cache, "--cache-size", "4M")  # more than fits
+    assert sum(p.stat().st_blocks * 512 for p in cache.iterdir()) <= 4 << 20
+
+
+def test_cache_of_many_processes_that_are_killed(cippus, server, tmp_path):
+    words = [cippus.path, "cat", "--to", "raw", f"{server.url}/files/big.ra", "--cache", str(tmp_path / "kept")]
+    for i in range(6):
+        running = [subprocess.Popen(words, stdout=subprocess.DEVNULL) for _ in range(3)]
+        time.sleep(0.02 + 0.02 * i)
+        for process in running:
+            process.kill()
+            process.wait()
+        assert subprocess.run(words, capture_output=True, check=True).stdout == IMAGE.tobytes()

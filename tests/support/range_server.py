@@ -30,7 +30,7 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.folder, self.delay = pathlib.Path(folder), delay
         self.files = {}  # name -> bytes, before what lies in the folder
-        self.seen = []  # (method, path, range, status, bytes) of each request
+        self.seen = []  # [method, path, range, status, bytes] of each request
         self.tries = {}  # path -> how many times it was asked for
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
@@ -75,22 +75,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         time.sleep(self.server.delay)
         path = urllib.parse.urlsplit(self.path).path
         _, kind, name = (*urllib.parse.unquote(path).split("/", 2), "", "")[:3]
-        self.sent = self.status = 0
+        self.row = [self.command, self.path, self.headers.get("Range"), 0, 0]
+        self.server.seen.append(self.row)
         tries = self.server.tries[self.path] = self.server.tries.get(self.path, 0) + 1
-        try:
-            if kind == "s3":
-                self.s3(name)
-            else:
-                getattr(self, f"serve_{kind}", self.serve_files)(name, tries)
-        finally:
-            self.server.seen.append((self.command, self.path, self.headers.get("Range"), self.status, self.sent))
+        if kind == "s3":
+            self.s3(name)
+        else:
+            getattr(self, f"serve_{kind}", self.serve_files)(name, tries)
 
     def log_message(self, *words):
         pass
 
     def reply(self, status, data=b"", body=None, **headers):
         """`body`: what is sent of it, if not all."""
-        self.status = status
         self.send_response(status)
         headers.setdefault("Content_Length", len(data))
         for key, value in headers.items():
@@ -98,8 +95,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.send_header(key.replace("_", "-"), str(value))
         self.end_headers()
         body = b"" if self.command == "HEAD" else data if body is None else body
+        self.row[3:] = status, len(body)
         self.wfile.write(body)
-        self.sent = len(body)
 
     def asked(self):
         found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
@@ -137,7 +134,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.serve_files(name, tries, ETag=None, Last_Modified=None)
 
     def serve_noranges(self, name, tries):
-        self.reply(200, self.server.bytes_of(name), **self.version(b""))
+        data = self.server.bytes_of(name)
+        self.reply(200, data, **self.version(data))
 
     def serve_gzip(self, name, tries):
         data = gzip.compress(self.server.bytes_of(name))
@@ -208,13 +206,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"10000\r\n%s\r\n" % bytes(65536))
 
     def serve_bomb(self, name, tries):
-        self.status = 200
         self.wfile.write(b"HTTP/1.1 200 OK\r\n")
         for i in range(100_000):
             self.wfile.write(b"X-%d: %s\r\n" % (i, b"a" * 1000))
 
     def serve_longline(self, name, tries):
-        self.status = 200
         self.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
         for i in range(100_000):
             self.wfile.write(b"a" * 1000)
@@ -256,7 +252,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.of_range(data, a, b, ETag=f'"{tries if tries > 1 else 0}"')
 
     def serve_drip(self, name, tries):
-        self.status = 200
         self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         for _ in range(1000):
             self.wfile.write(b"a")

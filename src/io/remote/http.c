@@ -36,6 +36,7 @@ typedef struct session {
 struct cip_http {
     cip_http_setting set;
     cip_aws aws;
+    cip_kept_folder kept;
     _Atomic unsigned refs;
     pthread_mutex_t lock; /* guards what follows; a leaf */
     session *idle;
@@ -43,13 +44,19 @@ struct cip_http {
 };
 
 cip_status cip_http_new(cip_mem *mem, const cip_http_tuning *tune, const cip_aws *aws,
-                        cip_http **out, cip_err *err)
+                        const cip_kept_folder *kept, cip_http **out, cip_err *err)
 {
     const cip_curl *curl;
     *out = NULL;
-    CIP_TRY(cip_curl_load(&curl, err));
-    CIP_TRY(CIP_NEW(mem, out, 1, err));
+    cip_status st = cip_curl_load(&curl, err);
+    if (st == CIP_OK)
+        st = CIP_NEW(mem, out, 1, err);
+    if (st != CIP_OK) {
+        cip_kept_folder_close(&(cip_kept_folder){ .fd = kept->fd });
+        return st;
+    }
     cip_http *h = *out;
+    h->kept = *kept;
     h->set = (cip_http_setting){ .curl = curl, .tune = tune, .mem = mem };
     if (aws != NULL) {
         h->aws = *aws;
@@ -78,6 +85,11 @@ bool cip_http_set_region(cip_http *h, const char *region)
         return false;
     snprintf(h->aws.region, sizeof h->aws.region, "%s", region);
     return true;
+}
+
+const cip_kept_folder *cip_http_kept(const cip_http *h)
+{
+    return &h->kept;
 }
 
 cip_http *cip_http_keep(cip_http *h)
@@ -115,6 +127,7 @@ void cip_http_drop(cip_http *h)
         return;
     drop_idle(h);
     pthread_mutex_destroy(&h->lock);
+    cip_kept_folder_close(&h->kept);
     memset(&h->aws, 0, sizeof h->aws);
     cip_mem_put(h->set.mem, h);
 }
@@ -364,6 +377,10 @@ cip_status cip_http_open(cip_http_file *f, void *dst, size_t n, size_t *got, boo
     *got = 0;
     *folder = is_folder_of(r.led, f->url) && r.answer.status != 404;
     memcpy(region, r.answer.region, sizeof r.answer.region);
+    f->whole_only = st == CIP_ERR_UNSUPPORTED && r.answer.status == 200 && !r.answer.encoded &&
+                    r.answer.has_length;
+    if (f->whole_only)
+        cip_http_version_of(&r.answer, r.answer.length, &f->version);
     if (*folder) {
         st = CIP_OK;
     } else if (st == CIP_OK) {
@@ -425,6 +442,17 @@ cip_status cip_http_read(cip_http_file *f, const cip_range *r, size_t n, cip_err
     const cip_status st = run_all(h, request, (size_t)(to - request), err);
     cip_mem_put(h->set.mem, request);
     return st;
+}
+
+cip_status cip_http_copy(cip_http_file *f, cip_http_take *take, void *user, cip_err *err)
+{
+    cip_http_request r = {
+        .file = f,
+        .asked = { .kind = CIP_HTTP_WHOLE, .n = f->version.size, .known = &f->version },
+        .take = take,
+        .user = user,
+    };
+    return run_all(f->http, &r, 1, err);
 }
 
 cip_status cip_http_unchanged(cip_http_file *f, cip_err *err)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "io/remote/aws.h"
 #include "io/remote/http_judge.h"
+#include "io/remote/kept.h"
 #include "cippus/ext/io.h"
 
 typedef struct cip_http_tuning {
@@ -29,9 +30,12 @@ enum { CIP_HTTP_AT_ONCE = 16 }; /* requests of one call */
  * folder that they were opened in. */
 typedef struct cip_http cip_http;
 
-/* `aws`: by whom requests to S3 are signed, copied; NULL: no S3. `tune` is borrowed. */
+/* `aws`: by whom requests to S3 are signed, copied; NULL: no S3. `tune` is borrowed; `kept` is
+ * taken over, on failure too. */
 cip_status cip_http_new(cip_mem *mem, const cip_http_tuning *tune, const cip_aws *aws,
-                        cip_http **out, cip_err *err);
+                        const cip_kept_folder *kept, cip_http **out, cip_err *err);
+/* Where bytes of its files are kept. Borrowed. */
+const cip_kept_folder *cip_http_kept(const cip_http *h);
 cip_http *cip_http_keep(cip_http *h);
 void cip_http_drop(cip_http *h); /* NULL is fine */
 
@@ -41,6 +45,7 @@ typedef struct cip_http_file {
     char *url, *shown; /* shown: what messages call it */
     cip_http_version version;
     pthread_mutex_t lock; /* guards `led`; a leaf */
+    bool whole_only;      /* opening found it, but only whole, not in ranges */
     char *led;            /* the URL that redirects led to, or NULL */
 } cip_http_file;
 
@@ -66,6 +71,10 @@ cip_status cip_http_open_all(cip_http *h, cip_http_file *const *f, uint8_t *cons
                              size_t n, size_t *got, cip_status *st, cip_err *err);
 /* Fills the ranges, which lie within the size. */
 cip_status cip_http_read(cip_http_file *f, const cip_range *r, size_t n, cip_err *err);
+/* All of what is there whole only, piece by piece; `take` may get it from offset 0 on again. */
+typedef cip_status cip_http_take(void *user, uint64_t off, const void *bytes, size_t n,
+                                 cip_err *err);
+cip_status cip_http_copy(cip_http_file *f, cip_http_take *take, void *user, cip_err *err);
 /* STALE where the server has another version by now. */
 cip_status cip_http_unchanged(cip_http_file *f, cip_err *err);
 /* All of an answer of at most n bytes. */

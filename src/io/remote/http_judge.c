@@ -99,6 +99,12 @@ static cip_status judge_whole(const cip_http_asked *q, const cip_http_answer *a,
                               cip_err *err)
 {
     *nbytes = a->has_length ? a->length : UINT64_MAX;
+    if (q->kind == CIP_HTTP_WHOLE && q->known != NULL) {
+        CIP_TRY(check_version(q->known, a, err));
+        if (*nbytes != q->known->size)
+            return cip_fail(err, CIP_ERR_STALE, CIP_NO_OFFSET,
+                            "file changed since open: its size is another one");
+    }
     if (q->kind == CIP_HTTP_RANGE || (a->has_length && a->length > q->n))
         return cip_http_fail_no_ranges(err);
     return CIP_OK;

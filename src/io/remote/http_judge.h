@@ -23,7 +23,7 @@ typedef struct cip_http_version {
 typedef struct cip_http_asked {
     cip_http_kind kind;
     uint64_t off, n;
-    const cip_http_version *known; /* of RANGE; else NULL */
+    const cip_http_version *known; /* of RANGE, and of WHOLE where it has to be this one; or NULL */
 } cip_http_asked;
 
 /* Whether the body that follows is what was asked for; *nbytes is how long it has to be

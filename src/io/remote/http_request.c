@@ -46,8 +46,12 @@ static size_t on_body(char *bytes, size_t one, size_t n, void *user)
                                "expected %" PRIu64 " bytes, the server sent more", r->asked.n);
         return 0;
     }
-    if (n != 0)
+    if (r->take != NULL)
+        t->st = r->take(r->user, r->got, bytes, n, &t->err);
+    else if (n != 0)
         memcpy(r->dst + r->got, bytes, n);
+    if (t->st != CIP_OK)
+        return 0;
     r->got += n;
     return n;
 }

@@ -10,7 +10,9 @@
 typedef struct cip_http_request {
     cip_http_file *file;
     cip_http_asked asked;
-    uint8_t *dst; /* asked.n bytes */
+    uint8_t *dst; /* asked.n bytes; NULL: they go to `take` */
+    cip_http_take *take;
+    void *user;
     uint64_t got;
     cip_http_answer answer;
     cip_status st; /* of a call that goes on where one fails */

@@ -2,8 +2,10 @@
  * Of a build without libcurl. */
 #include "io/io.h"
 
-cip_status cip_io_open_url(cip_env *env, const char *url, cip_io **out, cip_err *err)
+cip_status cip_io_open_url(cip_env *env, const char *url, const cip_url_cache *cache, cip_io **out,
+                           cip_err *err)
 {
+    (void)cache;
     (void)env;
     (void)url;
     *out = NULL;

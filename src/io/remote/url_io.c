@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/stop.h"
 #include "base/strmap.h"
 #include "io/io.h"
 #include "io/remote/http.h"
@@ -15,6 +16,7 @@
 enum {
     HEAD = 64 << 10,        /* bytes of the first request */
     AHEAD = 1 << 20,        /* the same of a member that is going to be read whole */
+    KEPT_AT_ONCE = 256,     /* blocks of the cache, read and filled together */
     PAGE = 8 << 20,         /* at most of a page of names */
     NOTES = 4096,           /* of members, at most ... */
     NOTES_BYTES = 16 << 20, /* ... with so many bytes in all */
@@ -37,6 +39,8 @@ typedef struct url_io {
     cip_http_file file; /* zeroed of a folder */
     uint8_t *head;
     size_t nhead;
+    cip_kept kept;        /* zeroed until it is opened */
+    bool copied;          /* it is read from there alone */
     pthread_mutex_t lock; /* guards what follows; a leaf */
     cip_strmap noted;     /* name -> index of note[] */
     note *note;
@@ -46,6 +50,101 @@ typedef struct url_io {
 
 static cip_status open_url(cip_env *env, cip_http *http, const char *url, note *known, bool *folder,
                            cip_io **out, cip_err *err);
+
+/* Blocks of the cache that a read needs, and their bytes. */
+typedef struct blocks {
+    uint64_t number[KEPT_AT_ONCE]; /* rising */
+    size_t n;
+    uint8_t *bytes; /* CIP_KEPT_BLOCK of each */
+} blocks;
+
+/* Those that are not kept are asked for, neighbours together, and kept from then on. */
+static cip_status fill_blocks(url_io *u, const blocks *b, cip_err *err)
+{
+    cip_range missing[KEPT_AT_ONCE];
+    size_t m = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        uint8_t *at = b->bytes + i * CIP_KEPT_BLOCK;
+        const uint64_t off = b->number[i] * CIP_KEPT_BLOCK;
+        const size_t len = cip_kept_block_len(&u->kept, b->number[i]);
+        if (cip_kept_take(&u->kept, b->number[i], at))
+            continue;
+        if (m != 0 && missing[m - 1].offset + missing[m - 1].nbytes == off)
+            missing[m - 1].nbytes += len; /* their bytes are neighbours here, too */
+        else
+            missing[m++] = (cip_range){ off, len, at };
+    }
+    if (m == 0)
+        return CIP_OK;
+    if (u->copied)
+        return cip_fail(err, CIP_ERR_IO, missing[0].offset,
+                        "a part of the copy in the cache was removed or damaged: open it again");
+    CIP_TRY(cip_http_read(&u->file, missing, m, err));
+    for (size_t i = 0; i < m; i++)
+        for (size_t at = 0; at < missing[i].nbytes; at += CIP_KEPT_BLOCK)
+            cip_kept_store(&u->kept, (missing[i].offset + at) / CIP_KEPT_BLOCK,
+                           (const uint8_t *)missing[i].dst + at);
+    return CIP_OK;
+}
+
+/* What the ranges want of the blocks. */
+static void copy_blocks(const url_io *u, const blocks *b, const cip_range *r, size_t n)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t off = b->number[i] * CIP_KEPT_BLOCK;
+        const uint64_t end = off + cip_kept_block_len(&u->kept, b->number[i]);
+        for (size_t k = 0; k < n && r[k].offset < end; k++) {
+            const uint64_t from = cip_max_u64(off, r[k].offset);
+            const uint64_t to = cip_min_u64(end, r[k].offset + r[k].nbytes);
+            if (from < to)
+                memcpy((uint8_t *)r[k].dst + (from - r[k].offset),
+                       b->bytes + i * CIP_KEPT_BLOCK + (from - off), (size_t)(to - from));
+        }
+    }
+}
+
+static cip_status flush_blocks(url_io *u, blocks *b, const cip_range *r, size_t n, cip_err *err)
+{
+    CIP_TRY(fill_blocks(u, b, err));
+    copy_blocks(u, b, r, n);
+    b->n = 0;
+    return CIP_OK;
+}
+
+/* By way of the cache. */
+static cip_status read_kept(url_io *u, const cip_range *r, size_t n, cip_err *err)
+{
+    cip_mem *mem = &u->io.env->mem;
+    const uint64_t last = (r[n - 1].offset + r[n - 1].nbytes - 1) / CIP_KEPT_BLOCK;
+    const uint64_t most = cip_min_u64(last - r[0].offset / CIP_KEPT_BLOCK + 1, KEPT_AT_ONCE);
+    blocks b = { .n = 0 };
+    void *room;
+    uint64_t next = 0;
+    cip_status st = cip_mem_get(mem, (size_t)most * CIP_KEPT_BLOCK, &room, err);
+    b.bytes = room;
+    for (size_t k = 0; k < n && st == CIP_OK; k++) {
+        const uint64_t end = r[k].offset + r[k].nbytes;
+        uint64_t i = cip_max_u64(next, r[k].offset / CIP_KEPT_BLOCK);
+        for (; i * CIP_KEPT_BLOCK < end && st == CIP_OK; i++) {
+            if (b.n == most)
+                st = flush_blocks(u, &b, r, n, err);
+            b.number[b.n++] = i;
+        }
+        next = i;
+    }
+    if (st == CIP_OK)
+        st = flush_blocks(u, &b, r, n, err);
+    cip_mem_put(mem, room);
+    return st;
+}
+
+static cip_status read_far(url_io *u, const cip_range *r, size_t n, cip_err *err)
+{
+    if (n == 0)
+        return CIP_OK;
+    return u->kept.folder != NULL && u->kept.fd != -1 ? read_kept(u, r, n, err)
+                                                      : cip_http_read(&u->file, r, n, err);
+}
 
 /* What lies in the first bytes needs no request. */
 static cip_status url_read(cip_io *io, const cip_range *r, size_t n, cip_err *err)
@@ -62,7 +161,7 @@ static cip_status url_read(cip_io *io, const cip_range *r, size_t n, cip_err *er
             left[nleft++] =
                 (cip_range){ r[i].offset + here, r[i].nbytes - here, (uint8_t *)r[i].dst + here };
     }
-    const cip_status st = nleft != 0 ? cip_http_read(&u->file, left, nleft, err) : CIP_OK;
+    const cip_status st = read_far(u, left, nleft, err);
     cip_mem_put(&io->env->mem, left);
     return st;
 }
@@ -335,13 +434,15 @@ static cip_status url_list(cip_io *io, const char *path, uint32_t flags, cip_io_
 
 static cip_status url_unchanged(cip_io *io, cip_err *err)
 {
-    return cip_http_unchanged(&((url_io *)io)->file, err);
+    url_io *u = (url_io *)io;
+    return u->copied ? CIP_OK : cip_http_unchanged(&u->file, err);
 }
 
 static void url_close(cip_io *io)
 {
     url_io *u = (url_io *)io;
     cip_mem *mem = &io->env->mem;
+    cip_kept_close(&u->kept);
     cip_http_file_clear(&u->file);
     cip_http_drop(u->http);
     for (size_t i = 0; i < u->nnote; i++) {
@@ -401,6 +502,71 @@ static cip_status new_io(cip_env *env, cip_http *http, const char *url, bool fol
     return cip_mem_copy(&env->mem, url, strlen(url), &u->url, err);
 }
 
+/* A copy as it comes, a block at a time. */
+typedef struct copying {
+    cip_kept *kept;
+    uint8_t block[CIP_KEPT_BLOCK];
+} copying;
+
+static cip_status take_copy(void *user, uint64_t off, const void *bytes, size_t n, cip_err *err)
+{
+    copying *c = user;
+    const uint8_t *from = bytes;
+    CIP_TRY(cip_stop_ask(err));
+    while (n != 0) {
+        const uint64_t i = off / CIP_KEPT_BLOCK;
+        const size_t at = (size_t)(off % CIP_KEPT_BLOCK);
+        const size_t len = cip_kept_block_len(c->kept, i);
+        const size_t now = (size_t)cip_min_u64(n, len - at); /* it ends where the file does */
+        memcpy(c->block + at, from, now);
+        if (at + now == len)
+            cip_kept_store(c->kept, i, c->block);
+        from += now;
+        off += now;
+        n -= now;
+    }
+    return CIP_OK;
+}
+
+static bool is_copied(const cip_kept *k, uint8_t *room)
+{
+    for (uint64_t i = 0; i * CIP_KEPT_BLOCK < k->size; i++)
+        if (!cip_kept_take(k, i, room))
+            return false;
+    return true;
+}
+
+/* A file that the server sends whole only is copied into the cache, unless it is there. `why`: what
+ * opening said, which stays where there is no cache or it cannot tell versions apart. */
+static cip_status copy_whole(url_io *u, const cip_err *why, cip_err *err)
+{
+    const cip_kept_folder *folder = cip_http_kept(u->http);
+    const cip_http_version *v = &u->file.version;
+    copying *c;
+    void *room;
+    cip_kept_open(&u->kept, folder, &u->io.env->mem, u->url, u->io.name, v);
+    if (u->kept.fd == -1)
+        return cip_err_give(err, why, CIP_ERR_UNSUPPORTED);
+    if (v->size + v->size / 1024 + (1 << 20) > folder->limit)
+        return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                        "the server sends the file whole only, and its %" PRIu64
+                        " bytes do not fit the cache",
+                        v->size);
+    CIP_TRY(cip_mem_get(&u->io.env->mem, sizeof *c, &room, err));
+    c = room;
+    c->kept = &u->kept;
+    cip_status st = CIP_OK;
+    if (!is_copied(c->kept, c->block)) {
+        st = cip_http_copy(&u->file, take_copy, c, err);
+        if (st == CIP_OK && !is_copied(c->kept, c->block))
+            st = cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "the file cannot be kept in the cache");
+    }
+    cip_mem_put(&u->io.env->mem, room);
+    u->copied = st == CIP_OK;
+    u->io.size = v->size;
+    return st;
+}
+
 /* *folder: a web server says that it is one. */
 static cip_status first_request(url_io *u, bool *folder, cip_err *err)
 {
@@ -416,6 +582,10 @@ static cip_status first_request(url_io *u, bool *folder, cip_err *err)
         st = new_file(u->http, u->url, &u->file, &own);
         if (st == CIP_OK)
             st = cip_http_open(&u->file, head, HEAD, &u->nhead, folder, region, &own);
+    }
+    if (st == CIP_ERR_UNSUPPORTED && u->file.whole_only) {
+        cip_mem_put(mem, head);
+        return copy_whole(u, &own, err);
     }
     if (st == CIP_OK && u->nhead < HEAD)
         (void)cip_mem_resize(mem, &head, u->nhead + 1, NULL);
@@ -476,6 +646,9 @@ static cip_status open_url(cip_env *env, cip_http *http, const char *url, note *
         st = folder != NULL ? CIP_OK
                             : cip_fail(&own, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                                        "'%.120s' is a folder", u->io.name);
+    if (st == CIP_OK && !is_folder && !u->copied && u->nhead < u->io.size)
+        cip_kept_open(&u->kept, cip_http_kept(http), &env->mem, u->url, u->io.name,
+                      &u->file.version);
     if (st == CIP_OK && !is_folder)
         *out = &u->io;
     else if (u != NULL)
@@ -500,18 +673,24 @@ static cip_status open_folder(cip_env *env, cip_http *http, const char *url, con
     return st;
 }
 
-static cip_status new_http(cip_env *env, const char *url, cip_http **out, cip_err *err)
+static cip_status new_http(cip_env *env, const char *url, const cip_url_cache *cache,
+                           cip_http **out, cip_err *err)
 {
-    cip_aws aws;
-    if (!is_s3(url))
-        return cip_http_new(&env->mem, &cip_http_tuning_default, NULL, out, err);
-    CIP_TRY(cip_aws_find(&env->mem, &aws, err));
-    const cip_status st = cip_http_new(&env->mem, &cip_http_tuning_default, &aws, out, err);
+    cip_aws aws = { .region = "" };
+    cip_kept_folder kept = { .fd = -1 };
+    const bool s3 = is_s3(url);
+    if (s3)
+        CIP_TRY(cip_aws_find(&env->mem, &aws, err));
+    if (cache != NULL && cache->folder != NULL)
+        CIP_TRY(cip_kept_folder_open(cache->folder, cache->nbytes, &kept, err));
+    const cip_status st =
+        cip_http_new(&env->mem, &cip_http_tuning_default, s3 ? &aws : NULL, &kept, out, err);
     memset(&aws, 0, sizeof aws);
     return st;
 }
 
-cip_status cip_io_open_url(cip_env *env, const char *url, cip_io **out, cip_err *err)
+cip_status cip_io_open_url(cip_env *env, const char *url, const cip_url_cache *cache, cip_io **out,
+                           cip_err *err)
 {
     cip_http *http;
     *out = NULL;
@@ -521,7 +700,7 @@ cip_status cip_io_open_url(cip_env *env, const char *url, cip_io **out, cip_err 
     const bool bucket_alone = s3 && strchr(url + strlen("s3://"), '/') == NULL;
     bool folder = bucket_alone || (s3 ? url[strlen(url) - 1] == '/' : cip_url_is_folder(url));
     const bool slashed = folder && !bucket_alone;
-    CIP_TRY(new_http(env, url, &http, err));
+    CIP_TRY(new_http(env, url, cache, &http, err));
     cip_status st = folder ? CIP_OK : open_url(env, http, url, NULL, &folder, out, err);
     if (st == CIP_OK && folder)
         st = open_folder(env, http, url, slashed ? "" : "/", out, err);
