@@ -247,9 +247,21 @@ static void a_copy_has_the_chunks_as_they_are_stored(void **state)
     }
 }
 
+/* They would not be read. */
+static void files_of_4_gib_are_not_written(void **state)
+{
+    (void)state;
+    cip_err err = CIP_ERR_INIT;
+    cip_zarr_writer w = { .out = NULL };
+    const cip_segment piece[] = { { .len = UINT32_MAX }, { .len = 1 } };
+    assert_int_equal(cip_zarr_put_file(&w, "c/0", piece, 2, &err), CIP_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, "expected a file below 4 GiB, found 4294967296 bytes");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_of_4_gib_are_not_written),
         cmocka_unit_test(memory_that_runs_out_is_reported),
         cmocka_unit_test(a_copy_has_the_chunks_as_they_are_stored),
     };

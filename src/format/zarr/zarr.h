@@ -132,6 +132,15 @@ cip_status cip_zarr_order_3(const cip_node *codecs, bool *big, bool *said, cip_e
 
 /* --- zarr_chunks.c: chunks as tables --------------------------------------------------------- */
 
+/* Whether a file of a chunk or shard may have `len` bytes: UNSUPPORTED for what would not be read.
+ */
+static inline cip_status cip_zarr_check_len(uint64_t len, cip_err *err)
+{
+    return len >> CIP_IO_NUMBER_SHIFT == 0
+               ? CIP_OK
+               : cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                          "expected a file below 4 GiB, found %" PRIu64 " bytes", len);
+}
 /* Makes the array's space. */
 cip_status cip_zarr_array_open(cip_zarr_array *a, cip_err *err);
 /* Where chunk i of a level is along each stored axis, and back. */

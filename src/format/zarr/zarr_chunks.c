@@ -239,9 +239,8 @@ static cip_status find_file(cip_zarr_array *a, uint64_t i, cip_chunk *out, cip_e
         fill_with(a, out, missing_run(a, i));
         return CIP_OK;
     }
-    if (st == CIP_OK && len >> CIP_IO_NUMBER_SHIFT != 0)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a file below 4 GiB, found %" PRIu64 " bytes", len);
+    if (st == CIP_OK)
+        CIP_TRY(cip_zarr_check_len(len, err));
     out->at = (cip_extent){ a->zarr->files, member << CIP_IO_NUMBER_SHIFT, len };
     return cip_err_give(err, &why, st);
 }

@@ -262,6 +262,7 @@ static cip_status put_chunk(const rewrite *v, uint64_t i, cip_err *err)
     CIP_TRY(piece_of(v, i, &piece, err));
     if (piece.io == NULL)
         return begin_file(v, i, NULL, err);
+    CIP_TRY(cip_zarr_check_len(piece.len, err));
     CIP_TRY(begin_file(v, i, &as, err));
     return cip_revision_range(as, piece.io, piece.off, piece.len, err);
 }
@@ -332,6 +333,8 @@ static cip_status put_shard(const rewrite *v, uint64_t p, cip_err *err)
     cip_revision *as = NULL;
     uint64_t len;
     cip_status st = gather_shard(v, 0, p, &parts, &len, err);
+    if (st == CIP_OK)
+        st = cip_zarr_check_len(len, err);
     const cip_segment *s = (const cip_segment *)(const void *)parts.ptr;
     if (st == CIP_OK)
         st = begin_file(v, p, len != 0 ? &as : NULL, err);

@@ -145,6 +145,7 @@ cip_status cip_zarr_coming_store(cip_zarr_coming *x, uint64_t i, size_t n,
         x->w.array->left -= cip_min_u64(x->w.array->left, chunk[k].run);
         if (chunk[k].state != CIP_CHUNK_DATA)
             continue;
+        CIP_TRY(cip_zarr_check_len(p.len, err));
         CIP_TRY(cip_temporary_write(to, to->size, chunk[k].bytes.ptr, chunk[k].bytes.len, err));
         CIP_TRY(cip_buf_add(&x->waiting, &p, sizeof p, err));
     }

@@ -475,6 +475,10 @@ cip_status cip_zarr_put_file(cip_zarr_writer *w, const char *name, const cip_seg
                              size_t n, cip_err *err)
 {
     cip_out *file;
+    uint64_t len = 0;
+    for (size_t i = 0; i < n; i++)
+        len += piece[i].len;
+    CIP_TRY(cip_zarr_check_len(len, err));
     if (w->zip != NULL)
         return cip_zip_put(w->zip, name, piece, n, err);
     CIP_TRY(w->out->member(w->out->member_user, name, &file, err));

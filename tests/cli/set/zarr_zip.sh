@@ -31,3 +31,22 @@ with zipfile.ZipFile("s.zip") as z:
     print(sum(i.file_size for i in z.infolist()), len(z.namelist()))
 END
 cippus tree s.zip roman/attrs
+echo "--- refused, and left as they are"
+python3 -W ignore - <<'END'
+import shutil, zipfile
+for name, member in {"twice.zip": "zarr.json", "climbs.zip": "../zarr.json", "absolute.zip": "/a"}.items():
+    shutil.copy("s.zip", name)
+    with zipfile.ZipFile(name, "a") as z:
+        z.writestr(member, "{}")
+with open("s.zip", "rb") as f:
+    data = f.read()
+open("before.zip", "wb").write(b"PK\3\4" + data)
+open("after.zip", "wb").write(data + b"more")
+open("cut.zip", "wb").write(data[:-1])
+END
+for bad in twice climbs absolute before after cut; do
+    cp $bad.zip was
+    cippus set $bad.zip title new || echo "status $?"
+    cmp $bad.zip was
+done
+ls -A
