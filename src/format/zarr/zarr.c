@@ -86,7 +86,7 @@ static int probe(cip_io *io, cip_bytes head)
     for (const char *const *name = cip_zarr_names; cip_io_is_folder(io) && *name != NULL; name++)
         if (has(io, *name, &yes, NULL) == CIP_OK && yes)
             return 100;
-    return cip_zarr_is_zip(io, head) ? 90 : 0;
+    return cip_zarr_probe_zip(io, head);
 }
 
 /* --- groups and arrays ------------------------------------------------------------------------ */

@@ -193,8 +193,9 @@ static inline cip_io *cip_zarr_root(const cip_layout *l)
 
 /* The members that a group or array has one of; NULL last. */
 extern const char *const cip_zarr_names[];
-/* Whether a file (no folder) is an archive with a store in it. */
-bool cip_zarr_is_zip(cip_io *io, cip_bytes head);
+/* How sure it is that a file (no folder) is an archive with a store in it, as of a format's probe.
+ */
+int cip_zarr_probe_zip(cip_io *io, cip_bytes head);
 /* Sets zip and root. FORMAT for what is no archive. */
 cip_status cip_zarr_open_zip(cip_zarr *z, cip_err *err);
 /* The CRC-32 of every member. */

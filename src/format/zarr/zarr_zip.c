@@ -11,18 +11,36 @@ static bool is_zip(cip_bytes head)
     return head.len >= 4 && memcmp(head.ptr, "PK\3\4", 4) == 0;
 }
 
-bool cip_zarr_is_zip(cip_io *io, cip_bytes head)
+/* Of an archive whose directory cannot be read: whether its end names metadata, so that what is
+ * wrong with it can be said. */
+static bool names_metadata(cip_io *io)
+{
+    enum { END = 1 << 16 };
+    const size_t n = (size_t)cip_min_u64(io->size, END);
+    uint8_t *end = NULL;
+    bool yes = false;
+    if (cip_mem_get(&io->env->mem, n, (void **)&end, NULL) == CIP_OK &&
+        cip_io_read(io, io->size - n, end, n, NULL) == CIP_OK)
+        for (const char *const *name = cip_zarr_names; *name != NULL && !yes; name++)
+            yes = memmem(end, n, *name, strlen(*name)) != NULL;
+    cip_mem_put(&io->env->mem, end);
+    return yes;
+}
+
+int cip_zarr_probe_zip(cip_io *io, cip_bytes head)
 {
     cip_arena a = { .mem = &io->env->mem };
     cip_zip z;
-    bool yes = false;
+    int sure = 0;
     if (cip_io_is_folder(io) || !is_zip(head))
-        return false;
-    if (cip_zip_read(io, &a, &z, NULL) == CIP_OK)
-        for (const char *const *name = cip_zarr_names; *name != NULL && !yes; name++)
-            yes = cip_zip_find(&z, *name) != NULL;
+        return 0;
+    if (cip_zip_read(io, &a, &z, NULL) != CIP_OK)
+        sure = names_metadata(io) ? 30 : 0;
+    else
+        for (const char *const *name = cip_zarr_names; *name != NULL && sure == 0; name++)
+            sure = cip_zip_find(&z, *name) != NULL ? 90 : 0;
     cip_arena_clear(&a);
-    return yes;
+    return sure;
 }
 
 static cip_status inflate(cip_mem *mem, const cip_zip_member *m, const uint8_t *stored,
