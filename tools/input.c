@@ -95,6 +95,12 @@ cip_file *input_open(const char *path, const opts *o, int *rc)
     if (kind < 0)
         return NULL;
     *rc = EXIT_FAILED;
+    if (kind != INPUT_KNOWN && is_url(path)) {
+        fputs("cippus: ", stderr);
+        print_file_name(stderr, path);
+        fputs(": raw bytes and csv are not read from URLs; download the file\n", stderr);
+        return NULL;
+    }
     if (kind == INPUT_RAW)
         return raw_open(path, o, rc);
     if (kind == INPUT_CSV)

@@ -164,6 +164,13 @@ def test_urls_are_not_written_to(cippus, server):
     assert not any(method != "GET" for method, *_ in server.seen)
 
 
+def test_raw_and_csv_are_files_of_this_machine(cippus, server):
+    server.files.update({"a.csv": b"a,b\n1,2\n", "a.raw": bytes(80)})
+    for words in (["a.csv"], ["a.raw", "--dtype", "f8", "--shape", "10"]):
+        status, out, err = run(cippus, "cat", f"{server.url}/files/{words[0]}", *words[1:])
+        assert status == 3 and "raw bytes and csv are not read from URLs" in err
+
+
 def test_requests(cippus, server, tmp_path):
     """How many, and how many bytes."""
     np.save(tmp_path / "a.npy", IMAGE)

@@ -114,7 +114,9 @@ static int begin(void **state)
         getsockname(listening, (struct sockaddr *)&at, &len) != 0)
         return -1;
     snprintf(url, sizeof url, "http://127.0.0.1:%d/a", ntohs(at.sin_port));
-    unsetenv("http_proxy");
+    static const char *const proxies[] = { "http_proxy", "all_proxy", "ALL_PROXY" };
+    for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++)
+        unsetenv(proxies[i]);
     return pthread_create(&t, NULL, serve, NULL);
 }
 

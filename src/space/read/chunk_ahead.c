@@ -52,6 +52,8 @@ static void expect_members(cip_space *s, const cip_chunk_wish *w, size_t n)
         cip_space *in = at.in;
         if (in == NULL || !cip_space_follow(&in, &at.off, 1, false) || in->kind != CIP_SPACE_FILE)
             continue;
+        if (io != NULL && io != in->io)
+            continue;
         io = in->io;
         member[m++] = at.off >> CIP_IO_NUMBER_SHIFT;
     }
