@@ -94,7 +94,7 @@ static cip_status move_all(listing *k, const char *dir, const char *to, cip_err 
             CIP_TRY(cip_revision_rename(r, e[i].path, path, NULL, err));
     }
     for (size_t i = n; i-- > 0;)
-        if (e[i].is_folder)
+        if (e[i].is_folder && !cip_revision_has(r, e[i].path))
             CIP_TRY(cip_revision_unlink_folder(r, e[i].path, err));
     return cip_revision_unlink_folder(r, dir, err);
 }

@@ -65,7 +65,7 @@ def beside(path, kind):
 def change(r, root, tmp, model, n):
     path = r.choice(list(model))
     node = model[path]
-    kind = r.choice(["set", "set", "unset", "dims", "add", "remove", "rows"])
+    kind = r.choice(["set", "set", "unset", "dims", "add", "remove", "move", "move", "rows"])
     place = (path if node["array"] is None else beside(path, "attrs")) + "/"
     if kind == "set":
         key, value = r.choice(["k", "units", "with space"]), r.choice([1, "text", [1, "b"], {"m": {"n": 1.5}}, True])
@@ -93,6 +93,16 @@ def change(r, root, tmp, model, n):
         assert root.suffix == ".zip" or not (root / path).exists()
         for p in [p for p in model if p == path or p.startswith(path + "/")]:
             del model[p]
+    elif kind == "move" and path:
+        group = r.choice([p for p in model if model[p]["array"] is None and p != path and not p.startswith(path + "/")])
+        to = "/".join(filter(None, (group, r.choice(["", "i"]), f"moved{n}")))
+        if to.startswith(path + "/"):
+            return
+        run("mv", root, path, to)
+        for i in range(1, to.count("/") + 1):
+            model.setdefault("/".join(to.split("/")[:i]), {"array": None, "attrs": {}})
+        for p in [p for p in model if p == path or p.startswith(path + "/")]:
+            model[to + p[len(path):]] = model.pop(p)
     elif kind == "rows" and node["array"] is not None:
         data = node["array"][:1]
         np.save(tmp / "d.npy", data)
@@ -128,7 +138,7 @@ def test_what_others_left_is_not_taken(tmp_path):
     np.save(tmp_path / "d.npy", np.zeros(4, "i4"))
     for name in ("hidden", "stray", "stray/y"):
         assert "in the way" in run("put", "--new", root, name, tmp_path / "d.npy", status=2)
-    assert "cannot be moved" in run("mv", root, "x", "y", status=3)
+    assert "in the way" in run("mv", root, "x", "stray/x", status=2)
     assert np.array_equal(zarr.open_group(root)["x"][...], np.full(4, 7))
 
 

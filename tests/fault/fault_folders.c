@@ -17,6 +17,11 @@ const char *const fault_zarr_more[] = {
     "zarr.json", "data/zarr.json", "data/c/0",      "data/c/1", "data/c/2", "data/c/3",
     "data/c/4",  "n/zarr.json",    "n/x/zarr.json", "n/x/c/0",  NULL
 };
+const char *const fault_zarr_moved[] = { "zarr.json", "data/zarr.json", "data/c/0",
+                                         "data/c/1",  "data/c/2",       "data/c/3",
+                                         "data/c/4",  "n/zarr.json",    "n/x/zarr.json",
+                                         "n/x/c/0",   "n/x/c/1",        "n/x/c/2",
+                                         "n/x/c/3",   "n/x/c/4",        NULL };
 const char *const fault_bcolz_table[] = {
     "__rootdirs__",   "a/__attrs__",    "a/meta/storage", "a/meta/sizes",   "a/data/__0.blp",
     "a/data/__1.blp", "a/data/__2.blp", "b/__attrs__",    "b/meta/storage", "b/meta/sizes",
@@ -300,6 +305,12 @@ static cip_status zarr_remove(cip_change *e, cip_err *err)
     return cip_change_remove(e, "data", err);
 }
 
+static cip_status zarr_move(cip_change *e, cip_err *err)
+{
+    CIP_TRY(cip_change_set_string(e, "attrs/data/units", "K", err));
+    return cip_change_move(e, "data", "n/x", false, err);
+}
+
 static cip_status zarr_replace(cip_change *e, cip_err *err)
 {
     const double v[3] = { 1, 2, 3 };
@@ -337,4 +348,5 @@ CHANGE(add_field)
 CHANGE(zarr_set)
 CHANGE(zarr_add)
 CHANGE(zarr_remove)
+CHANGE(zarr_move)
 CHANGE(zarr_replace)

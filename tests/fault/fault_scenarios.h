@@ -86,14 +86,15 @@ fault_change fault_folder_delete_whole_wells, fault_folder_insert_whole_wells,
     fault_folder_insert_wells, fault_folder_insert_records, fault_folder_remove_field,
     fault_folder_move_field, fault_folder_add_field;
 fault_change fault_folder_zarr_set, fault_folder_zarr_add, fault_folder_zarr_remove,
-    fault_folder_zarr_replace;
+    fault_folder_zarr_move, fault_folder_zarr_replace;
 void fault_make_wells(const char *dir);
 extern const char *const fault_wells[];
 void fault_make_bcolz(const char *dir);
 void fault_make_zarr(const char *dir);
 void fault_make_zarr_zip(const char *dir);
 void fault_make_zarr_shards(const char *dir);
-extern const char *const fault_zarr[], *const fault_zarr_more[]; /* its files, in shards or not */
+/* Its files, in shards or not. */
+extern const char *const fault_zarr[], *const fault_zarr_more[], *const fault_zarr_moved[];
 void fault_make_bcolz_table(const char *dir);
 extern const char *const fault_bcolz[], *const fault_bcolz_table[]; /* their files */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Any bytes as a store that is changed twice: the first two say how. Elements and rows of the only
- * array; attributes, and arrays that come and go. What the change left must open, and say what was
- * set. The store is a folder (zarr_fuzz_testing.h), or an archive if the bytes begin like one. */
+ * array; attributes, and arrays that come, go and move. What the change left must open, and say
+ * what was set. The store is a folder (zarr_fuzz_testing.h), or an archive if the bytes begin like
+ * one. */
 #include "support/format/zarr/zarr_fuzz_testing.h"
 #include "support/fuzz_update.h"
 
@@ -44,6 +45,8 @@ static cip_status change_at(cip_change *e, unsigned how, const char **path, bool
         return cip_change_set_int(e, at, 42, NULL);
     if (what == 1)
         return cip_change_remove(e, at, NULL);
+    if (what == 2 && how / 16 % 2 != 0)
+        return cip_change_move(e, *path, "m/x", false, NULL);
     if (what == 2)
         return cip_change_remove(e, *path, NULL);
     return cip_change_put(e, *path, cip_dtype_of(CIP_I32), 2, shape, numbers,

@@ -189,8 +189,6 @@ static void what_is_no_attribute_is_refused(void **state)
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
         zarr_refused(&j, zarr_set(&j, row[i].path, "x"), row[i].st, row[i].why);
     zarr_refused(&j, zarr_set(&j, "none", NULL), CIP_ERR_NOT_FOUND, "none");
-    zarr_refused(&j, zarr_store->move(j.u, "a", "c", false, &j.err), CIP_ERR_UNSUPPORTED,
-                 "cannot be moved");
     OK(&j, zarr_finish(&j));
     assert_string_equal(zarr_changes(&j), "");
     zarr_job_close(&j);
@@ -267,6 +265,88 @@ static void arrays_come_with_the_groups_on_the_way(void **state)
         zarr_job_close(&j);
         scratch_close(&f.dir);
     }
+}
+
+static cip_status move(zarr_job *j, const char *from, const char *to)
+{
+    return zarr_ended(j, zarr_store->move(j->u, from, to, false, &j->err));
+}
+
+/* What is said of it, and its elements, before and after that. */
+static void arrays_and_groups_move_with_what_changes_in_them(void **state)
+{
+    (void)state;
+    for (int consolidated = 0; consolidated < 2; consolidated++) {
+        zarr_folder f;
+        zarr_job j;
+        start_3(&f, consolidated);
+        OK(&j, zarr_job_open(&j, &f));
+        OK(&j, zarr_set(&j, "attrs/a/v", "y"));
+        OK(&j, move(&j, "a", "h/new"));
+        OK(&j, zarr_set(&j, "h/attrs/new/w", "z"));
+        OK(&j, zarr_put_rows(&j, 0, 6, 3, 50));
+        OK(&j, zarr_set(&j, "g/b", NULL));
+        OK(&j, move(&j, "g", "h/g"));
+        OK(&j, zarr_finish(&j));
+        assert_int_equal(j.layout->narray, 1);
+        assert_int_equal(j.layout->array[0]->view.shape[0], 9);
+        for (uint64_t i = 0; i < 9; i++)
+            assert_int_equal(value(&j, "h/new", i), i < 6 ? 10 + (int)i : 44 + (int)i);
+        assert_true(cip_node_is_string(at(&j, "h/attrs/new/v"), "y"));
+        assert_true(cip_node_is_string(at(&j, "h/attrs/new/w"), "z"));
+        assert_non_null(at(&j, "h/dims/new"));
+        assert_non_null(at(&j, "h/g/b")); /* an attribute, by its own name now */
+        assert_null(at(&j, "a"));
+        assert_null(at(&j, "attrs"));
+        assert_null(at(&j, "g"));
+        zarr_job_close(&j);
+        scratch_close(&f.dir);
+    }
+}
+
+static void chunks_that_go_do_not_move(void **state)
+{
+    (void)state;
+    zarr_folder f;
+    zarr_job j;
+    start_2(&f, true);
+    OK(&j, zarr_job_open(&j, &f));
+    OK(&j, move(&j, "a", "b"));
+    for (int64_t i = 0; i < 4; i++) /* all of chunk 0 is the fill value */
+        OK(&j, zarr_put_rows(&j, 0, i, 1, 0));
+    OK(&j, zarr_finish(&j));
+    assert_string_equal(zarr_changes(&j), "gone a/0\nlast replaced .zmetadata\nrenamed a/.zarray\n"
+                                          "renamed a/.zattrs\nfolder gone a\n");
+    assert_int_equal(value(&j, "b", 0), 0);
+    zarr_job_close(&j);
+    scratch_close(&f.dir);
+}
+
+static void what_cannot_move_is_refused(void **state)
+{
+    (void)state;
+    zarr_folder f;
+    zarr_job j;
+    start_3(&f, true);
+    OK(&j, zarr_job_open(&j, &f));
+    zarr_refused(&j, move(&j, "a", "g"), CIP_ERR_ARG, "found a group at 'g'");
+    zarr_refused(&j, move(&j, "a", "g/b"), CIP_ERR_ARG, "found an array at 'g/b'");
+    zarr_refused(&j, move(&j, "a", "k"), CIP_ERR_ARG, "found an attribute at 'k'");
+    zarr_refused(&j, move(&j, "a", "g/b/x"), CIP_ERR_UNSUPPORTED, "'g/b' is an array");
+    zarr_refused(&j, move(&j, "g", "g/x"), CIP_ERR_ARG, "inside the moved node");
+    zarr_refused(&j, move(&j, "none", "x"), CIP_ERR_NOT_FOUND, "");
+    OK(&j, zarr_add(&j, "n/x", 4, 0, false, NULL));
+    zarr_refused(&j, move(&j, "n", "m"), CIP_ERR_UNSUPPORTED, "'n' was added in this update");
+    OK(&j, move(&j, "g/b", "g/c"));
+    zarr_refused(&j, move(&j, "g/c", "c"), CIP_ERR_UNSUPPORTED, "'g/c' was moved in this update");
+    zarr_refused(&j, move(&j, "g", "h"), CIP_ERR_UNSUPPORTED, "was moved in this update");
+    zarr_refused(&j, move(&j, "a", "g/b"), CIP_ERR_UNSUPPORTED, "'g/b' was moved in this update");
+    zarr_refused(&j, zarr_add(&j, "g/b", 4, 0, false, NULL), CIP_ERR_UNSUPPORTED, "was moved");
+    OK(&j, zarr_finish(&j));
+    assert_int_equal(value(&j, "g/c", 0), 20);
+    assert_int_equal(value(&j, "a", 0), 10);
+    zarr_job_close(&j);
+    scratch_close(&f.dir);
 }
 
 static void what_cannot_come_is_refused(void **state)
@@ -386,6 +466,8 @@ static void a_call_that_fails_leaves_nothing(void **state)
     OK(&j, zarr_store->mark(j.u, &(void *){ NULL }, &j.err));
     OK(&j, zarr_add(&j, "n/x", 4, 0, false, NULL));
     OK(&j, zarr_set(&j, "n/k", "v"));
+    OK(&j, zarr_set(&j, "attrs/a/v", "v"));
+    OK(&j, move(&j, "a", "m/a"));
     OK(&j, zarr_set(&j, "g", NULL));
     cip_undo_to(&j.undo, undo);
     OK(&j, zarr_store->tree_now(j.u, &after, &j.err));
@@ -417,6 +499,8 @@ static void memory_that_runs_out_is_reported(void **state)
                 st = zarr_add(&j, "n/x", 5, 0, false, NULL);
             if (st == CIP_OK)
                 st = zarr_put_rows(&j, 0, 6, 3, 50);
+            if (st == CIP_OK)
+                st = move(&j, "a", "m/a");
             if (st == CIP_OK && kind < 2)
                 st = zarr_set(&j, "g", NULL);
             if (st == CIP_OK)
@@ -443,6 +527,9 @@ int main(void)
         cmocka_unit_test(what_is_no_attribute_is_refused),
         cmocka_unit_test(attributes_move),
         cmocka_unit_test(arrays_come_with_the_groups_on_the_way),
+        cmocka_unit_test(arrays_and_groups_move_with_what_changes_in_them),
+        cmocka_unit_test(chunks_that_go_do_not_move),
+        cmocka_unit_test(what_cannot_move_is_refused),
         cmocka_unit_test(what_cannot_come_is_refused),
         cmocka_unit_test(arrays_and_groups_go_with_their_files),
         cmocka_unit_test(a_folder_with_links_stays),

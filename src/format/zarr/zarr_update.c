@@ -183,7 +183,7 @@ cip_status cip_zarr_update_chunks(void *state, const cip_chunk_changes *c, cip_e
 typedef struct rewrite {
     const cip_zarr_update *u;
     cip_zarr_array *x;
-    cip_zarr_array now; /* shape and levels, for keys and numbers */
+    cip_zarr_array now; /* shape, levels and folder, for keys and numbers */
     const cip_chunk_changes *c;
     cip_revision *r;
     bool reshaped;
@@ -195,7 +195,7 @@ static cip_status path_of(const rewrite *v, const cip_zarr_array *a, uint64_t i,
 {
     char key[CIP_IO_NUMBER_NAME];
     cip_zarr_key(a, i, key, sizeof key);
-    return cip_arena_printf(v->u->w.arena, path, err, "%s%s", v->x->dir, key);
+    return cip_arena_printf(v->u->w.arena, path, err, "%s%s", a->dir, key);
 }
 
 cip_status cip_zarr_is_there(const cip_zarr_update *u, const char *path, bool *yes, cip_err *err)
@@ -210,6 +210,21 @@ cip_status cip_zarr_is_there(const cip_zarr_update *u, const char *path, bool *y
     return st == CIP_ERR_NOT_FOUND ? CIP_OK : cip_err_give(err, &why, st);
 }
 
+/* The file of the chunk at this place, where it is before the array is moved. */
+static cip_status unlink_old(const rewrite *v, uint64_t i, cip_err *err)
+{
+    uint64_t at[CIP_MAX_NDIM];
+    char *path;
+    bool there;
+    cip_zarr_place(&v->now, &v->now.level[0], i, at);
+    for (int32_t k = 0; k < v->x->ndim; k++)
+        if (at[k] >= v->x->level[0].nchunk[k])
+            return CIP_OK;
+    CIP_TRY(path_of(v, v->x, cip_zarr_number_at(v->x, &v->x->level[0], at), &path, err));
+    CIP_TRY(cip_zarr_is_there(v->u, path, &there, err));
+    return there ? cip_revision_unlink(v->r, path, NULL, err) : CIP_OK;
+}
+
 /* The file becomes a new one, to be filled (*as), or is none any more (as NULL). */
 static cip_status begin_file(const rewrite *v, uint64_t i, cip_revision **as, cip_err *err)
 {
@@ -217,6 +232,8 @@ static cip_status begin_file(const rewrite *v, uint64_t i, cip_revision **as, ci
     bool there;
     CIP_TRY(path_of(v, &v->now, i, &path, err));
     CIP_TRY(cip_zarr_is_there(v->u, path, &there, err));
+    if (as == NULL && v->now.dir != v->x->dir) /* what is not moved along */
+        return unlink_old(v, i, err);
     if (as == NULL)
         return there ? cip_revision_unlink(v->r, path, NULL, err) : CIP_OK;
     return there ? cip_revision_replace(v->r, path, NULL, as, err)
@@ -453,11 +470,16 @@ static cip_status put_array(cip_zarr_update *u, size_t i, cip_revision *r, cip_e
     rewrite v = { .u = u, .x = x, .c = u->changed[i].chunks, .r = r };
     const int64_t *shape = cip_chunk_changes_shape(v.c);
     int64_t *now;
-    const size_t len = strlen(x->dir), node = cip_zarr_find_node(u, x->dir, len - (len != 0));
-    if (node == SIZE_MAX || u->node[node].came)
+    const size_t len = strlen(x->dir), node = cip_zarr_find_old(u, x->dir, len - (len != 0));
+    if (node == SIZE_MAX)
         return CIP_OK; /* it is gone */
     CIP_TRY(CIP_ARENA_NEW(u->w.arena, &now, (size_t)x->ndim + 1, err));
     v.now = *x;
+    if (u->node[node].was != NULL) {
+        char *dir;
+        CIP_TRY(cip_arena_printf(u->w.arena, &dir, err, "%s/", u->node[node].n.path));
+        v.now.dir = dir;
+    }
     for (int32_t k = 0; k < x->ndim; k++) {
         const int32_t s = x->level[0].axis[k];
         v.now.shape[k] = now[k] = shape[s];
@@ -478,19 +500,37 @@ static cip_status put_array(cip_zarr_update *u, size_t i, cip_revision *r, cip_e
     return put_files(&v, err);
 }
 
-/* Folders that go come first: what comes may take their files' names. */
+/* Where the files of a node are that goes, or (`moved`) gets another path; NULL: of others. */
+static const char *folder_of(const cip_zarr_now *n, bool moved)
+{
+    if (moved)
+        return n->gone ? NULL : n->was;
+    return !n->gone || n->came || n->moved ? NULL : n->was != NULL ? n->was : n->n.path;
+}
+
+/* Each folder with all in it, unless that is within another such folder. */
+static cip_status move_folders(const cip_zarr_update *u, bool moved, cip_revision *r, cip_err *err)
+{
+    for (size_t i = 0; i < u->nnode; i++) {
+        const char *from = folder_of(&u->node[i], moved);
+        bool within = from == NULL;
+        for (size_t k = 0; !within && k < u->nnode; k++) {
+            const char *outer = k != i ? folder_of(&u->node[k], moved) : NULL;
+            within = outer != NULL && strcmp(outer, from) != 0 && cip_path_within(from, outer);
+        }
+        if (!within)
+            CIP_TRY(cip_revision_move_folder(r, u->w.old->root, from,
+                                             moved ? u->node[i].n.path : NULL, false, err));
+    }
+    return CIP_OK;
+}
+
+/* Folders that go come first: what comes may take their files' names. What changes in a folder that
+ * is moved is there under the new name before the rest follows. */
 static cip_status revise(cip_zarr_update *u, cip_revision *r, cip_err *err)
 {
     const cip_zarr *z = u->w.old;
-    for (size_t i = 0; i < u->nnode; i++) {
-        const cip_zarr_now *n = &u->node[i];
-        bool within = false; /* of another that goes */
-        for (size_t k = 0; n->gone && !n->came && k < i; k++)
-            within = within || (u->node[k].gone && !u->node[k].came &&
-                                cip_path_within(n->n.path, u->node[k].n.path));
-        if (n->gone && !n->came && !within)
-            CIP_TRY(cip_revision_move_folder(r, z->root, n->n.path, NULL, false, err));
-    }
+    CIP_TRY(move_folders(u, false, r, err));
     for (size_t i = 0; i < z->narray; i++)
         if (u->changed[i].chunks != NULL)
             CIP_TRY(cip_fail_in(err, put_array(u, i, r, err), "%s", z->array[i]->array->path));
@@ -498,7 +538,8 @@ static cip_status revise(cip_zarr_update *u, cip_revision *r, cip_err *err)
         if (u->node[i].x != NULL && !u->node[i].gone)
             CIP_TRY(cip_fail_in(err, cip_zarr_put_came(u, u->node[i].x, r, err), "%s",
                                 u->node[i].n.path));
-    return cip_zarr_put_changes(u, r, err);
+    CIP_TRY(cip_zarr_put_changes(u, r, err));
+    return move_folders(u, true, r, err);
 }
 
 /* What becomes of the files of a folder makes, in an archive, the archive's own revision. */

@@ -38,7 +38,9 @@ typedef struct cip_zarr_coming {
 /* A group or array of the store by now. */
 typedef struct cip_zarr_now {
     cip_zarr_node n;
+    const char *was; /* the path that it was moved from, at which the files are; or NULL */
     bool gone, came;
+    bool moved;         /* gone, as it has another path now */
     cip_zarr_coming *x; /* of an array that came */
 } cip_zarr_now;
 
@@ -84,6 +86,8 @@ cip_status cip_zarr_update_tree_now(void *state, const cip_node **root, cip_err 
 cip_status cip_zarr_keep(cip_zarr_update *u, cip_err *err);
 /* The group or array of this path, or SIZE_MAX. */
 size_t cip_zarr_find_node(const cip_zarr_update *u, const char *path, size_t len);
+/* That of the store that had this path, wherever it is now. */
+size_t cip_zarr_find_old(const cip_zarr_update *u, const char *path, size_t len);
 cip_status cip_zarr_add_node(cip_zarr_update *u, const cip_zarr_now *n, cip_err *err);
 /* The tree gets what it shows of a group or array. */
 cip_status cip_zarr_show_node(cip_zarr_update *u, const char *path, const cip_node *value,
@@ -96,6 +100,11 @@ const cip_node *cip_zarr_group_map(const cip_zarr_update *u, const char *path, s
 const cip_node *cip_zarr_touched_value(const cip_zarr_update *u, const cip_zarr_touched *t);
 
 /* --- zarr_update_add.c: arrays that come */
+
+/* Goes through the groups on the way; `dir`: with a slash at the end. Those that are missing come,
+ * if `make` says so, and *there is the array that is to be replaced, or SIZE_MAX. */
+cip_status cip_zarr_make_way(cip_zarr_update *u, const char *dir, bool replace, bool make,
+                             size_t *there, cip_err *err);
 
 cip_status cip_zarr_coming_begin(const cip_store_begin *b, void **state, cip_err *err);
 cip_status cip_zarr_coming_store(cip_zarr_coming *x, uint64_t i, size_t n,

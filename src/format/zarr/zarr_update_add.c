@@ -23,9 +23,14 @@ static cip_status expect_free(const cip_zarr_update *u, const char *path, cip_er
 {
     cip_io *root = u->w.old->root, *io;
     cip_err why = CIP_ERR_INIT;
-    for (size_t i = 0; i < u->nnode; i++)
-        if (u->node[i].gone && !u->node[i].came && strcmp(u->node[i].n.path, path) == 0)
-            return CIP_OK;
+    for (size_t i = 0; i < u->nnode; i++) {
+        const cip_zarr_now *n = &u->node[i];
+        if (!n->gone || n->came || strcmp(n->n.path, path) != 0)
+            continue;
+        return n->moved ? cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                                   "'%.120s' was moved in this update; commit it first", path)
+                        : CIP_OK;
+    }
     cip_status st = cip_io_open_beneath(root, path, 0, &io, &why);
     if (st == CIP_OK)
         cip_io_close(io);
@@ -42,10 +47,8 @@ static cip_status expect_free(const cip_zarr_update *u, const char *path, cip_er
                           path);
 }
 
-/* Goes through the groups on the way; `dir`: with a slash at the end. Those that are missing come,
- * if `make` says so, and *there is the array that is to be replaced, or SIZE_MAX. */
-static cip_status walk(cip_zarr_update *u, const char *dir, bool replace, bool make, size_t *there,
-                       cip_err *err)
+cip_status cip_zarr_make_way(cip_zarr_update *u, const char *dir, bool replace, bool make,
+                             size_t *there, cip_err *err)
 {
     const size_t len = strlen(dir);
     *there = SIZE_MAX;
@@ -128,7 +131,7 @@ cip_status cip_zarr_coming_begin(const cip_store_begin *b, void **state, cip_err
     CIP_TRY(CIP_ARENA_NEW(b->arena, &x->w.array, 1, err));
     x->w.array->array = &x->array;
     CIP_TRY(cip_zarr_dir(b->arena, x->array.path, &dir, err));
-    CIP_TRY(walk(u, dir, b->coming->replace, false, &there, err));
+    CIP_TRY(cip_zarr_make_way(u, dir, b->coming->replace, false, &there, err));
     CIP_TRY(cip_zarr_make_array(&x->w, x->w.array, b->form, err));
     b->form->caps &= ~(uint32_t)CIP_FORM_ANY_ORDER;
     x->form = *b->form;
@@ -250,7 +253,7 @@ cip_status cip_zarr_coming_finish(cip_zarr_coming *x, cip_err *err)
     now.n.path = path;
     now.n.array = doc;
     CIP_TRY(cip_zarr_keep(u, err));
-    CIP_TRY(walk(u, dir, x->coming->replace, true, &there, err));
+    CIP_TRY(cip_zarr_make_way(u, dir, x->coming->replace, true, &there, err));
     if (there != SIZE_MAX)
         CIP_TRY(cip_zarr_remove_node(u, there, err));
     CIP_TRY(cip_zarr_show_node(u, path, doc, err));

@@ -182,12 +182,18 @@ static cip_status own_of(const change *c, const char *file, const cip_node **out
 {
     const cip_zarr_now *n = &c->u->node[c->node];
     cip_err why = CIP_ERR_INIT;
+    char *old;
     *out = NULL;
     if (n->came) {
         *out = strstr(file, ".zattrs") != NULL ? NULL
                : n->n.array != NULL            ? n->n.array
                                                : n->n.group;
         return CIP_OK;
+    }
+    if (n->was != NULL) { /* it is still where it was */
+        CIP_TRY(
+            cip_arena_printf(c->u->w.arena, &old, err, "%s%s", n->was, file + strlen(n->n.path)));
+        file = old;
     }
     const cip_status st = cip_zarr_json(c->u->w.old->layout, file, out, &why);
     return st == CIP_ERR_NOT_FOUND && strstr(file, ".zattrs") != NULL ? CIP_OK
@@ -305,6 +311,23 @@ static cip_status put_all(const cip_zarr_update *u, consolidated *all, cip_revis
     return put_json(u, u->w.two ? ".zmetadata" : "zarr.json", outer, r, err);
 }
 
+/* What is said of nodes that moved, by the keys that they have now. */
+static cip_status move_keys(const cip_zarr_update *u, consolidated *all, cip_err *err)
+{
+    static const char *const two[] = { ".zarray", ".zgroup", ".zattrs", NULL };
+    static const char *const three[] = { "", NULL };
+    for (size_t i = 0; i < u->nnode && all->doc != NULL; i++) {
+        const cip_zarr_now *n = &u->node[i];
+        for (const char *const *name = u->w.two ? two : three; *name != NULL; name++) {
+            const cip_node *value =
+                n->was != NULL && !n->gone ? in_all(u, all, n->was, *name) : NULL;
+            if (value != NULL)
+                CIP_TRY(set_in_all(u, all, n->n.path, *name, value, err));
+        }
+    }
+    return CIP_OK;
+}
+
 /* Keys of what is gone; what came in its place is set later. */
 static cip_status drop_gone(const cip_zarr_update *u, consolidated *all, cip_err *err)
 {
@@ -343,6 +366,7 @@ cip_status cip_zarr_put_changes(cip_zarr_update *u, cip_revision *r, cip_err *er
     change *c;
     CIP_TRY(CIP_ARENA_NEW(u->w.arena, &c, u->nnode, err));
     CIP_TRY(read_all(u, &all, err));
+    CIP_TRY(move_keys(u, &all, err));
     CIP_TRY(drop_gone(u, &all, err));
     for (size_t i = 0; i < u->nnode; i++) {
         const cip_zarr_coming *x = u->node[i].x;
@@ -355,9 +379,8 @@ cip_status cip_zarr_put_changes(cip_zarr_update *u, cip_revision *r, cip_err *er
     for (size_t i = 0; i < z->narray; i++) {
         const cip_zarr_array *a = z->array[i];
         const size_t len = strlen(a->dir);
-        const size_t node = u->changed[i].shape != NULL
-                                ? cip_zarr_find_node(u, a->dir, len - (len != 0))
-                                : SIZE_MAX;
+        const size_t node =
+            u->changed[i].shape != NULL ? cip_zarr_find_old(u, a->dir, len - (len != 0)) : SIZE_MAX;
         if (node == SIZE_MAX)
             continue;
         c[node].shape = u->changed[i].shape;

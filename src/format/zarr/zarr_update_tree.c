@@ -39,6 +39,17 @@ size_t cip_zarr_find_node(const cip_zarr_update *u, const char *path, size_t len
     return SIZE_MAX;
 }
 
+size_t cip_zarr_find_old(const cip_zarr_update *u, const char *path, size_t len)
+{
+    for (size_t i = 0; i < u->nnode; i++) {
+        const cip_zarr_now *n = &u->node[i];
+        const char *old = n->was != NULL ? n->was : n->n.path;
+        if (!n->gone && !n->came && strncmp(old, path, len) == 0 && old[len] == '\0')
+            return i;
+    }
+    return SIZE_MAX;
+}
+
 cip_status cip_zarr_add_node(cip_zarr_update *u, const cip_zarr_now *n, cip_err *err)
 {
     CIP_TRY(CIP_ARENA_ROOM(u->w.arena, &u->node, u->nnode, &u->node_cap, err));
@@ -472,6 +483,101 @@ cip_status cip_zarr_update_remove(void *state, const char *path, cip_err *err)
 
 /* --- what moves ------------------------------------------------------------------------------- */
 
+/* All that is said of the node beside it, before it goes from there; NULL: nothing. */
+static void said_beside(const cip_zarr_update *u, size_t i, const cip_node *said[2])
+{
+    const char *path = u->node[i].n.path, *name;
+    const size_t len = group_len(path, &name);
+    const cip_node *map = cip_zarr_group_map(u, path, len);
+    const size_t group = cip_zarr_find_node(u, path, len);
+    for (int k = 0; k < 2; k++) {
+        const char *key = k == 0 ? "dims" : "attrs";
+        const bool own =
+            u->node[i].n.array != NULL && group != SIZE_MAX && !is_taken(u, group, key);
+        said[k] = own ? get(get(map, key), name) : NULL;
+    }
+}
+
+/* It is shown beside the node at its new path, which must have a group. */
+static cip_status say_beside(cip_zarr_update *u, const char *path, const cip_node *const said[2],
+                             cip_err *err)
+{
+    const char *name;
+    const size_t len = group_len(path, &name), group = cip_zarr_find_node(u, path, len);
+    for (int k = 0; k < 2; k++) {
+        const char *key = k == 0 ? "dims" : "attrs";
+        const cip_bytes word = { (const uint8_t *)key, strlen(key) };
+        size_t member;
+        char *at;
+        if (said[k] == NULL)
+            continue;
+        CIP_TRY(find_in(u, group, word, &member, err));
+        if (is_taken(u, group, key) || member != SIZE_MAX)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "the group has something called '%s', where its arrays' %s would be "
+                            "shown",
+                            key, k == 0 ? "axes" : "attributes");
+        CIP_TRY(cip_arena_printf(u->w.arena, &at, err, "%.*s%s%s/%s", (int)len, path,
+                                 len != 0 ? "/" : "", key, name));
+        CIP_TRY(cip_zarr_show_node(u, at, said[k], err));
+    }
+    return CIP_OK;
+}
+
+/* Nodes at and below `from` are at `to`, and what was touched of them is touched there. */
+static cip_status move_nodes(cip_zarr_update *u, const char *from, const char *to, size_t n,
+                             cip_err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        cip_zarr_now now = u->node[i];
+        char *path;
+        if (now.gone || !cip_path_within(now.n.path, from))
+            continue;
+        CIP_TRY(cip_arena_printf(u->w.arena, &path, err, "%s%s", to, now.n.path + strlen(from)));
+        now.was = now.was != NULL ? now.was : now.n.path;
+        now.n.path = path;
+        CIP_TRY(cip_undo_keep(u->undo, &u->node[i], sizeof u->node[i], err));
+        u->node[i].moved = true;
+        for (size_t k = 0; k < u->ntouched; k++) {
+            if (u->touched[k].node != i)
+                continue;
+            CIP_TRY(cip_undo_keep(u->undo, &u->touched[k], sizeof u->touched[k], err));
+            u->touched[k].node = u->nnode;
+        }
+        CIP_TRY(cip_zarr_add_node(u, &now, err));
+    }
+    return CIP_OK;
+}
+
+static cip_status move_member(cip_zarr_update *u, size_t i, const char *to, cip_err *err)
+{
+    const char *from = u->node[i].n.path;
+    const size_t n = u->nnode;
+    const cip_node *value = cip_zarr_group_map(u, from, strlen(from)), *said[2];
+    size_t there;
+    char *dir, *path;
+    CIP_TRY(cip_zarr_dir(u->w.arena, to, &dir, err));
+    for (size_t k = 0; k < n; k++) {
+        const cip_zarr_now *x = &u->node[k];
+        const bool was_moved = x->moved || (!x->gone && x->was != NULL);
+        if (cip_path_within(x->n.path, from) && (was_moved || (!x->gone && x->came)))
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "'%.120s' was %s in this update; commit it first", x->n.path,
+                            was_moved ? "moved" : "added");
+    }
+    CIP_TRY(cip_arena_copy(u->w.arena, dir, strlen(dir) - (dir[0] != '\0'), &path, err));
+    if (cip_path_within(path, from))
+        return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET, "'%.120s' is inside the moved node", to);
+    CIP_TRY(cip_zarr_make_way(u, dir, false, false, &there, err));
+    CIP_TRY(cip_zarr_keep(u, err));
+    CIP_TRY(cip_zarr_make_way(u, dir, false, true, &there, err));
+    said_beside(u, i, said);
+    CIP_TRY(move_nodes(u, from, path, n, err));
+    CIP_TRY(cip_zarr_remove_node(u, i, err));
+    CIP_TRY(cip_zarr_show_node(u, path, value, err));
+    return say_beside(u, path, said, err);
+}
+
 cip_status cip_zarr_update_move(void *state, const char *from, const char *to, bool replace,
                                 cip_err *err)
 {
@@ -479,9 +585,8 @@ cip_status cip_zarr_update_move(void *state, const char *from, const char *to, b
     place a, b;
     char *one, *other;
     CIP_TRY(find(u, from, &a, err));
-    if (a.what == ARRAY || (a.what == GROUP && a.node != 0))
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "groups and arrays of a Zarr store cannot be moved, only attributes");
+    if ((a.what == ARRAY && a.depth == 0 && a.node != 0) || (a.what == GROUP && a.node != 0))
+        return move_member(u, a.node, to, err);
     CIP_TRY(may_be(u, &a, NULL, from, err));
     const cip_node *node = cip_tree_get(u->tree.root, from, err);
     if (node == NULL)

@@ -37,7 +37,7 @@ for kind in zarr zarr2; do
     try mv s.zarr title name
     cippus ls s.zarr
     cippus tree s.zarr name
-    cippus tree s.zarr roman/dims
+    cippus tree s.zarr dims
     find s.zarr | sort | grep -v /c/ | grep -v '/[0-9.]*$'
     cippus verify --deep s.zarr
 done
