@@ -22,5 +22,8 @@
 #ifndef CIP_WITH_ZFP
 #define CIP_WITH_ZFP 1 /* in Blosc2 chunks */
 #endif
+#ifndef CIP_WITH_AEC
+#define CIP_WITH_AEC 1 /* HDF5's filter szip */
+#endif
 
 #endif

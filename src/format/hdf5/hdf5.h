@@ -15,6 +15,7 @@ enum {
     CIP_H5_DEFLATE = 1, /* the filters */
     CIP_H5_SHUFFLE = 2,
     CIP_H5_FLETCHER32 = 3,
+    CIP_H5_SZIP = 4, /* libaec */
     CIP_H5_BLOSC = 32001,
     CIP_H5_LZ4 = 32004,
     CIP_H5_ZSTD = 32015,
@@ -291,7 +292,9 @@ cip_status cip_h5_extensible_array(cip_h5_found *k, cip_err *err);
  * the arena) names the filters. */
 cip_status cip_h5_space(cip_h5_dataset *d, cip_space **out, const char **codec, cip_err *err);
 
-/* --- hdf5_filter.c, hdf5_lzf.c, hdf5_framed.c, hdf5_blosc2.c: the filters --------------------- */
+/* --- hdf5_filter.c, hdf5_lzf.c, hdf5_framed.c, hdf5_blosc2.c, hdf5_szip.c, hdf5_scaleoffset.c: the
+ * filters
+ * --------------------- */
 
 typedef cip_status cip_h5_undo(const cip_h5_filter *f, const cip_codec_env *env, cip_bytes src,
                                uint8_t *dst, size_t n, cip_err *err);
@@ -300,7 +303,8 @@ typedef cip_status cip_h5_undo(const cip_h5_filter *f, const cip_codec_env *env,
 cip_h5_undo *cip_h5_filter_find(uint16_t id, bool *packs, const cip_codec **codec);
 /* The name of a filter, of those that are not known as well. */
 const char *cip_h5_filter_name(const cip_h5_filter *f);
-cip_h5_undo cip_h5_lzf, cip_h5_lz4, cip_h5_bitshuffle, cip_h5_blosc2;
+cip_h5_undo cip_h5_lzf, cip_h5_lz4, cip_h5_bitshuffle, cip_h5_blosc2, cip_h5_szip,
+    cip_h5_scaleoffset, cip_h5_nbit;
 
 /* A dataset's filters but those of a mask, as the arguments of cip_h5_codec. */
 typedef struct cip_h5_pipeline {

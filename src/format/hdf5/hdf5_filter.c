@@ -6,6 +6,7 @@
 #include "codec/entropy/entropy.h"
 #include "codec/filter/apply.h"
 #include "codec/filter/filter.h"
+#include "codec/with.h"
 #include "format/hdf5/hdf5.h"
 
 enum { SUM = 4 /* bytes */ };
@@ -117,9 +118,9 @@ static const struct {
     { CIP_H5_DEFLATE, true, "zlib", undo_deflate, "zlib" },
     { CIP_H5_SHUFFLE, false, "shuffle", undo_shuffle, NULL },
     { CIP_H5_FLETCHER32, false, "fletcher32", NULL, NULL }, /* undone where its length is known */
-    { 4, true, "szip", NULL, NULL },
-    { 5, true, "nbit", NULL, NULL },
-    { 6, true, "scaleoffset", NULL, NULL },
+    { CIP_H5_SZIP, true, "szip", CIP_WITH_AEC ? cip_h5_szip : NULL, NULL },
+    { 5, true, "nbit", cip_h5_nbit, NULL },
+    { 6, true, "scaleoffset", cip_h5_scaleoffset, NULL },
     { 305, true, "lzo", NULL, NULL },
     { 307, true, "bzip2", undo_bzip2, "bzip2" },
     { 32000, true, "lzf", cip_h5_lzf, NULL },

@@ -47,7 +47,8 @@ static cip_status make_step(const cip_h5_dataset *d, uint32_t mask, cip_step *st
             continue;
         if (cip_h5_filter_find(f->id, &packs, &codec) == NULL && f->id != CIP_H5_FLETCHER32)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                            "the filter %.60s (%u) is not read", cip_h5_filter_name(f), f->id);
+                            "the filter %.60s (%u) is not %s", cip_h5_filter_name(f), f->id,
+                            f->id == CIP_H5_SZIP ? "part of this build" : "read");
         if (codec != NULL && !cip_codec_available(codec))
             return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                             "the filter %.60s (%u) is not part of this build",

@@ -7,7 +7,9 @@
 #include <stdio.h>
 
 #include "base/endian.h"
+#include "codec/with.h"
 #include "support/format/hdf5/h5_testing.h"
+#include "support/needs.h"
 
 static void assert_counts(one_file *f, size_t i)
 {
@@ -34,10 +36,137 @@ static void elements_of_every_layout_index_and_filter_are_read(void **state)
         assert_int_equal(h5_open(&f, "good", row[i].name), CIP_OK);
         assert_int_equal(f.layout->narray, row[i].narray);
         for (size_t k = 0; k < row[i].narray; k++)
-            if (strcmp(f.layout->array[k]->path, "offset") != 0)
+            if (strcmp(f.layout->array[k]->path, "offset") != 0) /* of bytes */
                 assert_counts(&f, k);
         one_close(&f);
     }
+}
+
+/* Elements in little-endian order, whatever the file's is. */
+static void assert_elements(one_file *f, const char *path, double (*of)(const uint8_t *, size_t k),
+                            double (*want)(size_t k))
+{
+    size_t len;
+    const size_t i = h5_array(f, path), n = (size_t)f->layout->array[i]->view.shape[0];
+    uint8_t *raw = one_read(f, i, &len);
+    if (raw == NULL)
+        fail_msg("%s: %s", path, f->err.text);
+    for (size_t k = 0; k < n; k++)
+        if (of(raw, k) != want(k))
+            fail_msg("%s: element %zu: %g, not %g", path, k, of(raw, k), want(k));
+    free(raw);
+}
+
+static double little16(const uint8_t *p, size_t k)
+{
+    return (int16_t)cip_load_u16(p + 2 * k, false);
+}
+
+static double little32(const uint8_t *p, size_t k)
+{
+    return (int32_t)cip_load_u32(p + 4 * k, false);
+}
+
+static double little64(const uint8_t *p, size_t k)
+{
+    return (double)cip_load_u64(p + 8 * k, false);
+}
+
+static double little_float(const uint8_t *p, size_t k)
+{
+    const uint32_t bits = cip_load_u32(p + 4 * k, false);
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return (double)v;
+}
+
+static double little_double(const uint8_t *p, size_t k)
+{
+    const uint64_t bits = cip_load_u64(p + 8 * k, false);
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static double down(size_t k)
+{
+    return -(double)k;
+}
+
+static double ends(size_t k)
+{
+    return k % 2 != 0 ? INT32_MAX : INT32_MIN;
+}
+
+static double largest(size_t k)
+{
+    (void)k;
+    return (double)UINT64_MAX;
+}
+
+/* What libhdf5 makes of k / 8: tenths over the smallest element of the chunk that is not the fill
+ * value, 0. */
+static double tenths(size_t k)
+{
+    const float least = k < 50 ? 1 / 8.0f : 50 / 8.0f, over = (float)k / 8.0f - least;
+    return k == 0 ? 0 : (double)((float)(int)(over * 10.0f + .5f) / 10.0f + least);
+}
+
+static double hundreds(size_t k)
+{
+    return 100.0 * (double)k;
+}
+
+static void scale_offset_gives_integers_and_floats(void **state)
+{
+    one_file f;
+    (void)state;
+    assert_int_equal(h5_open(&f, "good", "packed"), CIP_OK);
+    assert_counts(&f, h5_array(&f, "n-scale"));
+    assert_counts(&f, h5_array(&f, "n-scale-fill"));
+    assert_counts(&f, h5_array(&f, "n-scale-all"));
+    assert_counts(&f, h5_array(&f, "n-nbit"));
+    assert_elements(&f, "big", little16, down);
+    assert_elements(&f, "wide", little32, ends);
+    assert_elements(&f, "same", little64, largest);
+    assert_elements(&f, "tenths", little_float, tenths);
+    assert_elements(&f, "hundreds", little_double, hundreds);
+    one_close(&f);
+}
+
+static double byte(const uint8_t *p, size_t k)
+{
+    return p[21 * k];
+}
+
+static double words(const uint8_t *p, size_t k)
+{
+    return little16(p, 21 * k);
+}
+
+static double doubles(const uint8_t *p, size_t k)
+{
+    return little_double(p, 21 * k);
+}
+
+static double rows(size_t k)
+{
+    return 21 * (double)k;
+}
+
+static void szip_gives_samples_of_all_widths(void **state)
+{
+    one_file f;
+    (void)state;
+    NEEDS(AEC);
+    assert_int_equal(h5_open(&f, "good", "szip"), CIP_OK);
+    assert_counts(&f, h5_array(&f, "n-even"));
+    assert_counts(&f, h5_array(&f, "n-odd"));
+    assert_counts(&f, h5_array(&f, "n-summed"));
+    assert_elements(&f, "bytes", byte, rows);
+    assert_elements(&f, "big", words, rows);
+    assert_elements(&f, "doubles", doubles, rows);
+    one_close(&f);
 }
 
 static void a_filter_that_is_not_read_is_named(void **state)
@@ -45,10 +174,10 @@ static void a_filter_that_is_not_read_is_named(void **state)
     one_file f;
     size_t len;
     (void)state;
-    assert_int_equal(h5_open(&f, "good", "filters"), CIP_OK);
-    assert_null(one_read(&f, h5_array(&f, "offset"), &len));
+    assert_int_equal(h5_open(&f, "good", "packed"), CIP_OK);
+    assert_null(one_read(&f, h5_array(&f, "lzo"), &len));
     assert_int_equal(f.err.code, CIP_ERR_UNSUPPORTED);
-    assert_string_equal(f.err.text, "the filter scaleoffset (6) is not read");
+    assert_string_equal(f.err.text, "the filter lzo (305) is not read");
     one_close(&f);
 }
 
@@ -171,6 +300,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_of_every_layout_index_and_filter_are_read),
+        cmocka_unit_test(scale_offset_gives_integers_and_floats),
+        cmocka_unit_test(szip_gives_samples_of_all_widths),
         cmocka_unit_test(a_filter_that_is_not_read_is_named),
         cmocka_unit_test(types_are_those_of_numpy),
         cmocka_unit_test(what_was_never_written_has_the_fill_value),

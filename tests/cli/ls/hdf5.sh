@@ -1,11 +1,12 @@
 # HDF5: what is in a file, windows, copies, what is not read and what is damaged.
 from="$ROOT/src/format/hdf5/corpus/fuzz_hdf5"
-for name in groups-2 types scales filters kinds; do
+for name in groups-2 types scales filters kinds packed; do
     cp "$from/good-$name.h5" "$name.h5"
 done
 cp "$from/bad-fletcher32.h5" "$from/bad-header-sum.h5" .
 cippus ls types.h5
 cippus ls filters.h5
+cippus ls packed.h5
 cippus tree groups-2.h5
 cippus tree scales.h5 dims
 cippus info --json kinds.h5 >/dev/null

@@ -6,6 +6,7 @@ Elements of every dataset of a good-* file whose name begins with `n` count from
 bytes changed: each says below what is wrong.
 """
 import pathlib
+import re
 import struct
 
 import h5py
@@ -106,6 +107,39 @@ def filters(f):
     f.create_dataset("offset", data=count(64), chunks=(64,), scaleoffset=0)
 
 
+def szip(f):
+    """Whole scanlines, and others; samples that are coded as bytes, and shorter ones of both byte orders."""
+    chunked(f, "n-even", (9, 16), (4, 16), compression="szip", compression_opts=("ec", 8))
+    chunked(f, "n-odd", (9, 21), (4, 21), compression="szip", compression_opts=("nn", 8))
+    chunked(f, "n-summed", (9, 21), (4, 21), compression="szip", shuffle=True, fletcher32=True)
+    for name, dtype in (("bytes", "u1"), ("words", "<i2"), ("big", ">i2"), ("doubles", "<f8")):
+        f.create_dataset(name, data=count(5, 21).astype(dtype), chunks=(4, 21), compression="szip", track_times=False)
+
+
+def packed(f):
+    """Scale-offset, n-bit, and a filter that is not read."""
+    def by(name, dtype, values, filter, *arguments, fill=None):
+        plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plan.set_chunk((50,))
+        plan.set_obj_track_times(False)
+        plan.set_filter(filter, h5py.h5z.FLAG_OPTIONAL, arguments)
+        if fill is not None:
+            plan.set_fill_value(np.array(fill, dtype))
+        space, dtype = h5py.h5s.create_simple((75,)), h5py.h5t.py_create(np.dtype(dtype))
+        h5py.Dataset(h5py.h5d.create(f.id, name.encode(), dtype, space, plan))[...] = values
+
+    by("n-scale", "<i4", count(75), 6, 2, 0)
+    by("n-scale-fill", "<i4", count(75), 6, 2, 0, fill=60)
+    by("n-scale-all", "<i4", count(75), 6, 2, 32)
+    by("n-nbit", "<i4", count(75), 5)
+    by("big", ">i2", -count(75), 6, 2, 0)
+    by("wide", "<i4", np.where(count(75) % 2, 2**31 - 1, -2**31), 6, 2, 0)
+    by("same", "<u8", np.full(75, 2**64 - 1, "u8"), 6, 2, 0)
+    by("tenths", ">f4", count(75) / 8, 6, 0, 1)
+    by("hundreds", "<f8", count(75) * 100.0, 6, 0, 2**32 - 2, fill=700)
+    by("lzo", "<i4", count(75), 305)
+
+
 def bad(name, of, *changes):
     """(where, bytes): where is a number, or the last place of some bytes and how far behind it."""
     data = bytearray((OUT / f"good-{of}.h5").read_bytes())
@@ -131,6 +165,8 @@ make("kinds-110", kinds, ("earliest", "v110"))
 make("tree-1", lambda f: chunked(f, "n", (5, 4), (2, 3), compression=1))
 make("fletcher32", lambda f: chunked(f, "n", (5, 4), (2, 3), fletcher32=True))
 make("filters", filters, "v110")
+make("szip", szip)
+make("packed", packed)
 make("user-block", groups, userblock_size=512)
 
 far = struct.pack("<Q", 1 << 40)
@@ -148,4 +184,14 @@ bad("chunk-sum", "tree-1", (data.index(b"x\1"), b"y"))
 bad("header-sum", "groups-2", ((b"OHDR", 30), b"\xff"))
 bad("version", "groups", (8, b"\x63"))
 bad("cut", "groups", (40, far))
+# What does not fit a chunk: bits of a sample and the length of a scanline, wherever the filter's values stand; bits of an element.
+coded = (OUT / "good-szip.h5").read_bytes()
+for name, k, value in (("bits", 2, 31), ("line", 3, 1 << 20)):
+    values = [169, 8, 32, 21]
+    places = [m.start() + 4 * k for m in re.finditer(re.escape(struct.pack("<4I", *values)), coded)]
+    bad(f"szip-{name}", "szip", *((at, struct.pack("<I", value)) for at in places))
+with h5py.File(OUT / "good-packed.h5") as f:
+    at = f["n-scale"].id.get_chunk_info(0).byte_offset
+bad("scale-bits", "packed", (at, struct.pack("<I", 33)))
+bad("scale-short", "packed", (at, struct.pack("<I", 32)))
 (OUT / "bad-short.h5").write_bytes(data[:700])
