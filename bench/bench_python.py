@@ -16,7 +16,9 @@ import warnings
 
 import asdf
 import cippus
+import h5py
 import numpy as np
+from astropy.io import fits
 
 import make_data
 from contenders import ENDINGS, Contenders, Stored
@@ -203,6 +205,26 @@ class Bench(Contenders):
         getattr(self, f"put_{who}")(path, stored, **more)
         return clock() - start, lambda: self.turn(who, path, "whole")[1]
 
+    def many(self):
+        """1,000 small arrays into one new file."""
+        rows = {f"A{i:03}": self.data[i % len(self.data), :100].copy() for i in range(1000)}
+        for kind, peer in {"h5": "h5py", "fits": "astropy", "npz": "numpy"}.items():
+            asks = {who: lambda who=who, kind=kind: self.many_written(who, kind, rows) for who in ("cippus", peer)}
+            self.contest(f"{kind} 1,000 arrays", asks, lambda who, found: self.equal("many", who, np.stack([*rows.values()]), found()))
+
+    def many_written(self, who, kind, rows):
+        path = self.folder / f"many-{who}-new.{kind}"
+        path.unlink(missing_ok=True)
+        start = clock()
+        MANY[who](str(path), rows)
+        took = clock() - start
+
+        def found():
+            with cippus.open(path) as f:
+                return np.stack([f[name][...] for name in f.arrays])
+
+        return took, found
+
     def open(self, tree):
         asks = {"cippus": lambda: leaf(cippus.open, tree), "asdf": lambda: leaf(asdf.open, tree, lazy_tree=True)}
         self.contest("tree", asks, lambda who, found: self.equal("tree", who, asks["cippus"]()[1], found))
@@ -215,6 +237,20 @@ def leaf(opener, tree, **options):
     with opener(tree, **options) as f:
         found = f["nodes"]["item00007"]["counts"][2]
         return clock() - start, found
+
+
+def put_all(file, rows):
+    with file as f:
+        for name, row in rows.items():
+            f[name] = row
+
+
+MANY = {
+    "cippus": lambda path, rows: put_all(cippus.create(path, sync=False), rows),
+    "h5py": lambda path, rows: put_all(h5py.File(path, "w"), rows),
+    "astropy": lambda path, rows: fits.HDUList([fits.PrimaryHDU(), *(fits.ImageHDU(a, name=k) for k, a in rows.items())]).writeto(path),
+    "numpy": lambda path, rows: np.savez(path, **rows),
+}
 
 
 def main():
@@ -236,6 +272,7 @@ def main():
         bench.read(TABLE, ["rows", "column"])
     elif row == "python-archives-write":
         bench.write({k: v for k, v in {**archives(), **ARCHIVE_SHARDS, **TABLE}.items() if not k.startswith(UNWRITTEN)})
+        bench.many()
     elif row == "python-read":
         bench.read({**cases(), **SHARDS}, ["whole"])
     else:

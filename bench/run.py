@@ -314,7 +314,7 @@ PYTHON = {
     "python-write": ("16 MiB into a new file, not synced", 2048),
     "python-archives": ("64 MiB of float32 in HDF5, Zarr, FITS and npz opened and read whole; a table of 80 MiB", 4096),
     "python-archives-parts": ("16 MiB of them opened, then 200 windows of 100 x 100; of a table of 20 MiB 200 times 100 rows, a column", 2048),
-    "python-archives-write": ("16 MiB into a new file of these formats, not synced", 2048),
+    "python-archives-write": ("16 MiB into a new file of these formats, and 1,000 arrays of 100 elements, not synced", 2048),
     "python-streams": ("64 MiB of float32 in one compressed stream: opened and read whole; opened, then 20 windows of 100 x 100", 4096),
     "python-cube": ("the array of zarrs' benchmark, 1024^3 of 16 bits, chunks of 256^3 in blocks of 64^3: whole, chunk by chunk", 1024),
 }
