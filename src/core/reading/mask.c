@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "core/reading/read_plan.h"
 
 /* The mask array seen with the shape of the array: numpy's broadcasting (missing leading axes, axes
@@ -26,25 +27,50 @@ static cip_status broadcast(const cip_nd *mask, const cip_nd *to, cip_nd *out, c
     return CIP_OK;
 }
 
+/* The elements of the mask array that a part's are. */
+static cip_status view_of_mask(const cip_read_plan *p, const cip_part *part, cip_nd *chosen,
+                               cip_err *err)
+{
+    const cip_array *m = p->array->mask.array;
+    cip_nd all;
+    CIP_TRY(cip_array_state(m, err));
+    CIP_TRY(broadcast(&m->view, &p->array->view, &all, err));
+    cip_read_plan_axes(p, &all, NULL); /* every item of a field has the element's mask */
+    CIP_TRY(cip_view_select(&all, &p->sel, chosen, NULL, err));
+    for (int32_t d = 0; d < chosen->ndim; d++) {
+        chosen->off += (uint64_t)(part->start[d] * chosen->stride[d]);
+        chosen->shape[d] = part->from.shape[d];
+    }
+    return CIP_OK;
+}
+
 static cip_status mask_from_array(const cip_read_plan *p, const cip_part *part, uint8_t *dst,
                                   cip_err *err)
 {
     const cip_array *m = p->array->mask.array;
-    cip_nd all, chosen, packed;
+    cip_nd chosen, packed;
     cip_cast cast;
     cip_cast_stats stats = { 0, 0 };
-    CIP_TRY(cip_array_state(m, err));
-    CIP_TRY(broadcast(&m->view, &p->array->view, &all, err));
-    cip_read_plan_axes(p, &all, NULL); /* every item of a field has the element's mask */
-    CIP_TRY(cip_view_select(&all, &p->sel, &chosen, NULL, err));
-    for (int32_t d = 0; d < chosen.ndim; d++) {
-        chosen.off += (uint64_t)(part->start[d] * chosen.stride[d]);
-        chosen.shape[d] = part->from.shape[d];
-    }
+    CIP_TRY(view_of_mask(p, part, &chosen, err));
     CIP_TRY(cip_cast_make(m->dtype, cip_dtype_of(CIP_BOOL), CIP_OVERFLOW_CLAMP, &cast, err));
     CIP_TRY(cip_view_c_order(chosen.ndim, chosen.shape, 1, &packed, err));
     return cip_space_gather(&p->how, m->space, &(cip_transfer){ &chosen, &cast, &packed, dst },
                             &stats, err);
+}
+
+cip_status cip_read_plan_cost(const cip_read_plan *p, const cip_part *part, uint64_t *nbytes,
+                              cip_err *err)
+{
+    cip_nd mask;
+    uint64_t more = 0;
+    CIP_TRY(cip_space_gather_cost(&p->how, p->array->space, &part->from, nbytes, err));
+    if (p->array->mask.kind != CIP_MASK_NONE && p->array->mask.kind != CIP_MASK_VALUE) {
+        CIP_TRY(view_of_mask(p, part, &mask, err));
+        CIP_TRY(cip_space_gather_cost(&p->how, p->array->mask.array->space, &mask, &more, err));
+    }
+    if (cip_add_overflow(*nbytes, more, nbytes))
+        *nbytes = UINT64_MAX;
+    return CIP_OK;
 }
 
 static cip_status mask_from_value(const cip_read_plan *p, const cip_part *part, uint8_t *dst,

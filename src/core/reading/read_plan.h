@@ -74,6 +74,10 @@ static inline bool cip_plan_is_masked(const cip_read_plan *p)
 cip_status cip_read_plan_mask(const cip_read_plan *p, const cip_part *part, uint8_t *dst,
                               cip_err *err);
 
+/* About how many bytes a part's elements and their mask cost, see cip_space_gather_cost. */
+cip_status cip_read_plan_cost(const cip_read_plan *p, const cip_part *part, uint64_t *nbytes,
+                              cip_err *err);
+
 /* Walks a plan's elements in C order in parts of at most max_elem elements (at least one), each
  * contiguous in the packed result. */
 typedef struct cip_parts {
