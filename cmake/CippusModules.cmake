@@ -10,7 +10,7 @@ set_property(GLOBAL PROPERTY CIP_LIBS "")     # short names of the libraries use
 
 set(cip_definitions _GNU_SOURCE)
 set(cip_complete ON) # without a codec the samples cannot be read: the command and examples are not tested
-foreach(codec LZ4 ZSTD BZIP2 SNAPPY ZFP AEC MSGPACK)
+foreach(codec LZ4 ZSTD BZIP2 SNAPPY ZFP AEC MSGPACK PNG)
     if(NOT CIP_WITH_${codec})
         set(cip_complete OFF)
     endif()
@@ -33,7 +33,7 @@ function(cip_libraries out)
     foreach(name IN LISTS ARGN)
         if(TARGET cip::${name})
             list(APPEND found cip::${name})
-        elseif(NOT name MATCHES "^(bz2|lz4|zstd|snappy|zfp|aec|msgpack|curl|expat|m)$") # m is linked anyway
+        elseif(NOT name MATCHES "^(bz2|lz4|zstd|snappy|zfp|aec|msgpack|curl|expat|png|m)$") # m is linked anyway
             message(FATAL_ERROR "cmake/CippusLibraries.cmake knows no library '${name}'")
         endif()
     endforeach()

@@ -5,6 +5,7 @@
 usage: scripts/layers.py [FOLDER]       FOLDER: the root of the tree (this one)
 
     tools  bindings  examples  bench    (see only include/cippus)
+             picture
               core -------------> format/*.h
                  \\                   |  format/<x>/
                   +----> space <-----+
@@ -26,6 +27,7 @@ ALLOWED = {  # layer of src/: the layers it may include, itself apart
     "space": BELOW_SPACE,
     "format": BELOW_SPACE | {"space"},
     "core": BELOW_SPACE | {"space", "format"},
+    "picture": BELOW_SPACE | {"space", "format", "core"},
 }
 ROOMS = {  # folders of a layer: the rooms that each may include, itself apart
     "space": {

@@ -17,6 +17,7 @@
 #include "cippus/file.h"
 #include "cippus/memory.h"
 #include "cippus/options.h"
+#include "cippus/picture.h"
 #include "cippus/slice.h"
 #include "cippus/tree.h"
 #include "cippus/version.h"

@@ -24,6 +24,7 @@ BY_TYPE = {
     "cip_array *": "fx_array(x)", "cip_file *": "fx_file(x)", "cip_node *": "fx_node(x)",
     "cip_change *": "fx_edit(x)", "cip_change **": "fx_change(x)", "cip_memory *": "fx_memory(x)",
     "cip_blosc *": "fx_blosc(x)", "cip_slab *": "fx_slab(x)", "cip_box *": "&fx_box",
+    "cip_picture *": "fx_picture(x)",
     "const cip_dtype *": "cip_dtype_of(CIP_I32)", "cip_dtype *": "fx_dtype()",
     "cip_write_fn *": "fx_write", "cip_finding_fn *": "fx_finding", "cip_visit_fn *": "fx_visit",
     "cip_chunk_fn *": "fx_chunk", "const cip_io_methods *": "&fx_reads",
@@ -83,6 +84,7 @@ OPTIONAL_OF = {
     ("cip_change_put_filled", "value"), ("cip_append", "path"),
     ("cip_selection_parse", "text"), ("cip_tree_find", "path"), ("cip_tree_find", "tag"),
     ("cip_file_next_array", "pattern"), ("cip_diff", "ndifferences"),
+    ("cip_picture_make", "args"), ("cip_picture_make", "options"),
 }
 REQUIRED_OF = {("cip_change_range", "selection"), ("cip_refs_write", "opts")}
 # The only array of the file: changes of data, which know it by NULL too.
@@ -101,7 +103,7 @@ INTEGERS = {"size_t": ("0", "SIZE_MAX"), "uint64_t": ("0", "UINT64_MAX"),
             "int64_t": ("0", "-1", "INT64_MIN", "INT64_MAX"), "int": ("0", "-1", "INT_MIN", "INT_MAX"),
             "uint32_t": ("0", "UINT32_MAX")}
 ENUMS = {"cip_level", "cip_check", "cip_salvage", "cip_overflow", "cip_blosc_streams",
-         "cip_repair_lost"}
+         "cip_repair_lost", "cip_picture_scale", "cip_picture_reduce"}
 
 
 def without_comments(text):
@@ -188,7 +190,7 @@ class Call:
         ends = self.name in ("cip_change_commit", "cip_change_abort")
         value = self.good(kind, param) if ends or not kind.endswith("**") else None
         if bare in ("cip_file", "cip_change", "cip_memory", "cip_slab", "cip_blosc",
-                    "cip_dtype", "char", "void") or kind.endswith("_fn *"):
+                    "cip_dtype", "cip_picture", "char", "void") or kind.endswith("_fn *"):
             out = kind.endswith("**")
         if out and not ends:
             target = kind.removesuffix("*").strip()

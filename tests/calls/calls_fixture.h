@@ -108,6 +108,13 @@ static inline cip_blosc *fx_blosc(fixture *x)
     return (cip_blosc *)fx_need(cip_blosc_new(NULL, NULL), "blosc");
 }
 
+static inline cip_picture *fx_picture(fixture *x)
+{
+    cip_picture *p = NULL;
+    cip_picture_make(fx_array(x), NULL, NULL, &p, NULL);
+    return (cip_picture *)fx_need(p, "picture");
+}
+
 static inline cip_dtype *fx_dtype(void)
 {
     return (cip_dtype *)fx_need(cip_dtype_parse("int16", NULL), "dtype");
