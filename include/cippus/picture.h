@@ -90,12 +90,12 @@ typedef struct cip_picture_facts {
  * array); others are ARG. Numbers, bool, dates and times (as their counts) are shown; complex
  * numbers by their absolute value.
  *
- * Both axes of an image have one step, so that pixels are square, unless one axis would get fewer
- * than 32 places. A line shows of each pixel's elements the smallest and the largest: of all of
- * them up to 4 Mi elements, else of the first ones of each pixel. Where more than max_nbytes would
- * be read or decoded the steps become longer; whole chunks count, so for few large chunks the
- * picture is coarse. LIMIT where that does not help: in MIN, MAX and MEAN, and of one compressed
- * stream that is decoded in order.
+ * Both axes of an image have one step, so that pixels are square. But an axis that is 16 times
+ * shorter than the other has at least 32 places and pixels, where it can. A line shows of each
+ * pixel's elements the smallest and the largest: of all of them up to 4 Mi elements, else of the
+ * first ones of each pixel. Where more than max_nbytes would be read or decoded the steps become
+ * longer; whole chunks count, so for few large chunks the picture is coarse. LIMIT where that does
+ * not help: in MIN, MAX and MEAN, and of one compressed stream that is decoded in order.
  *
  * *out is the caller's to free, NULL on failure. TYPE for texts, records and opaque elements, or no
  * axis; RANGE for a selection without elements; ARG for the options; the rest as cip_read_into. */

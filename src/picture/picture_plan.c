@@ -6,7 +6,8 @@
 #include "picture/picture.h"
 
 enum {
-    FEWEST = 32,         /* places, or pixels, of an axis that is much shorter than the other */
+    NARROW = 16,         /* an axis so many times shorter than the other */
+    FEWEST = 32,         /* gets at least as many places, and pixels */
     MOST_ZOOM = 16,      /* pixels of an element's side, unless asked for */
     LINE_ELEMS = 1 << 22 /* of a line: read in all of its places */
 };
@@ -70,13 +71,19 @@ static int64_t div_up(int64_t a, int64_t b)
     return a / b + (a % b != 0);
 }
 
-/* One step for both axes, but FEWEST places at least of each. */
+/* Whether axis d is so short against the other that its places are not square. */
+static bool is_narrow(const int64_t *len, int32_t d)
+{
+    return len[1 - d] / NARROW >= len[d];
+}
+
+/* One step for both axes, but FEWEST places at least of a narrow one. */
 static void set_steps(steps *s, int64_t step)
 {
     for (int32_t d = 0; d < 2; d++) {
         const int64_t few = cip_min_i64(FEWEST, s->most[d]);
         s->step[d] = step;
-        if (s->len[d] / step < few)
+        if (is_narrow(s->len, d) && s->len[d] / step < few)
             s->step[d] = s->len[d] > few ? cip_min_i64(step, div_up(s->len[d], few)) : 1;
         s->n[d] = div_up(s->len[d], s->step[d]);
     }
@@ -116,7 +123,7 @@ static void set_axes(cip_picture *p, const cip_read_plan *r, const origin *o, co
     for (int32_t d = 0; d < 2; d++) {
         const int32_t k = o->axis_of[r->from.ndim - 2 + d];
         int64_t z = cip_min_i64(zoom[0], zoom[1]);
-        if (p->options.zoom == 0 && z * s->n[d] < FEWEST)
+        if (p->options.zoom == 0 && is_narrow(s->len, d) && z * s->n[d] < FEWEST)
             z = cip_min_i64(s->most[d] / s->n[d], div_up(FEWEST, s->n[d]));
         *axis[d] = (cip_picture_axis){ .axis = k, .zoom = (uint32_t)z, .n = s->n[d] };
         axis[d]->start = k < 0 ? 0 : o->start[k];
