@@ -25,6 +25,7 @@ int cmd_repair(const opts *o);
 int cmd_resize(const opts *o);
 int cmd_rm(const opts *o);
 int cmd_set(const opts *o);
+int cmd_show(const opts *o);
 int cmd_stat(const opts *o);
 int cmd_tree(const opts *o);
 int cmd_verify(const opts *o);

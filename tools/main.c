@@ -47,6 +47,14 @@ static const command commands[] = {
       "cippus stat night.asdf image '[:16, :16]'",
       "json check | dtype column-major sidecar offset from shape byteorder header no-header "
       "sep unescape" },
+    { NULL, "show", "FILE [PATH] [SLICE]", cmd_show, 1, 3,
+      "Show an array as a picture, in the terminal or as PNG",
+      "Two axes are an image, one is a line. Large arrays are read in part.",
+      "cippus show night.asdf image\n"
+      "cippus show night.asdf image '[:16]' -o image.png --scale asinh",
+      "output= overwrite scale limits percentile map width height format== json | bad reduce zoom "
+      "no-axes max-nbytes column-major as offset from shape dtype= byteorder header no-header sep "
+      "unescape" },
     { "Check and compare", "verify", "FILE|FOLDER...", cmd_verify, 1, -1,
       "Check structure, index and every stored checksum",
       "For a folder, check all files of known formats in it.\n"
@@ -186,7 +194,10 @@ static int run(const command *c, int argc, char **argv)
 /* Words that people know from other programs. */
 static const char *const synonyms[][2] = { { "view", "cat" },
                                            { "dump", "cat" },
-                                           { "show", "cat" },
+                                           { "plot", "show" },
+                                           { "image", "show" },
+                                           { "picture", "show" },
+                                           { "preview", "show" },
                                            { "head", "cat" },
                                            { "tail", "cat" },
                                            { "print", "cat" },

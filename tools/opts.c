@@ -59,6 +59,7 @@ const opt_row opt_rows[] = {
          "find scalars whose text matches this extended regular expression"),
     TEXT("to", "KIND", to, "output as text (default), csv, tsv, json, jsonl, npy or raw"),
     TEXT("output", "FILE", out, "write to FILE, as its name tells (.csv, .npy, ...) (short: -o)"),
+    TEXT("output=", "FILE", out, "write a PNG file (short: -o)"),
     TEXT("dtype", "T", dtype,
          "convert values to this type; of raw input: the type of its elements"),
     TEXT("dtype=", "T", dtype, "type of the elements of raw input"),
@@ -150,6 +151,24 @@ const opt_row opt_rows[] = {
     FLAG("header", header, "csv: the first line names the columns"),
     FLAG("no-header", no_header, "csv: the first line is data"),
     TEXT("sep", "C", sep, "csv: separator, as ';', tab or blanks (default: detected)"),
+    WORD("scale", "KIND", scale, "linear log asinh sqrt", "linear (default), log, asinh or sqrt"),
+    TEXT("limits", "A,B", limits, "values of the first and last colour (default: --percentile)"),
+    TEXT("percentile", "A,B", percentile,
+         "limits by percentiles (default 0.5,99.5; of a line 0,100)"),
+    TEXT("map", "NAME", map, "colours: viridis (default), magma, gray, ...; gray_r in reverse"),
+    TEXT("bad", "COLOUR", bad, "colour of missing values and NaN, as '#ff00ff', or none"),
+    WORD("reduce", "KIND", reduce, "sample min max mean",
+         "value of several elements in a pixel: sample (the first, default), min, max or mean"),
+    { "width", "N", "largest width, in pixels or columns", OPT_COUNT, offsetof(opts, width), NULL },
+    { "height", "N", "largest height, in pixels or lines", OPT_COUNT, offsetof(opts, height),
+      NULL },
+    { "zoom", "N", "pixels of an element's side (default: up to 16)", OPT_COUNT,
+      offsetof(opts, zoom), NULL },
+    { "max-nbytes", "SIZE", "read and decode about this much at most (default 512M)", OPT_SIZE,
+      offsetof(opts, max_nbytes), NULL },
+    WORD("format==", "KIND", shown_as, "auto blocks kitty sixel ascii",
+         "in a terminal: auto (default), blocks, kitty, sixel or ascii"),
+    FLAG("no-axes", no_axes, "leave out the margins with indices"),
     FLAG("unescape", unescape, "csv: undo the escapes that 'cat --to csv' writes (\\xNN, \\uNNNN)"),
     { NULL, NULL, NULL, OPT_FLAG, 0, NULL },
 };
@@ -550,7 +569,8 @@ int opts_parse(const command *c, int argc, char **argv, opts *o)
             o->recursive = true;
         } else if (!only_pos && strcmp(argv[i], "-q") == 0 && opts_takes(c, "quiet")) {
             o->quiet = true;
-        } else if (!only_pos && strcmp(argv[i], "-o") == 0 && opts_takes(c, "output")) {
+        } else if (!only_pos && strcmp(argv[i], "-o") == 0 &&
+                   find_row(c, "output", strlen("output")) != NULL) {
             if (i + 1 >= argc)
                 return wrong(c, "a value is missing after ", argv[i]);
             o->out = argv[++i];

@@ -67,6 +67,10 @@ typedef struct opts {
     const char *from, *shape;                      /* raw and csv inputs */
     bool header, no_header, unescape;              /* csv inputs */
     const char *sep;                               /* csv inputs */
+    const char *scale, *limits, *percentile, *map, *bad, *reduce, *shown_as; /* show */
+    uint32_t width, height, zoom;                                            /* show */
+    uint64_t max_nbytes;                                                     /* show */
+    bool no_axes;                                                            /* show */
 } opts;
 
 /* OPT_FORMAT: becomes one of format_options, its key the row's name, its value `yes` where none

@@ -368,6 +368,14 @@ int terminal_width(void)
     return width == 0 ? 80 : width < NARROWEST ? NARROWEST : width;
 }
 
+int terminal_height(void)
+{
+    enum { LOWEST = 8 };
+    struct winsize w;
+    const int height = ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_row : 0;
+    return height == 0 ? 24 : height < LOWEST ? LOWEST : height;
+}
+
 int write_stdout(void *user, const void *bytes, size_t n)
 {
     (void)user;

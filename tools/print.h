@@ -42,6 +42,8 @@ const char *severity_name(cip_severity s);
 
 /* Columns of the terminal that standard output is; 80 where it is none. */
 int terminal_width(void);
+/* Its lines; 24 where it is none. */
+int terminal_height(void);
 
 /* A cip_write_fn over stdout. */
 int write_stdout(void *user, const void *bytes, size_t n);

@@ -38,6 +38,13 @@ def test_listings_of_every_sample(cippus, name, words):
     assert len(check(name, cippus.run(*words, "--json", SAMPLES[0], SAMPLES[1]))) >= 2
 
 
+def test_pictures(cippus):
+    image = check("show", cippus.run("show", "--json", ROOT / "samples/night.asdf", "image", "[::2, 5:]"))
+    assert (image["kind"], image["across"]["start"], image["down"]["step"]) == ("image", 5, 2)
+    line = check("show", cippus.run("show", "--json", ROOT / "samples/night.asdf", "stars/flux"))
+    assert (line["kind"], line["down"], line["field"]) == ("line", None, "flux")
+
+
 def test_searches_give_numbers(cippus):
     for f in SAMPLES:
         if f.suffix not in (".blp", ".npz"):
@@ -98,7 +105,7 @@ PLANS = {
     "edit": "night.asdf",
     "defrag": "night.asdf",
 }
-OTHERS = {"info", "ls", "tree", "stat", "verify", "convert", "diff", "recover", "repair"}
+OTHERS = {"info", "ls", "tree", "show", "stat", "verify", "convert", "diff", "recover", "repair"}
 
 
 @pytest.mark.parametrize("verb", PLANS)

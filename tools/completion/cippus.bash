@@ -120,10 +120,14 @@ _cippus_values() {
     --format)
         case $1 in
         zarr-refs) echo json parquet ;;
+        show) echo auto blocks kitty sixel ascii ;;
         convert) echo "$(_cippus_names formats) csv tsv json jsonl" ;;
         *) _cippus_names formats ;;
         esac
         ;;
+    --scale) echo linear log asinh sqrt ;;
+    --reduce) echo sample min max mean ;;
+    --map) echo {viridis,plasma,inferno,magma,cividis,gray,turbo,coolwarm}{,_r} ;;
     --codec) _cippus_codecs "$(_cippus_format "$1")" ;;
     --filter) echo shuffle bitshuffle delta bytedelta trunc_prec int_trunc ndcell ndmean ;;
     --checksum) echo none crc32 adler32 md5 sha1 sha224 sha256 sha384 sha512 ;;
@@ -143,7 +147,7 @@ _cippus_values() {
 # Paths in the file: of arrays, or of all nodes; with files where one may stand there as well.
 _cippus_paths() {
     case $1 in
-    cat) _cippus_fields "$2" ;;
+    cat | show) _cippus_fields "$2" ;;
     resize) _cippus_arrays "$2" ;;
     stat | put) _cippus_fields "$2" && compgen -f -- "$3" ;;
     append) _cippus_arrays "$2" && compgen -f -- "$3" ;;

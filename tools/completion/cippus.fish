@@ -32,7 +32,7 @@ function __cippus_paths
     switch $argv[1]
         case set rm mv tree
             cippus tree --find . $file 2>/dev/null | sed 's/: .*//'
-        case cat stat put append resize convert diff info zarr-refs explode
+        case cat show stat put append resize convert diff info zarr-refs explode
             cippus ls --paths $file 2>/dev/null
     end
 end
@@ -58,12 +58,21 @@ function __cippus_values
         case --from
             printf '%s\n' raw csv
         case --format
-            if test (__cippus_command) = zarr-refs
-                printf '%s\n' json parquet
-            else
-                __cippus_names formats
-                printf '%s\n' csv tsv json jsonl
+            switch (__cippus_command)
+                case zarr-refs
+                    printf '%s\n' json parquet
+                case show
+                    printf '%s\n' auto blocks kitty sixel ascii
+                case '*'
+                    __cippus_names formats
+                    printf '%s\n' csv tsv json jsonl
             end
+        case --scale
+            printf '%s\n' linear log asinh sqrt
+        case --reduce
+            printf '%s\n' sample min max mean
+        case --map
+            printf '%s\n' {viridis,plasma,inferno,magma,cividis,gray,turbo,coolwarm}{,_r}
         case --codec
             __cippus_codecs
         case --filter

@@ -9,7 +9,7 @@ import effort
 SAMPLES = pathlib.Path(os.environ["SAMPLES"])
 USES = {
     "info": "n.asdf", "ls": "n.asdf", "tree": "n.asdf", "verify": "n.asdf", "recover": "n.asdf", "edit": "n.asdf", "defrag": "n.asdf",
-    "cat": "n.asdf image [0,:3]", "stat": "n.asdf image", "convert": "n.asdf out.asdf", "set": "n.asdf x 1", "rm": "n.asdf stars",
+    "cat": "n.asdf image [0,:3]", "show": "n.asdf image", "stat": "n.asdf image", "convert": "n.asdf out.asdf", "set": "n.asdf x 1", "rm": "n.asdf stars",
     "mv": "n.asdf stars s", "put": "n.asdf counts [0,0] 1", "append": "t.blp t.npy", "resize": "c.b2nd 6,24,40", "finish": "s.asdf",
     "diff": "n.asdf c.b2nd", "zarr-refs": "n.asdf o.json", "explode": "n.asdf o.asdf", "implode": "n.asdf o.asdf", "repair": "c.b2nd o.b2nd",
 }

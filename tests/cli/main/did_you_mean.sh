@@ -8,7 +8,7 @@ for name in lss verfiy CAT conv xyz get apend; do
     try "$name"
 done
 echo '# words of other programs'
-for name in view dump show head check export compress Get list delete write; do
+for name in view dump plot head check export compress Get list delete write; do
     try "$name"
 done
 for name in add concat split du mean formats; do

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cippus show: an array as a picture, in the terminal or as a PNG file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "printed.h"
+#include "print.h"
+#include "show.h"
+
+/* --- options --------------------------------------------------------------------------------- */
+
+/* The number of a word among those of an option, the first where it is not given. */
+static unsigned number_of(const char *word, const char *const *words)
+{
+    for (unsigned i = 0; word != NULL && words[i] != NULL; i++)
+        if (strcmp(word, words[i]) == 0)
+            return i;
+    return 0;
+}
+
+static int wrong(const char *option, const char *expected, const char *found)
+{
+    fprintf(stderr, "cippus: --%s: expected %s, found '", option, expected);
+    print_escaped(stderr, found);
+    fputs("'; see 'cippus show --help'\n", stderr);
+    return EXIT_USAGE;
+}
+
+/* "A,B" */
+static bool parse_pair(const char *text, double *a, double *b)
+{
+    char *end;
+    *a = strtod(text, &end);
+    if (end == text || *end != ',')
+        return false;
+    text = end + 1;
+    *b = strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
+/* "#rrggbb" or "#rrggbbaa"; that of nothing at all is black all the same. */
+static bool parse_colour(const char *text, uint32_t *out)
+{
+    const size_t n = strlen(text), digits = n > 0 ? strspn(text + 1, "0123456789abcdefABCDEF") : 0;
+    if (text[0] != '#' || digits + 1 != n || (digits != 6 && digits != 8))
+        return false;
+    *out = (uint32_t)strtoul(text + 1, NULL, 16);
+    if (digits == 6)
+        *out = *out << 8 | 0xff;
+    return true;
+}
+
+static int take_options(const opts *o, cip_picture_options *p)
+{
+    static const char *const scales[] = { "linear", "log", "asinh", "sqrt", NULL };
+    static const char *const reduces[] = { "sample", "min", "max", "mean", NULL };
+    *p = (cip_picture_options){ .size = sizeof *p, .map = o->map, .max_nbytes = o->max_nbytes };
+    p->scale = (cip_picture_scale)number_of(o->scale, scales);
+    p->reduce = (cip_picture_reduce)number_of(o->reduce, reduces);
+    p->max_width = o->width;
+    p->max_height = o->height;
+    p->zoom = o->zoom;
+    p->has_limits = o->limits != NULL;
+    if (p->has_limits && !parse_pair(o->limits, &p->low, &p->high))
+        return wrong("limits", "two numbers, as 0,100", o->limits);
+    if (o->percentile != NULL &&
+        !parse_pair(o->percentile, &p->low_percentile, &p->high_percentile))
+        return wrong("percentile", "two numbers, as 1,99", o->percentile);
+    if (p->has_limits && o->percentile != NULL) {
+        fputs("cippus: --limits cannot be combined with --percentile; see 'cippus show --help'\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    p->transparent = o->bad != NULL && strcmp(o->bad, "none") == 0;
+    if (o->bad != NULL && !p->transparent && !parse_colour(o->bad, &p->bad))
+        return wrong("bad", "a colour, as '#ff00ff', or none", o->bad);
+    return EXIT_FINE;
+}
+
+/* --- facts ----------------------------------------------------------------------------------- */
+
+static void print_axis(const char *key, const cip_picture_axis *a)
+{
+    if (a->n == 0)
+        printf(", \"%s\": null", key);
+    else
+        printf(", \"%s\": {\"axis\": %" PRId32 ", \"n\": %" PRId64 ", \"start\": %" PRId64
+               ", \"step\": %" PRId64 ", \"zoom\": %" PRIu32 "}",
+               key, a->axis, a->n, a->start, a->step, a->zoom);
+}
+
+static const char *const scale_names[] = { "linear", "log", "asinh", "sqrt" };
+
+static void print_json(const opts *o, const target *t, const cip_picture_facts *f)
+{
+    fputs("{\"file\": ", stdout);
+    print_json_string(stdout, o->pos[0]);
+    fputs(", \"path\": ", stdout);
+    print_json_string(stdout, cip_array_path(t->array));
+    fputs(", \"field\": ", stdout);
+    print_json_string(stdout, t->args.field);
+    printf(", \"kind\": \"%s\", \"width\": %" PRIu32 ", \"height\": %" PRIu32,
+           f->line ? "line" : "image", f->width, f->height);
+    print_axis("across", &f->across);
+    print_axis("down", &f->down);
+    fputs(", \"first_index_of\": [", stdout);
+    for (int32_t i = 0; i < f->nfixed; i++)
+        printf("%s%" PRId32, i != 0 ? ", " : "", f->fixed[i]);
+    fputs("], \"limits\": [", stdout);
+    print_json_double(stdout, f->low);
+    fputs(", ", stdout);
+    print_json_double(stdout, f->high);
+    printf("], \"scale\": \"%s\", \"map\": \"%s\", \"elements\": %" PRIu64 ", \"missing\": %" PRIu64
+           ", \"infinite\": %" PRIu64 ", \"whole\": %s}\n",
+           scale_names[f->scale], f->map, f->nelem, f->nmissing, f->ninf,
+           f->whole ? "true" : "false");
+}
+
+static uint64_t step_of(const cip_picture_axis *a)
+{
+    return a->step < 0 ? 0 - (uint64_t)a->step : (uint64_t)a->step;
+}
+
+/* In as many digits as it takes for the limits to differ. */
+static void print_limits(double low, double high)
+{
+    char a[32], b[32];
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(a, sizeof a, "%.*g", digits, low);
+        snprintf(b, sizeof b, "%.*g", digits, high);
+        if (!(low < high) || strcmp(a, b) != 0)
+            break;
+    }
+    printf("%s to %s", a, b);
+}
+
+/* The line below a picture in the terminal. */
+static void print_facts(const cip_picture_facts *f)
+{
+    print_limits(f->low, f->high);
+    printf(", %s", scale_names[f->scale]);
+    if (!f->line)
+        printf(", %s", f->map);
+    if (f->nmissing != 0)
+        printf(", %" PRIu64 " missing", f->nmissing);
+    if (f->ninf != 0)
+        printf(", %" PRIu64 " infinite", f->ninf);
+    if (f->line && step_of(&f->across) != 1)
+        printf(", steps of %" PRIu64, step_of(&f->across));
+    else if (!f->line && (step_of(&f->across) != 1 || step_of(&f->down) != 1))
+        printf(", steps of %" PRIu64 " rows and %" PRIu64 " columns", step_of(&f->down),
+               step_of(&f->across));
+    putchar('\n');
+}
+
+/* Axes of which only the first index is shown. */
+static void note_fixed(const opts *o, const target *t, const cip_picture_facts *f)
+{
+    const int64_t *shape = cip_array_shape(t->array);
+    const int ndim = cip_array_ndim(t->array);
+    for (int32_t i = 0; i < f->nfixed; i++) {
+        fputs("cippus: note: ", stderr);
+        print_escaped(stderr, o->pos[0]);
+        fprintf(stderr, ": index 0 of axis %" PRId32 " is shown", f->fixed[i]);
+        if (f->fixed[i] < ndim && !o->column_major)
+            fprintf(stderr, " (it has %" PRId64 ")", shape[f->fixed[i]]);
+        fputs("; name another in SLICE\n", stderr);
+    }
+}
+
+/* --- pictures -------------------------------------------------------------------------------- */
+
+typedef enum way { WAY_AUTO, WAY_BLOCKS, WAY_KITTY, WAY_SIXEL, WAY_ASCII, WAY_PNG, WAY_FACTS } way;
+
+static bool has_text(const char *variable, const char *part)
+{
+    const char *value = getenv(variable);
+    return value != NULL && strstr(value, part) != NULL;
+}
+
+/* What the terminal can do, as it says itself; letters where there is none. */
+static way way_of(const opts *o)
+{
+    static const char *const ways[] = { "auto", "blocks", "kitty", "sixel", "ascii", NULL };
+    const way w = (way)number_of(o->shown_as, ways);
+    if (o->out != NULL)
+        return WAY_PNG;
+    if (o->json)
+        return WAY_FACTS;
+    if (w != WAY_AUTO)
+        return w;
+    if (!isatty(STDOUT_FILENO) || has_text("TERM", "dumb"))
+        return WAY_ASCII;
+    if (has_text("TERM", "kitty") || has_text("TERM", "ghostty") ||
+        getenv("KITTY_WINDOW_ID") != NULL)
+        return WAY_KITTY;
+    return WAY_BLOCKS;
+}
+
+/* Columns that the numbers of rows, or values of a line, take. */
+static int margin_of(const opts *o, const target *t)
+{
+    char text[24];
+    int64_t shape[CIP_MAX_NDIM];
+    int ndim = 0, most = 12;
+    if (o->no_axes)
+        return 0;
+    if (cip_read_shape(t->array, &t->args, &ndim, shape, NULL, NULL) == CIP_OK && ndim > 1) {
+        most = 4;
+        for (int i = 0; i < cip_array_ndim(t->array); i++) {
+            const int n = snprintf(text, sizeof text, "%" PRId64, cip_array_shape(t->array)[i]) + 1;
+            most = n > most ? n : most;
+        }
+    }
+    return most;
+}
+
+/* Pixels for a terminal: two in a letter's height, with room for what is printed around them. */
+static void fit(const opts *o, way w, int margin, cip_picture_options *p)
+{
+    const int columns = o->width != 0 ? (int)o->width : terminal_width();
+    const int lines = o->height != 0 ? (int)o->height : terminal_height() - (margin != 0 ? 3 : 2);
+    if (w == WAY_KITTY) {
+        p->max_width = (uint32_t)columns * 8;
+        p->max_height = (uint32_t)lines * 16;
+        return;
+    }
+    p->max_width = columns > margin + 8 ? (uint32_t)(columns - margin) : 8;
+    p->max_height = (uint32_t)lines * 2;
+    p->background = w == WAY_ASCII ? 0x000000ff : 0x101010ff;
+    p->line = w == WAY_ASCII ? 0xffffffff : 0x6fb7ffff;
+    if (w == WAY_ASCII) {
+        const size_t n = p->map != NULL ? strlen(p->map) : 0;
+        p->map = n > 2 && strcmp(p->map + n - 2, "_r") == 0 ? "gray_r" : "gray";
+        p->bad = 0x010203ff; /* no grey */
+    }
+}
+
+static int print_picture(const opts *o, const target *t, way w, int margin, const cip_picture *p,
+                         const cip_picture_facts *f)
+{
+    cip_err err = CIP_ERR_INIT;
+    const shown s = { .picture = p,
+                      .facts = f,
+                      .ascii = w == WAY_ASCII,
+                      .margin = margin,
+                      .full_colour = has_text("COLORTERM", "truecolor") ||
+                                     has_text("COLORTERM", "24bit") || !isatty(STDOUT_FILENO) };
+    cip_status st = CIP_OK;
+    if (w == WAY_PNG)
+        st = cip_picture_png(p, !o->no_axes, write_stdout, NULL, &err);
+    else if (w == WAY_KITTY)
+        st = show_kitty(p, !o->no_axes, &err);
+    else if (w != WAY_FACTS)
+        show_text(&s);
+    if (st != CIP_OK)
+        return complain(o->pos[0], &err);
+    if (w == WAY_FACTS)
+        print_json(o, t, f);
+    else if (w != WAY_PNG)
+        print_facts(f);
+    return EXIT_FINE;
+}
+
+static int show(const opts *o, way w)
+{
+    target t;
+    cip_picture_options p;
+    cip_picture *made = NULL;
+    cip_picture_facts f = { .size = sizeof f };
+    cip_err err = CIP_ERR_INIT;
+    int rc = take_options(o, &p);
+    rc = rc == EXIT_FINE ? target_open(o, false, &t) : rc;
+    if (rc != EXIT_FINE)
+        return rc;
+    const int margin = w == WAY_ASCII || w == WAY_BLOCKS ? margin_of(o, &t) : 0;
+    if (w != WAY_PNG && w != WAY_FACTS)
+        fit(o, w, margin, &p);
+    const cip_status st = cip_picture_make(t.array, &t.args, &p, &made, &err);
+    hide_progress(o->bar);
+    if (st == CIP_OK && cip_picture_get(made, &f, &err) == CIP_OK) {
+        note_fixed(o, &t, &f);
+        rc = print_picture(o, &t, w, margin, made, &f);
+    } else {
+        rc = cat_failed(&t, o, &err);
+    }
+    cip_picture_free(made);
+    target_close(&t);
+    return rc;
+}
+
+int cmd_show(const opts *o)
+{
+    const way w = way_of(o);
+    const char *out = o->out != NULL ? o->out : "-";
+    if (w == WAY_SIXEL) {
+        fputs("cippus: --format: sixel is not in this build; use kitty, blocks or ascii\n", stderr);
+        return EXIT_USAGE;
+    }
+    const size_t n = strlen(out);
+    if (o->out != NULL && strcmp(out, "-") != 0 && strncmp(out, "/dev/", 5) != 0 &&
+        (n < 4 || strcasecmp(out + n - 4, ".png") != 0))
+        return wrong("output", "a name that ends in .png", out);
+    if (o->out != NULL && o->json) {
+        fputs("cippus: --json cannot be combined with -o; see 'cippus show --help'\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (refuse_terminal(o->out != NULL && strcmp(out, "-") == 0))
+        return EXIT_USAGE;
+    const int rc = output_begin(o, out);
+    return rc == EXIT_FINE ? output_end(o, out, show(o, w)) : rc;
+}
