@@ -115,10 +115,11 @@ static void print_json(const opts *o, const target *t, const cip_picture_facts *
     print_json_double(stdout, f->low);
     fputs(", ", stdout);
     print_json_double(stdout, f->high);
-    printf("], \"scale\": \"%s\", \"map\": \"%s\", \"elements\": %" PRIu64 ", \"missing\": %" PRIu64
-           ", \"infinite\": %" PRIu64 ", \"whole\": %s}\n",
-           scale_names[f->scale], f->map, f->nelem, f->nmissing, f->ninf,
-           f->whole ? "true" : "false");
+    printf("], \"scale\": \"%s\", \"map\": \"%s\", \"elements\": %" PRIu64
+           ", \"missing\": %" PRIu64,
+           scale_names[f->scale], f->map, f->nelem, f->nmissing);
+    printf(", \"infinite\": %" PRIu64 ", \"whole\": %s, \"nbytes\": %" PRIu64 "}\n", f->ninf,
+           f->whole ? "true" : "false", f->nbytes);
 }
 
 static uint64_t step_of(const cip_picture_axis *a)

@@ -82,6 +82,7 @@ typedef struct cip_picture_facts {
     uint64_t ninf;        /* infinite: shown as the nearest limit */
     int32_t nfixed;       /* axes before the last two that the selection left: index 0 is shown */
     const int32_t *fixed; /* the array's axes that these are, nfixed of them */
+    uint64_t nbytes;      /* about how many were read or decoded */
 } cip_picture_facts;
 
 /** Makes a picture of a selection: an image of the last two axes (rows go down), or a line of a

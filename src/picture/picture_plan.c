@@ -162,10 +162,10 @@ static cip_status plan_image(cip_picture *p, const cip_array *a, const cip_read_
                 .most = { div_up(opts->max_height - zoom + 1, zoom),
                           div_up(opts->max_width - zoom + 1, zoom) } };
     const int64_t down = div_up(s.len[0], s.most[0]), across = div_up(s.len[1], s.most[1]);
+    uint64_t cost;
     set_steps(&s, down > across ? down : across);
     for (;; coarser(&s)) {
         cip_selection sel;
-        uint64_t cost;
         select_steps(given, o, all ? ones : s.step, all ? s.len : s.n, &sel);
         CIP_TRY(plan_steps(a, args, &sel, &out->read, &cost, err));
         if (cost <= opts->max_nbytes)
@@ -178,6 +178,7 @@ static cip_status plan_image(cip_picture *p, const cip_array *a, const cip_read_
     out->box[0] = all ? s.step[0] : 1;
     out->box[1] = all ? s.step[1] : 1;
     set_axes(p, given, o, &s);
+    p->facts.nbytes = cost;
     p->facts.whole = out->read.nelem == given->nelem;
     return CIP_OK;
 }
@@ -228,6 +229,7 @@ static cip_status plan_line(cip_picture *p, const origin *o, cip_picture_plan *o
     }
     const int32_t k = o->axis_of[0];
     p->facts.line = true;
+    p->facts.nbytes = cost;
     p->facts.whole = out->run == out->each;
     p->facts.across = (cip_picture_axis){ .axis = k,
                                           .zoom = opts->zoom != 0 ? zoom : (uint32_t)(most / n),

@@ -95,7 +95,12 @@ cip_status cip_space_gather_cost(const cip_read_how *how, cip_space *s, const ci
         *nbytes = end + shift;
         return CIP_OK;
     default:
-        *nbytes = times(pieces_touched(&from, SECTOR), SECTOR);
-        return CIP_OK;
+        break;
     }
+    /* plain bytes: of files where requests are dear what lies between near ones comes along */
+    const cip_layout *l = s->layout;
+    const bool far = s->kind == CIP_SPACE_FILE && s->io == l->io && l->far != NULL;
+    const uint64_t piece = far ? rd.tune->far_join : SECTOR;
+    *nbytes = times(pieces_touched(&from, piece), piece);
+    return CIP_OK;
 }

@@ -52,7 +52,7 @@ cip_status cip_space_gather(const cip_read_how *how, cip_space *s, const cip_tra
                             cip_cast_stats *stats, cip_err *err);
 /* About how many bytes that reads or decodes: all of each chunk (or inner block) that the view
  * touches; of a stream that is decoded in order what lies before, too; of plain bytes at least 512
- * for each element that lies alone. */
+ * (of a far file more) for each element that lies alone. */
 cip_status cip_space_gather_cost(const cip_read_how *how, cip_space *s, const cip_nd *view,
                                  uint64_t *nbytes, cip_err *err);
 /* Scattered elements: byte offsets of n elements in any order; dst packed. */
