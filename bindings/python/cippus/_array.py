@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, SupportsIndex
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from ._mask import Mask, masked, missing
 from ._progress import Progress, telling
 from ._tree import escape_field
 from ._words import keywords
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import PictureOptions
 
 
 class Chunk(NamedTuple):
@@ -237,6 +242,25 @@ class Array(_cippus.Array):
         if len(index) != self.ndim:
             raise IndexError(f"expected {self.ndim} arrays of indices, found {len(index)}")
         return self._with_mask(_index.advanced, tuple(np.asarray(i) for i in index))
+
+    def picture(self, key: Any = ..., **options: Unpack[PictureOptions]) -> bytes:
+        """A picture of `a[key]` as a PNG file: two axes are an image, one is a line; of further axes index 0 is shown.
+
+        `width`, `height`: the largest size in pixels (default 1024). `zoom`: pixels of an element's side.
+        `limits`: the values of the first and last colour; else `percentile` (default 0.5 and 99.5, of a line 0 and 100).
+        `scale`: "linear", "log", "asinh" or "sqrt". `map`: "viridis", "gray_r", ...: names of matplotlib.
+        `bad`: the colour of missing values and NaN, as "#ff00ff", or "none". `axes`: with margins that show indices.
+        `reduce`: what a pixel shows of several elements: "sample" (the first), "min", "max" or "mean".
+        `max_nbytes`: at most about so much is read or decoded (default 512 MiB); where that needs it, steps become longer."""
+        from ._picture import picture
+
+        return picture(self, key, **options).png
+
+    def save_picture(self, path: Any, key: Any = ..., *, overwrite: bool = False, **options: Unpack[PictureOptions]) -> None:
+        """Write `picture(key, ...)` to a file, which appears complete under its name."""
+        from ._picture import save
+
+        save(self.picture(key, **options), path, overwrite)
 
     def to_pandas(self) -> Any:
         """An array with one axis as a pandas object: records as a DataFrame with a column for each field, other elements as a

@@ -24,6 +24,27 @@ class Array:
     def _read(self, key: Any, out: Any, masked: bool, progress: Any, /) -> Any: ...
     def _points(self, coords: Any, out: Any, /) -> None: ...
     def view(self) -> Any: ...
+    def _picture(
+        self,
+        key: Any,
+        width: int,
+        height: int,
+        zoom: int,
+        scale: int,
+        reduce: int,
+        map: str,
+        has_limits: bool,
+        low: float,
+        high: float,
+        low_percentile: float,
+        high_percentile: float,
+        bad: int,
+        transparent: bool,
+        axes: bool,
+        max_nbytes: int,
+        progress: Any,
+        /,
+    ) -> Any: ...
     def _nchunk(self) -> int: ...
     def _chunk(self, index: int, /) -> tuple[Any, ...]: ...
     def _read_chunk(self, index: int, stored: bool, /) -> bytes: ...

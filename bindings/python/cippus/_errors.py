@@ -12,7 +12,7 @@ from ._words import meant
 # How C programs spell what Python has a keyword or a function for; of what Python has nothing the advice is left out.
 _QUOTED = r"(?<!\w)'[^']*'"
 _ADVICE = re.compile(rf"({_QUOTED})|; [^;']*(?<=[ ])(?:\.(?:break_links|by_position|max_elements|overflow)|cip_read_args\.\w+)\b[^;']*")
-_FIELD = re.compile(rf"({_QUOTED})|(?<=[ (])\.(accept_loss|fill|format|overwrite|path)\b")
+_FIELD = re.compile(rf"({_QUOTED})|(?<=[ (])\.(accept_loss|fill|format|max_nbytes|overwrite|path)\b")
 _CALL = re.compile(rf"({_QUOTED})|(?<=[ (])(cip_recover|cip_convert|cip_verify|cip_change_defrag)\b")
 _CALLS = {
     "cip_recover": "the command 'cippus recover'",

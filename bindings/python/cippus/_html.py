@@ -5,15 +5,12 @@ from __future__ import annotations
 import base64
 import html
 import math
-import struct
-import zlib
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Optional
 
-import numpy as np
-
 from ._array import Array
+from ._picture import picture as pixels_of
 from ._tree import Map, Seq
 
 if TYPE_CHECKING:
@@ -31,7 +28,7 @@ def _table(rows: Any) -> str:
 
 
 def of_array(array: Array, room: int = MOST_BYTES) -> tuple[str, int]:
-    """An array, and how many bytes were decoded for it, of at most `room`."""
+    """An array, and about how many bytes were read or decoded for it, of at most `room`."""
     rows = [
         ("path", array.path),
         ("shape", array.shape),
@@ -40,56 +37,22 @@ def of_array(array: Array, room: int = MOST_BYTES) -> tuple[str, int]:
         ("codec", array.codec),
         ("ratio", f"{array.cratio:.2f}" if array.stored_nbytes else "-"),
     ]
-    cost = _cost(array)
-    cost = cost if cost is not None and cost <= room else 0
-    drawn = picture(array.shape, array.chunks, _pixels(array) if cost else None)
+    pixels, cost = _pixels(array, room)
+    drawn = picture(array.shape, array.chunks, pixels)
     return f'<div style="display:flex;gap:1em">{_table(rows)}{drawn}</div>', cost
 
 
-def _cost(array: Array) -> Optional[int]:
-    """The bytes that are decoded where all of an image is read; None of what is no image, or lies elsewhere."""
-    if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf" or hasattr(array.file, "_state"):
-        return None
+def _pixels(array: Array, room: int) -> tuple[Optional[str], int]:
+    """The URL of a picture of the last two axes, and its cost; what is missing is transparent. None of what is no image, lies
+    elsewhere, is damaged or costs too much."""
+    if array.ndim < 2 or room <= 0 or hasattr(array.file, "_state"):
+        return None, 0
     try:
-        chunk = array.chunk(0)
-    except Exception:  # it is not committed yet, or damaged
-        return None
-    return max(array.nbytes, chunk.decoded_nbytes * array.nchunks)
-
-
-def _pixels(array: Array) -> Optional[str]:
-    """Some elements as a picture in shades of grey, from the 1st to the 99th percentile; what is missing is transparent."""
-    try:
-        values = np.ma.asarray(array.read())
-    except Exception:  # damaged: shown without
-        return None
-    values = values[tuple(slice(None, None, max(1, math.ceil(n / _PIXELS))) for n in values.shape)]
-    data = np.ma.getdata(values).astype("f8")
-    known = np.isfinite(data) & ~np.ma.getmaskarray(values)
-    if not known.any():
-        return None
-    low, high = np.percentile(data[known], (1, 99))
-    if not low < high:
-        low, high = data[known].min(), data[known].max()
-    with np.errstate(all="ignore"):
-        scaled = (data / 2 - low / 2) / (high / 2 - low / 2)  # halves: their difference does not overflow
-    shades = np.clip(np.where(known, np.nan_to_num(scaled), 0), 0, 1)
-    grey = (shades * 255).astype("u1")[..., None]
-    return _png(grey if known.all() else np.concatenate([grey, np.where(known, 255, 0).astype("u1")[..., None]], axis=-1))
-
-
-def _png(pixels: Any) -> str:
-    """Grey of 8 bits, or grey and alpha, as the URL of a PNG."""
-
-    def part(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    high, wide, samples = pixels.shape
-    lines = np.zeros((high, 1 + samples * wide), "u1")  # each begins with its filter: none
-    lines[:, 1:] = pixels.reshape(high, -1)
-    head = struct.pack(">IIBBBBB", wide, high, 8, 0 if samples == 1 else 4, 0, 0, 0)
-    data = part(b"IHDR", head) + part(b"IDAT", zlib.compress(lines.tobytes())) + part(b"IEND", b"")
-    return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + data).decode()
+        made = pixels_of(array, ..., width=_PIXELS, height=_PIXELS, zoom=1, bad="none", axes=False, max_nbytes=room)
+    except Exception:  # damaged, too dear, or no numbers: shown without
+        return None, 0
+    url = "data:image/png;base64," + base64.b64encode(made.png).decode()
+    return None if math.isnan(made.low) else url, made.nbytes
 
 
 def picture(shape: tuple[int, ...], chunks: Optional[tuple[int, ...]], pixels: Optional[str] = None) -> str:

@@ -5,7 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional, TypedDict, Union
 
+from ._progress import Progress
+
 Chunks = Union[None, int, Sequence[int]]
+
+
+class PictureOptions(TypedDict, total=False):
+    """Keywords of the pictures of arrays."""
+
+    width: int
+    height: int
+    zoom: int
+    scale: str
+    limits: Optional[tuple[float, float]]
+    percentile: Optional[tuple[float, float]]
+    map: str
+    bad: Optional[str]
+    reduce: str
+    axes: bool
+    max_nbytes: int
+    progress: Optional[Progress]
 
 
 class OpenOptions(TypedDict, total=False):

@@ -254,6 +254,12 @@ PyObject *cippy_array_getitem(PyObject *self, PyObject *key);
 PyObject *cippy_array_read(PyObject *self, PyObject *args);
 PyObject *cippy_array_points(PyObject *self, PyObject *args);
 PyObject *cippy_array_view(PyObject *self, PyObject *unused);
+/* Elements are read: of a file with an update by one thread at a time. False: an exception. */
+bool cippy_read_begin(cippy_array *a, cippy_change **c);
+void cippy_read_end(cippy_change *c);
+
+/* --- py_picture.c --- */
+PyObject *cippy_array_picture(PyObject *self, PyObject *args);
 
 /* --- py_chunk.c --- */
 PyObject *cippy_array_nchunk(PyObject *self, PyObject *unused);

@@ -395,6 +395,7 @@ static PyMethodDef methods[] = {
     { "_field", array_field, METH_O, NULL },
     { "_read", cippy_array_read, METH_VARARGS, NULL },
     { "_points", cippy_array_points, METH_VARARGS, NULL },
+    { "_picture", cippy_array_picture, METH_VARARGS, NULL },
     { "_nchunk", cippy_array_nchunk, METH_NOARGS, NULL },
     { "_chunk", cippy_array_chunk, METH_O, NULL },
     { "_read_chunk", cippy_array_read_chunk, METH_VARARGS, NULL },

@@ -70,8 +70,7 @@ static uint8_t *take_mask(cippy_array *a, const cippy_key *k, PyObject **mask, P
     return NULL;
 }
 
-/* Elements are read: of a file with an update by one thread at a time. False: an exception. */
-static bool read_begin(cippy_array *a, cippy_change **c)
+bool cippy_read_begin(cippy_array *a, cippy_change **c)
 {
     if (!cippy_look_begin(a->file, c))
         return false;
@@ -87,7 +86,7 @@ static bool read_begin(cippy_array *a, cippy_change **c)
     return false;
 }
 
-static void read_end(cippy_change *c)
+void cippy_read_end(cippy_change *c)
 {
     if (c != NULL)
         c->reading = false;
@@ -113,10 +112,10 @@ static cip_status read_into(cippy_array *a, const cippy_key *k, target *t, uint8
                       : t->packed ? (size_t)t->buffer.len
                                   : CIP_UNCHECKED; /* numpy's own strides */
     cippy_change *c;
-    if (!read_begin(a, &c))
+    if (!cippy_read_begin(a, &c))
         return CIP_ERR_BUSY;
     CIPPY_BEGIN_STOPPABLE(calls) status = cip_read_into(a->array, &args, err);
-    CIPPY_END_STOPPABLE read_end(c);
+    CIPPY_END_STOPPABLE cippy_read_end(c);
     return status;
 }
 
@@ -211,7 +210,7 @@ PyObject *cippy_array_points(PyObject *self, PyObject *args)
         cippy_change *c;
         cippy_calls calls = cippy_calls_of(Py_None, Py_None);
         calls.source[0] = &a->file->source;
-        if (read_begin(a, &c)) {
+        if (cippy_read_begin(a, &c)) {
             CIPPY_BEGIN_STOPPABLE(&calls) native = cip_array_native_dtype(a->array, &err);
             if (native != NULL && (uint64_t)out.len == n * cip_dtype_itemsize(native))
                 status = cip_read_points_into(
@@ -219,7 +218,7 @@ PyObject *cippy_array_points(PyObject *self, PyObject *args)
                     CIP_READ_ARGS(.dst = out.buf, .dst_nbytes = (size_t)out.len), &err);
             CIPPY_END_STOPPABLE if (!cippy_calls_raised(&calls) && status != CIP_OK)
                 cippy_file_fail(a->file, status, &err);
-            read_end(c);
+            cippy_read_end(c);
         }
         cippy_calls_clear(&calls);
         cippy_leave(a->file);
