@@ -120,6 +120,9 @@ static int check_options(const opts *o)
     bool text = o->to == NULL || strcmp(o->to, "text") == 0;
     bool plain = o->to == NULL && o->dtype == NULL && o->as == NULL && o->points == NULL &&
                  !o->mask && !o->column_major;
+    if (o->preview && (o->to != NULL || o->dtype != NULL || o->points != NULL || o->mask ||
+                       o->block >= 0 || o->chunk >= 0 || o->follow || o->out != NULL))
+        return conflict("--preview", "an output other than text on standard output");
     if (o->stored && o->block < 0 && o->chunk < 0) {
         fputs("cippus: --stored requires --block or --chunk; see 'cippus cat --help'\n", stderr);
         return EXIT_USAGE;
@@ -157,6 +160,11 @@ int cat_failed(const target *t, const opts *o, cip_err *err)
 static int cat_array(target *t, const opts *o)
 {
     cip_err err = CIP_ERR_INIT;
+    if (o->preview) {
+        const int rc = show_preview(o, t);
+        if (rc != EXIT_FINE)
+            return rc;
+    }
     t->args.take_mask = o->mask;
     if (o->to == NULL && !o->all && isatty(STDOUT_FILENO)) {
         const int rc = cat_edges(t, o);

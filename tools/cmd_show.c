@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "input.h"
 #include "printed.h"
 #include "print.h"
 #include "show.h"
@@ -268,29 +269,50 @@ static int print_picture(const opts *o, const target *t, way w, int margin, cons
     return EXIT_FINE;
 }
 
-static int show(const opts *o, way w)
+static int show_target(const opts *o, way w, const target *t)
 {
-    target t;
+    cip_read_args args = t->args;
     cip_picture_options p;
     cip_picture *made = NULL;
     cip_picture_facts f = { .size = sizeof f };
     cip_err err = CIP_ERR_INIT;
     int rc = take_options(o, &p);
-    rc = rc == EXIT_FINE ? target_open(o, false, &t) : rc;
     if (rc != EXIT_FINE)
         return rc;
-    const int margin = w == WAY_ASCII || w == WAY_BLOCKS ? margin_of(o, &t) : 0;
+    args.dtype = NULL; /* that of raw input, of which the array is */
+    args.overflow = CIP_OVERFLOW_ERROR;
+    const int margin = w == WAY_ASCII || w == WAY_BLOCKS ? margin_of(o, t) : 0;
     if (w != WAY_PNG && w != WAY_FACTS)
         fit(o, w, margin, &p);
-    const cip_status st = cip_picture_make(t.array, &t.args, &p, &made, &err);
+    const cip_status st = cip_picture_make(t->array, &args, &p, &made, &err);
     hide_progress(o->bar);
     if (st == CIP_OK && cip_picture_get(made, &f, &err) == CIP_OK) {
-        note_fixed(o, &t, &f);
-        rc = print_picture(o, &t, w, margin, made, &f);
+        note_fixed(o, t, &f);
+        rc = print_picture(o, t, w, margin, made, &f);
     } else {
-        rc = cat_failed(&t, o, &err);
+        rc = cat_failed(t, o, &err);
     }
     cip_picture_free(made);
+    return rc;
+}
+
+int show_preview(const opts *o, const target *t)
+{
+    return show_target(o, way_of(o), t);
+}
+
+static int show(const opts *o, way w)
+{
+    target t;
+    int rc = EXIT_FINE;
+    if (o->dtype != NULL && input_kind_of(o, o->pos[0]) == INPUT_KNOWN) {
+        fputs("cippus: --dtype is for raw input; see 'cippus show --help --all'\n", stderr);
+        return EXIT_USAGE;
+    }
+    rc = target_open(o, false, &t);
+    if (rc != EXIT_FINE)
+        return rc;
+    rc = show_target(o, w, &t);
     target_close(&t);
     return rc;
 }

@@ -59,6 +59,9 @@ int target_in(const opts *o, bool quiet, cip_file *file, target *t);
 void target_close(target *t);
 /* `cat` on a terminal: the edges of the array. The exit status. */
 int cat_edges(const target *t, const opts *o);
+/* The array as a picture on standard output, with the options of `show`: `cat --preview`. The exit
+ * status. */
+int show_preview(const opts *o, const target *t);
 /* The complaint about an array that `cat` cannot read, with the nearest path; the exit status. */
 int cat_failed(const target *t, const opts *o, cip_err *err);
 

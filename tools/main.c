@@ -37,7 +37,8 @@ static const command commands[] = {
       "On a terminal only the edges of an array are printed.",
       "cippus cat night.asdf image '[0:3, 10:14]'\n"
       "cippus cat night.asdf stars -o stars.csv",
-      "to output overwrite all dtype accept-loss follow points mask check | as block chunk stored "
+      "to output overwrite all dtype accept-loss follow points mask check | preview as block chunk "
+      "stored "
       "column-major "
       "sidecar offset from shape byteorder header no-header sep unescape" },
     { NULL, "stat", "FILE... [PATH] [SLICE]", cmd_stat, 1, -1,

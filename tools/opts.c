@@ -72,6 +72,7 @@ const opt_row opt_rows[] = {
     FLAG("mask", mask, "print the mask; 1 means missing"),
     FLAG("column-major", column_major, "reverse the dimensions, as column-major files store them"),
     FLAG("all", all, "print everything on a terminal too, not only the edges"),
+    FLAG("preview", preview, "print a picture first, as 'cippus show' does"),
     FLAG("follow", follow, "keep printing rows as they are appended, until interrupted"),
     FLAG("sidecar", sidecar,
          "keep decoder checkpoints beside the file, for faster windows into compressed blocks"),
@@ -299,7 +300,7 @@ static int wrong_word(const command *c, const opt_row *row, const char *found)
         word = next;
     }
     if (strcmp(row->name, "durability") == 0 && isdigit((unsigned char)found[0]) &&
-        opts_takes(c, "codec")) {
+        strlen(found) <= 2 && opts_takes(c, "codec")) {
         fputs("cippus: a compression level is part of the codec: --codec NAME:LEVEL\n", stderr);
         return EXIT_USAGE;
     }

@@ -70,7 +70,7 @@ typedef struct opts {
     const char *scale, *limits, *percentile, *map, *bad, *reduce, *shown_as; /* show */
     uint32_t width, height, zoom;                                            /* show */
     uint64_t max_nbytes;                                                     /* show */
-    bool no_axes;                                                            /* show */
+    bool no_axes, preview;                                                   /* show */
 } opts;
 
 /* OPT_FORMAT: becomes one of format_options, its key the row's name, its value `yes` where none

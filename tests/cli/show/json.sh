@@ -7,3 +7,4 @@ show "$SAMPLES/night.asdf" image '[10:100:3, ::-1]' --width 32 --height 32 --sca
 show "$SAMPLES/night.asdf" masked
 show "$SAMPLES/cube.b2nd" 2>/dev/null
 show "$SAMPLES/night.asdf" stars/flux
+show "$SAMPLES/cube.b2nd" --max-nbytes 2000 2>/dev/null

@@ -19,3 +19,10 @@ show "$SAMPLES/weather.h5" temperature --height 4 --width 40
 show "$SAMPLES/sky.fits" SCI/data --height 6 --width 40 --reduce mean
 printf 'x,y\n1,2\n,3\n4,4\n9,5\n' >t.csv
 show t.csv x --width 30 --height 5 --scale sqrt
+# cat prints it before the values; raw input has the type that is said
+echo "# preview"
+cippus cat "$SAMPLES/night.asdf" masked '[:2]' --preview
+cippus cat "$SAMPLES/night.asdf" masked --preview --to csv 2>&1 || echo "exit $?"
+printf '\001\000\002\000\003\000\004\000' >t.raw
+show t.raw --from raw --dtype int16 --shape 2,2 --zoom 1
+show "$SAMPLES/night.asdf" image --dtype int16
