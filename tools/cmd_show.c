@@ -44,7 +44,7 @@ static bool parse_pair(const char *text, double *a, double *b)
     return end != text && *end == '\0';
 }
 
-/* "#rrggbb" or "#rrggbbaa"; that of nothing at all is black all the same. */
+/* "#rrggbb" or "#rrggbbaa" */
 static bool parse_colour(const char *text, uint32_t *out)
 {
     const size_t n = strlen(text), digits = n > 0 ? strspn(text + 1, "0123456789abcdefABCDEF") : 0;
@@ -53,6 +53,8 @@ static bool parse_colour(const char *text, uint32_t *out)
     *out = (uint32_t)strtoul(text + 1, NULL, 16);
     if (digits == 6)
         *out = *out << 8 | 0xff;
+    if (*out == 0) /* which would be the default: no less invisible in red */
+        *out = 0x01000000;
     return true;
 }
 
@@ -177,7 +179,7 @@ static void note_fixed(const opts *o, const target *t, const cip_picture_facts *
 
 /* --- pictures -------------------------------------------------------------------------------- */
 
-typedef enum way { WAY_AUTO, WAY_BLOCKS, WAY_KITTY, WAY_SIXEL, WAY_ASCII, WAY_PNG, WAY_FACTS } way;
+typedef enum way { WAY_AUTO, WAY_BLOCKS, WAY_KITTY, WAY_ASCII, WAY_PNG, WAY_FACTS } way;
 
 static bool has_text(const char *variable, const char *part)
 {
@@ -188,7 +190,7 @@ static bool has_text(const char *variable, const char *part)
 /* What the terminal can do, as it says itself; letters where there is none. */
 static way way_of(const opts *o)
 {
-    static const char *const ways[] = { "auto", "blocks", "kitty", "sixel", "ascii", NULL };
+    static const char *const ways[] = { "auto", "blocks", "kitty", "ascii", NULL };
     const way w = (way)number_of(o->shown_as, ways);
     if (o->out != NULL)
         return WAY_PNG;
@@ -321,10 +323,6 @@ int cmd_show(const opts *o)
 {
     const way w = way_of(o);
     const char *out = o->out != NULL ? o->out : "-";
-    if (w == WAY_SIXEL) {
-        fputs("cippus: --format: sixel is not in this build; use kitty, blocks or ascii\n", stderr);
-        return EXIT_USAGE;
-    }
     const size_t n = strlen(out);
     if (o->out != NULL && strcmp(out, "-") != 0 && strncmp(out, "/dev/", 5) != 0 &&
         (n < 4 || strcasecmp(out + n - 4, ".png") != 0))

@@ -120,7 +120,7 @@ _cippus_values() {
     --format)
         case $1 in
         zarr-refs) echo json parquet ;;
-        show) echo auto blocks kitty sixel ascii ;;
+        show) echo auto blocks kitty ascii ;;
         convert) echo "$(_cippus_names formats) csv tsv json jsonl" ;;
         *) _cippus_names formats ;;
         esac

@@ -62,7 +62,7 @@ function __cippus_values
                 case zarr-refs
                     printf '%s\n' json parquet
                 case show
-                    printf '%s\n' auto blocks kitty sixel ascii
+                    printf '%s\n' auto blocks kitty ascii
                 case '*'
                     __cippus_names formats
                     printf '%s\n' csv tsv json jsonl

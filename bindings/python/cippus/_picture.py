@@ -41,7 +41,7 @@ def _colour(bad: Optional[str]) -> int:
         return 0
     if not isinstance(bad, str) or not re.fullmatch("#([0-9a-fA-F]{6}|[0-9a-fA-F]{8})", bad):
         raise ValueError(f"bad: expected a colour, as '#ff00ff', or 'none', found {bad!r}")
-    return int(bad[1:].ljust(8, "f"), 16)
+    return int(bad[1:].ljust(8, "f"), 16) or 0x01000000  # 0 is the default; what is not opaque has any colour
 
 
 @keywords

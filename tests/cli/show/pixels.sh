@@ -54,7 +54,7 @@ npy("x.npy", "|b1", (6, 9), bytes(v > 5 for v in values))
 print("bool:", show("x.npy"))
 inf = float("inf")
 npy("odd.npy", "<f8", (2, 4), struct.pack("<8d", float("nan"), inf, -inf, 0, -1, 1, 10, 100))
-for words in ([], ["--bad", "none"], ["--bad", "#10203040"], ["--scale", "log"], ["--no-axes"], ["--limits", "0,10"], ["--zoom", "3"]):
+for words in ([], ["--bad", "none"], ["--bad", "#10203040"], ["--bad", "#00000000"], ["--scale", "log"], ["--no-axes"], ["--limits", "0,10"], ["--zoom", "3"]):
     print("odd", *words, show("odd.npy", *words))
 night = os.environ["SAMPLES"] + "/night.asdf"
 for scale in ("linear", "log", "asinh", "sqrt"):
