@@ -53,69 +53,88 @@ static void print_row(const cip_chunk_info *c)
     putchar('\n');
 }
 
-static void print_row_json(const cip_chunk_info *c)
+static void print_row_json(FILE *f, const cip_chunk_info *c)
 {
-    printf("{\"chunk\": %" PRIu64 ", \"run\": %" PRIu64 ", \"state\": \"%s\", \"box\": [", c->index,
-           c->run, state_name[c->state]);
+    fprintf(f, "{\"chunk\": %" PRIu64 ", \"run\": %" PRIu64 ", \"state\": \"%s\", \"box\": [",
+            c->index, c->run, state_name[c->state]);
     for (int k = 0; k < c->ndim; k++)
-        printf("%s[%" PRId64 ", %" PRId64 "]", k == 0 ? "" : ", ", c->box.start[k], c->box.stop[k]);
-    printf("], \"box_exact\": %s, \"first\": %" PRIu64 ", \"nelem\": %" PRIu64
-           ", \"range_exact\": %s, \"place\": \"%s\", \"offset\": ",
-           c->box_exact ? "true" : "false", c->first, c->nelem, c->range_exact ? "true" : "false",
-           place_name[c->place]);
+        fprintf(f, "%s[%" PRId64 ", %" PRId64 "]", k == 0 ? "" : ", ", c->box.start[k],
+                c->box.stop[k]);
+    fprintf(f,
+            "], \"box_exact\": %s, \"first\": %" PRIu64 ", \"nelem\": %" PRIu64
+            ", \"range_exact\": %s, \"place\": \"%s\", \"offset\": ",
+            c->box_exact ? "true" : "false", c->first, c->nelem, c->range_exact ? "true" : "false",
+            place_name[c->place]);
     if (c->offset != CIP_NO_OFFSET)
-        printf("%" PRIu64, c->offset);
+        fprintf(f, "%" PRIu64, c->offset);
     else
-        fputs("null", stdout);
-    printf(", \"stored_nbytes\": %" PRIu64 ", \"decoded_nbytes\": %" PRIu64 ", \"codec\": ",
-           c->stored_nbytes, c->decoded_nbytes);
-    print_json_string(stdout, c->codec);
-    fputs(", \"checksum\": \"", stdout);
-    print_checksum(c->checksum_value, c->checksum_nbytes);
-    fputs("\", \"checksum_kind\": ", stdout);
-    print_json_string(stdout, c->checksum);
-    fputs(", \"member\": ", stdout);
+        fputs("null", f);
+    fprintf(f, ", \"stored_nbytes\": %" PRIu64 ", \"decoded_nbytes\": %" PRIu64 ", \"codec\": ",
+            c->stored_nbytes, c->decoded_nbytes);
+    print_json_string(f, c->codec);
+    fputs(", \"checksum\": \"", f);
+    print_checksum(f, c->checksum_value, c->checksum_nbytes);
+    fputs("\", \"checksum_kind\": ", f);
+    print_json_string(f, c->checksum);
+    fputs(", \"member\": ", f);
     if (c->member[0] != '\0')
-        print_json_string(stdout, c->member);
+        print_json_string(f, c->member);
     else
-        fputs("null", stdout);
+        fputs("null", f);
     if (c->why != CIP_OK) {
-        fputs(", \"why\": ", stdout);
-        print_json_string(stdout, cip_status_name(c->why));
+        fputs(", \"why\": ", f);
+        print_json_string(f, cip_status_name(c->why));
     }
-    putchar('}');
+    putc('}', f);
 }
 
-static void print_failure(uint64_t i, const cip_err *err, bool json)
+static void print_failure_json(FILE *f, uint64_t i, const cip_err *err)
 {
-    if (json) {
-        printf("{\"chunk\": %" PRIu64 ", \"error\": \"%s\", \"why\": ", i,
-               cip_status_name((cip_status)err->code));
-        print_json_string(stdout, err->text);
-        putchar('}');
-        return;
-    }
+    fprintf(f, "{\"chunk\": %" PRIu64 ", \"error\": \"%s\", \"why\": ", i,
+            cip_status_name((cip_status)err->code));
+    print_json_string(f, err->text);
+    putc('}', f);
+}
+
+static void print_failure(uint64_t i, const cip_err *err)
+{
     printf("%5" PRIu64 " (", i);
     print_words(stdout, err->text);
     fputs(")\n", stdout);
 }
 
+uint64_t print_chunk_json(FILE *f, const cip_array *a, uint64_t i, bool *failed)
+{
+    cip_chunk_info c = { .size = sizeof c };
+    cip_err err = CIP_ERR_INIT;
+    *failed = cip_chunk_at(a, i, &c, &err) != CIP_OK;
+    if (*failed)
+        print_failure_json(f, i, &err);
+    else
+        print_row_json(f, &c);
+    return *failed ? 1 : c.run;
+}
+
 static void print_rows(const cip_array *a, uint64_t n, bool json)
 {
     cip_chunk_info c = { .size = sizeof c };
-    unsigned failed = 0;
-    for (uint64_t i = 0; i < n && failed < FAILURES; i += c.run) {
+    unsigned nfailed = 0;
+    for (uint64_t i = 0; i < n && nfailed < FAILURES; i += c.run) {
         cip_err err = CIP_ERR_INIT;
-        fputs(json && i != 0 ? ",\n  " : "", stdout);
-        if (cip_chunk_at(a, i, &c, &err) == CIP_OK) {
-            (json ? print_row_json : print_row)(&c);
-            continue;
+        bool failed = false;
+        if (json) {
+            fputs(i != 0 ? ",\n  " : "", stdout);
+            c.run = print_chunk_json(stdout, a, i, &failed);
+        } else if (cip_chunk_at(a, i, &c, &err) == CIP_OK) {
+            print_row(&c);
+        } else {
+            print_failure(i, &err);
+            failed = true;
+            c.run = 1;
         }
-        print_failure(i, &err, json);
-        c.run = 1;
-        failed++;
+        nfailed += failed;
     }
-    if (failed == FAILURES && !json)
+    if (nfailed == FAILURES && !json)
         puts("      and so on");
 }
 

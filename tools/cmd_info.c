@@ -61,27 +61,27 @@ static void print_arrays(const char *file, const cip_file *f)
         printf("more arrays: %zu (cippus ls lists them)\n", n - MOST_ARRAYS);
 }
 
-static void print_arrays_json(const char *file, const cip_file *f)
+static void print_arrays_json(FILE *out, const char *file, const cip_file *f)
 {
     size_t at = 0;
     bool any = false;
     for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL; any = true) {
         listed l;
         listed_look(file, f, a, &l);
-        fputs(any ? ", {\"path\": " : "{\"path\": ", stdout);
-        print_json_string(stdout, cip_array_path(a));
-        fputs(", \"dtype\": ", stdout);
-        print_json_string(stdout, cip_dtype_name(cip_array_dtype(a)));
-        fputs(", \"shape\": ", stdout);
-        print_shape(stdout, cip_array_shape(a), cip_array_ndim(a));
+        fputs(any ? ", {\"path\": " : "{\"path\": ", out);
+        print_json_string(out, cip_array_path(a));
+        fputs(", \"dtype\": ", out);
+        print_json_string(out, cip_dtype_name(cip_array_dtype(a)));
+        fputs(", \"shape\": ", out);
+        print_shape(out, cip_array_shape(a), cip_array_ndim(a));
         if (l.s.chunk != NULL) {
-            fputs(", \"chunk\": ", stdout);
-            print_shape(stdout, l.s.chunk, cip_array_ndim(a));
+            fputs(", \"chunk\": ", out);
+            print_shape(out, l.s.chunk, cip_array_ndim(a));
         }
-        fputs(", \"codec\": ", stdout);
-        print_json_string(stdout, l.s.codec != NULL ? l.s.codec : "");
-        listed_print_sizes_json(&l);
-        putchar('}');
+        fputs(", \"codec\": ", out);
+        print_json_string(out, l.s.codec != NULL ? l.s.codec : "");
+        listed_print_sizes_json(out, &l);
+        putc('}', out);
     }
 }
 
@@ -125,62 +125,63 @@ static bool is_named_before(const cip_file *f, size_t i, const char *key)
 }
 
 /* A count as a number, any other text as a string. */
-static void print_value_json(const char *value)
+static void print_value_json(FILE *out, const char *value)
 {
     const size_t n = strlen(value);
     const bool number =
         n > 0 && n < 16 && strspn(value, "0123456789") == n && (n == 1 || value[0] != '0');
     if (number)
-        fputs(value, stdout);
+        fputs(value, out);
     else
-        print_json_string(stdout, value);
+        print_json_string(out, value);
 }
 
 /* All values of the key of fact i: one as a string, several as a list. */
-static void print_values_json(const cip_file *f, size_t i, const char *key)
+static void print_values_json(FILE *out, const cip_file *f, size_t i, const char *key)
 {
     const char *other, *value;
     size_t n = 0;
     for (size_t k = i; cip_file_fact(f, k, &other, &value); k++)
         n += strcmp(other, key) == 0;
-    fputs(n > 1 ? "[" : "", stdout);
+    fputs(n > 1 ? "[" : "", out);
     for (size_t k = i, left = n; cip_file_fact(f, k, &other, &value); k++)
         if (strcmp(other, key) == 0) {
-            print_value_json(value);
-            fputs(--left != 0 ? ", " : "", stdout);
+            print_value_json(out, value);
+            fputs(--left != 0 ? ", " : "", out);
         }
-    fputs(n > 1 ? "]" : "", stdout);
+    fputs(n > 1 ? "]" : "", out);
 }
 
-static void print_facts_json(const cip_file *f, const char *path)
+void print_facts_json(FILE *out, const cip_file *f, const char *path)
 {
     const char *key, *value;
-    fputs("{\"file\": ", stdout);
-    print_json_string(stdout, path);
-    fputs(", \"format\": ", stdout);
-    print_json_string(stdout, cip_file_format(f));
-    fputs(", \"version\": ", stdout);
-    print_json_string(stdout, cip_file_version(f));
-    printf(", \"nbytes\": %" PRIu64 ", \"arrays\": %zu, \"decoded_nbytes\": %" PRIu64
-           ", \"blocks\": %zu, \"facts\": {",
-           cip_file_nbytes(f), cip_file_narray(f), decoded_nbytes(f), cip_file_nblock(f));
+    fputs("{\"file\": ", out);
+    print_json_string(out, path);
+    fputs(", \"format\": ", out);
+    print_json_string(out, cip_file_format(f));
+    fputs(", \"version\": ", out);
+    print_json_string(out, cip_file_version(f));
+    fprintf(out,
+            ", \"nbytes\": %" PRIu64 ", \"arrays\": %zu, \"decoded_nbytes\": %" PRIu64
+            ", \"blocks\": %zu, \"facts\": {",
+            cip_file_nbytes(f), cip_file_narray(f), decoded_nbytes(f), cip_file_nblock(f));
     for (size_t i = 0; cip_file_fact(f, i, &key, &value); i++) {
         if (is_named_before(f, i, key))
             continue;
-        fputs(i == 0 ? "" : ", ", stdout);
-        print_json_string(stdout, key);
-        fputs(": ", stdout);
-        print_values_json(f, i, key);
+        fputs(i == 0 ? "" : ", ", out);
+        print_json_string(out, key);
+        fputs(": ", out);
+        print_values_json(out, f, i, key);
     }
-    fputs("}, \"array_list\": [", stdout);
-    print_arrays_json(path, f);
-    fputs("]}", stdout);
+    fputs("}, \"array_list\": [", out);
+    print_arrays_json(out, path, f);
+    fputs("]}", out);
 }
 
-void print_checksum(const uint8_t *value, size_t n)
+void print_checksum(FILE *f, const uint8_t *value, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        printf("%02x", value[i]);
+        fprintf(f, "%02x", value[i]);
 }
 
 static void print_block(size_t i, const cip_block_info *b)
@@ -191,7 +192,7 @@ static void print_block(size_t i, const cip_block_info *b)
            b->flags);
     print_escaped(stdout, b->codec);
     fputs(b->checksum[0] != '\0' ? " " : " -", stdout);
-    print_checksum(b->checksum_value, b->checksum_nbytes);
+    print_checksum(stdout, b->checksum_value, b->checksum_nbytes);
     if (b->member != NULL) {
         putchar(' ');
         print_escaped(stdout, b->member);
@@ -211,7 +212,7 @@ static void print_block_json(size_t i, const cip_block_info *b)
            b->allocated_nbytes, b->stored_nbytes, b->decoded_nbytes, b->flags);
     print_json_string(stdout, b->codec);
     fputs(", \"checksum\": \"", stdout);
-    print_checksum(b->checksum_value, b->checksum_nbytes);
+    print_checksum(stdout, b->checksum_value, b->checksum_nbytes);
     fputs("\", \"checksum_kind\": ", stdout);
     print_json_string(stdout, b->checksum);
     fputs(", \"state\": ", stdout);
@@ -274,7 +275,10 @@ static int info_one(const cip_file *f, const char *path, const opts *o)
         return print_query(f, path);
     if (o->blocks || o->chunks)
         return print_table(f, path, o);
-    (o->json ? print_facts_json : print_facts)(f, path);
+    if (o->json)
+        print_facts_json(stdout, f, path);
+    else
+        print_facts(f, path);
     return EXIT_FINE;
 }
 

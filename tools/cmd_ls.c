@@ -258,44 +258,6 @@ static void print_tsv(const char *file, const listed *l)
     putchar('\n');
 }
 
-static void print_json(const char *file, const listed *l, bool first)
-{
-    const cip_array *a = l->array;
-    const cip_status st = (cip_status)l->err.code;
-    fputs(first ? "{\"file\": " : ",\n {\"file\": ", stdout);
-    print_json_string(stdout, file);
-    fputs(", \"path\": ", stdout);
-    print_json_string(stdout, cip_array_path(a));
-    if (l->name != NULL) {
-        fputs(", \"name\": ", stdout);
-        print_json_string(stdout, l->name);
-    }
-    fputs(", \"dtype\": ", stdout);
-    print_json_string(stdout, cip_dtype_name(cip_array_dtype(a)));
-    printf(", \"byteorder\": \"%s\", \"shape\": ",
-           cip_dtype_is_big(cip_array_dtype(a)) ? "big" : "little");
-    print_shape(stdout, cip_array_shape(a), cip_array_ndim(a));
-    if (l->s.chunk != NULL) {
-        fputs(", \"chunk\": ", stdout);
-        print_shape(stdout, l->s.chunk, cip_array_ndim(a));
-    }
-    fputs(", \"storage\": ", stdout);
-    print_json_string(stdout, l->s.kind != NULL ? l->s.kind : "");
-    fputs(", \"codec\": ", stdout);
-    print_json_string(stdout, l->s.codec != NULL ? l->s.codec : "");
-    listed_print_sizes_json(l);
-    printf(", \"block\": %" PRId64 ", \"masked\": %s, \"state\": ", l->s.block,
-           l->s.masked ? "true" : "false");
-    print_json_string(stdout, cip_status_name(st));
-    if (st != CIP_OK) {
-        fputs(", \"why\": ", stdout);
-        print_json_string(stdout, l->err.text);
-    }
-    if (l->missing != 0)
-        printf(", \"missing_chunks\": %" PRIu64, l->missing);
-    putchar('}');
-}
-
 /* --- one file -------------------------------------------------------------------------------- */
 
 static void print_rows(lister *ls, const char *path, const cip_file *f, bool table)
@@ -329,10 +291,12 @@ static void print_records(lister *ls, const char *path, const cip_file *f)
     for (const cip_array *a; (a = cip_file_next_array(f, NULL, &at)) != NULL;) {
         listed l;
         listed_look(path, f, a, &l);
-        if (ls->o->json)
-            print_json(path, &l, !ls->any);
-        else
+        if (ls->o->json) {
+            fputs(ls->any ? ",\n " : "", stdout);
+            listed_print_json(stdout, path, &l);
+        } else {
             print_tsv(path, &l);
+        }
         ls->any = true;
         if (listed_lacks_files(&l) && ls->rc == EXIT_FINE)
             ls->rc = EXIT_FINDINGS;

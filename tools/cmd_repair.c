@@ -13,7 +13,7 @@ static int repair(const opts *o, const cip_array *fill)
     cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
     bool any = false;
-    findings u = { o->pos[0], o->json, 0, &any, o->bar };
+    findings u = { stdout, o->pos[0], o->json, 0, &any, o->bar };
     open.salvage = o->in_order ? CIP_SALVAGE_IN_ORDER : CIP_SALVAGE_CERTAIN;
     const cip_repair_options how = { .size = sizeof how,
                                      .format = o->format,

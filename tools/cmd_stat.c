@@ -9,16 +9,16 @@
 #include "print.h"
 #include "suggest.h"
 
-static void print_bound(const cip_stats *s, bool json, double v, int64_t whole)
+static void print_bound(FILE *f, const cip_stats *s, bool json, double v, int64_t whole)
 {
     if (s->exact && s->is_unsigned)
-        printf("%" PRIu64, (uint64_t)whole);
+        fprintf(f, "%" PRIu64, (uint64_t)whole);
     else if (s->exact)
-        printf("%" PRId64, whole);
+        fprintf(f, "%" PRId64, whole);
     else if (json)
-        print_json_double(stdout, v);
+        print_json_double(f, v);
     else
-        printf("%.9g", v);
+        fprintf(f, "%.9g", v);
 }
 
 /* The array's path, and that of the field in it. */
@@ -43,9 +43,9 @@ static void print_text(const cip_array *a, const char *field, const cip_stats *s
 {
     print_label(a, field, false);
     fputs(": min ", stdout);
-    print_bound(s, false, s->min, s->min_int);
+    print_bound(stdout, s, false, s->min, s->min_int);
     fputs(" max ", stdout);
-    print_bound(s, false, s->max, s->max_int);
+    print_bound(stdout, s, false, s->max, s->max_int);
     printf(" mean %.9g std %.9g elements %" PRIu64 " nan %" PRIu64 " inf %" PRIu64 " zero %" PRIu64
            " masked %" PRIu64,
            s->mean, s->std, s->nelem, s->nnan, s->ninf, s->nzero, s->nmasked);
@@ -62,25 +62,33 @@ typedef struct report {
     bool *any; /* over all files */
 } report;
 
+void print_stats_json(FILE *f, const cip_stats *s)
+{
+    fputs("\"min\": ", f);
+    print_bound(f, s, true, s->min, s->min_int);
+    fputs(", \"max\": ", f);
+    print_bound(f, s, true, s->max, s->max_int);
+    fputs(", \"mean\": ", f);
+    print_json_double(f, s->mean);
+    fputs(", \"finite_mean\": ", f);
+    print_json_double(f, s->finite_mean);
+    fputs(", \"std\": ", f);
+    print_json_double(f, s->std);
+    fprintf(f,
+            ", \"elements\": %" PRIu64 ", \"nan\": %" PRIu64 ", \"inf\": %" PRIu64
+            ", \"zero\": %" PRIu64 ", \"masked\": %" PRIu64,
+            s->nelem, s->nnan, s->ninf, s->nzero, s->nmasked);
+}
+
 static void print_json(const report *r, const cip_array *a, const char *field, const cip_stats *s)
 {
     fputs(*r->any ? ",\n {\"file\": " : "{\"file\": ", stdout);
     print_json_string(stdout, r->name);
     fputs(", \"path\": ", stdout);
     print_label(a, field, true);
-    fputs(", \"min\": ", stdout);
-    print_bound(s, true, s->min, s->min_int);
-    fputs(", \"max\": ", stdout);
-    print_bound(s, true, s->max, s->max_int);
-    fputs(", \"mean\": ", stdout);
-    print_json_double(stdout, s->mean);
-    fputs(", \"finite_mean\": ", stdout);
-    print_json_double(stdout, s->finite_mean);
-    fputs(", \"std\": ", stdout);
-    print_json_double(stdout, s->std);
-    printf(", \"elements\": %" PRIu64 ", \"nan\": %" PRIu64 ", \"inf\": %" PRIu64
-           ", \"zero\": %" PRIu64 ", \"masked\": %" PRIu64 "}",
-           s->nelem, s->nnan, s->ninf, s->nzero, s->nmasked);
+    fputs(", ", stdout);
+    print_stats_json(stdout, s);
+    putchar('}');
 }
 
 static int stat_one(const report *r, const cip_array *a, const cip_read_args *args)

@@ -41,22 +41,28 @@ static const char *last_step(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+void print_node_json(FILE *f, const char *path, const cip_node *n)
+{
+    fputs("{\"path\": ", f);
+    print_json_string(f, path);
+    fprintf(f, ", \"type\": \"%s\"", type_name(cip_node_kind(n)));
+    if (cip_node_tag(n) != NULL) {
+        fputs(", \"tag\": ", f);
+        print_json_string(f, cip_node_tag(n));
+    }
+    if (cip_node_text(n, NULL) != NULL) {
+        fputs(", \"value\": ", f);
+        print_json_scalar(f, n);
+    }
+    putc('}', f);
+}
+
 static void print_found(search *s, const char *path, const cip_node *n)
 {
     const char *text = cip_node_text(n, NULL);
     if (s->json) {
-        fputs(s->any ? ",\n {\"path\": " : "{\"path\": ", stdout);
-        print_json_string(stdout, path);
-        printf(", \"type\": \"%s\"", type_name(cip_node_kind(n)));
-        if (cip_node_tag(n) != NULL) {
-            fputs(", \"tag\": ", stdout);
-            print_json_string(stdout, cip_node_tag(n));
-        }
-        if (text != NULL) {
-            fputs(", \"value\": ", stdout);
-            print_json_scalar(stdout, n);
-        }
-        putchar('}');
+        fputs(s->any ? ",\n " : "", stdout);
+        print_node_json(stdout, path, n);
     } else {
         print_escaped(stdout, path);
         fputs(": ", stdout);

@@ -10,7 +10,7 @@ static int verify_one(const char *path, const opts *o, bool *any)
     cip_limits limits;
     cip_open_options open = open_options(o, &limits);
     cip_err err = CIP_ERR_INIT;
-    findings u = { path, o->json, 0, any, o->bar };
+    findings u = { stdout, path, o->json, 0, any, o->bar };
     const cip_verify_options v = { .size = sizeof v,
                                    .deep = o->deep,
                                    .open = &open,

@@ -39,8 +39,17 @@ void print_blocks(const cip_file *f, bool json);
 int print_chunks(const cip_file *f, const char *name, const opts *o);
 /* `cat --chunk`: writes its bytes; the exit status. */
 int cat_chunk(const cip_array *a, const opts *o);
+/* One chunk of them, or why it is not known (*failed), as an object of JSON. How many chunks it
+ * tells of: a run of special ones is told at once. */
+uint64_t print_chunk_json(FILE *f, const cip_array *a, uint64_t i, bool *failed);
 /* The bytes of a checksum in hex. */
-void print_checksum(const uint8_t *value, size_t n);
+void print_checksum(FILE *f, const uint8_t *value, size_t n);
+/* What `info --json` prints of a file; `name` is the file's. */
+void print_facts_json(FILE *f, const cip_file *file, const char *name);
+/* A node as `tree --find --json` prints it. */
+void print_node_json(FILE *f, const char *path, const cip_node *n);
+/* The keys of `stat --json` without those of the array. */
+void print_stats_json(FILE *f, const cip_stats *s);
 
 /* The array that FILE [PATH] [SLICE] name: what `cat` and `stat` share. */
 typedef struct target {

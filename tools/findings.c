@@ -9,33 +9,34 @@
 
 static void print_text(const findings *u, const cip_finding *f)
 {
-    print_escaped(stdout, u->file);
-    printf(": %s", severity_name(f->severity));
+    print_escaped(u->out, u->file);
+    fprintf(u->out, ": %s", severity_name(f->severity));
     if (f->part[0] != '\0' || f->offset != CIP_NO_OFFSET) {
-        fputs(" (", stdout);
-        print_escaped(stdout, f->part);
+        fputs(" (", u->out);
+        print_escaped(u->out, f->part);
         if (f->offset != CIP_NO_OFFSET)
-            printf("%sbyte %" PRIu64, f->part[0] != '\0' ? ", " : "", f->offset);
-        putchar(')');
+            fprintf(u->out, "%sbyte %" PRIu64, f->part[0] != '\0' ? ", " : "", f->offset);
+        putc(')', u->out);
     }
-    fputs(": ", stdout);
-    print_words(stdout, f->text);
-    putchar('\n');
+    fputs(": ", u->out);
+    print_words(u->out, f->text);
+    putc('\n', u->out);
 }
 
 static void print_json(const findings *u, const cip_finding *f)
 {
-    fputs(*u->any ? ",\n {\"file\": " : "{\"file\": ", stdout);
-    print_json_string(stdout, u->file);
-    printf(", \"severity\": \"%s\", \"code\": \"%s\", \"part\": ", severity_name(f->severity),
-           cip_status_name(f->code));
-    print_json_string(stdout, f->part);
+    fputs(*u->any ? ",\n {\"file\": " : "{\"file\": ", u->out);
+    print_json_string(u->out, u->file);
+    fprintf(u->out,
+            ", \"severity\": \"%s\", \"code\": \"%s\", \"part\": ", severity_name(f->severity),
+            cip_status_name(f->code));
+    print_json_string(u->out, f->part);
     if (f->offset != CIP_NO_OFFSET)
-        printf(", \"offset\": %" PRIu64, f->offset);
-    printf(", \"length\": %" PRIu64 ", \"fixable\": %s, \"text\": ", f->length,
-           f->fixable ? "true" : "false");
-    print_json_string(stdout, f->text);
-    putchar('}');
+        fprintf(u->out, ", \"offset\": %" PRIu64, f->offset);
+    fprintf(u->out, ", \"length\": %" PRIu64 ", \"fixable\": %s, \"text\": ", f->length,
+            f->fixable ? "true" : "false");
+    print_json_string(u->out, f->text);
+    putc('}', u->out);
     *u->any = true;
 }
 

@@ -3,10 +3,13 @@
 #ifndef CIPPUS_TOOLS_FINDINGS_H
 #define CIPPUS_TOOLS_FINDINGS_H
 
+#include <stdio.h>
+
 #include "cippus/cippus.h"
 #include "progress.h"
 
 typedef struct findings {
+    FILE *out;
     const char *file;
     bool json;
     size_t nbad; /* warnings and worse */

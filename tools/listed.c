@@ -98,13 +98,51 @@ void listed_print_path(FILE *f, const listed *l)
     }
 }
 
-void listed_print_sizes_json(const listed *l)
+void listed_print_sizes_json(FILE *f, const listed *l)
 {
-    fputs(", \"stored_nbytes\": ", stdout);
-    listed_print_stored(stdout, l, "null");
-    printf(", \"decoded_nbytes\": %" PRIu64 ", \"ratio\": ", l->decoded);
+    fputs(", \"stored_nbytes\": ", f);
+    listed_print_stored(f, l, "null");
+    fprintf(f, ", \"decoded_nbytes\": %" PRIu64 ", \"ratio\": ", l->decoded);
     if (listed_ratio(l) != 0)
-        printf("%.4g", listed_ratio(l));
+        fprintf(f, "%.4g", listed_ratio(l));
     else
-        fputs("null", stdout);
+        fputs("null", f);
+}
+
+void listed_print_json(FILE *f, const char *file, const listed *l)
+{
+    const cip_array *a = l->array;
+    const cip_status st = (cip_status)l->err.code;
+    fputs("{\"file\": ", f);
+    print_json_string(f, file);
+    fputs(", \"path\": ", f);
+    print_json_string(f, cip_array_path(a));
+    if (l->name != NULL) {
+        fputs(", \"name\": ", f);
+        print_json_string(f, l->name);
+    }
+    fputs(", \"dtype\": ", f);
+    print_json_string(f, cip_dtype_name(cip_array_dtype(a)));
+    fprintf(f, ", \"byteorder\": \"%s\", \"shape\": ",
+            cip_dtype_is_big(cip_array_dtype(a)) ? "big" : "little");
+    print_shape(f, cip_array_shape(a), cip_array_ndim(a));
+    if (l->s.chunk != NULL) {
+        fputs(", \"chunk\": ", f);
+        print_shape(f, l->s.chunk, cip_array_ndim(a));
+    }
+    fputs(", \"storage\": ", f);
+    print_json_string(f, l->s.kind != NULL ? l->s.kind : "");
+    fputs(", \"codec\": ", f);
+    print_json_string(f, l->s.codec != NULL ? l->s.codec : "");
+    listed_print_sizes_json(f, l);
+    fprintf(f, ", \"block\": %" PRId64 ", \"masked\": %s, \"state\": ", l->s.block,
+            l->s.masked ? "true" : "false");
+    print_json_string(f, cip_status_name(st));
+    if (st != CIP_OK) {
+        fputs(", \"why\": ", f);
+        print_json_string(f, l->err.text);
+    }
+    if (l->missing != 0)
+        fprintf(f, ", \"missing_chunks\": %" PRIu64, l->missing);
+    putc('}', f);
 }

@@ -28,7 +28,9 @@ double listed_ratio(const listed *l);
 void listed_print_stored(FILE *f, const listed *l, const char *unknown);
 /* "." for none; behind that of a table's column its name. */
 void listed_print_path(FILE *f, const listed *l);
-/* The keys stored_nbytes, decoded_nbytes and ratio, to stdout. */
-void listed_print_sizes_json(const listed *l);
+/* The keys stored_nbytes, decoded_nbytes and ratio. */
+void listed_print_sizes_json(FILE *f, const listed *l);
+/* All of it as an object; `file` is its name. */
+void listed_print_json(FILE *f, const char *file, const listed *l);
 
 #endif
