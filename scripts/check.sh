@@ -47,7 +47,7 @@ check_clang() {
     flags="-fsyntax-only -std=c17 -D_GNU_SOURCE -DCIP_STATIC -DCIP_SOURCE_DIR=\"\" -Isrc -Iinclude -Itests
         -I${BUILD:-build/release}/src -Werror
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion"
-    for codec in LZ4 ZSTD BZIP2 SNAPPY ZFP AEC MSGPACK PNG; do
+    for codec in LZ4 ZSTD BZIP2 SNAPPY ZFP AEC MSGPACK PNG SERVE; do
         flags="$flags -DCIP_WITH_$codec=1"
     done
     # shellcheck disable=SC2086 # a list of words

@@ -10,8 +10,6 @@
 #include "refs_parquet.h"
 #include "suggest.h"
 
-enum { INLINE_NBYTES = 64 << 10 };
-
 typedef struct telling {
     const char *file;
     size_t nleft_out;
@@ -27,9 +25,7 @@ static int on_finding(void *user, const cip_finding *f)
     return 0;
 }
 
-/* The text and what goes before members' names in one block: "URL/" of a folder, else its folder.
- */
-static char *members_of(const char *file, const char *url)
+char *refs_members(const char *file, const char *url)
 {
     struct stat st;
     const size_t n = strlen(url);
@@ -96,7 +92,7 @@ static cip_refs_options options_of(const opts *o, const char *url, const char *m
         .path = o->path,
         .url = url,
         .members = members,
-        .inline_nbytes = o->inline_nbytes >= 0 ? (uint64_t)o->inline_nbytes : INLINE_NBYTES,
+        .inline_nbytes = o->inline_nbytes >= 0 ? (uint64_t)o->inline_nbytes : REFS_INLINE_NBYTES,
         .on_finding = on_finding,
         .on_entry = t->parquet != NULL ? on_entry : NULL,
         .user = t,
@@ -148,7 +144,7 @@ static int write_parquet(const opts *o, const cip_file *f, const cip_refs_option
 
 static int write_refs(const opts *o, const cip_file *f, const char *url, telling *t)
 {
-    char *members = members_of(o->pos[0], url);
+    char *members = refs_members(o->pos[0], url);
     if (members == NULL)
         return failed(o->pos[0], "references");
     const cip_refs_options how = options_of(o, url, members, t);

@@ -24,11 +24,18 @@ int cmd_zarr_refs(const opts *o);
 int cmd_repair(const opts *o);
 int cmd_resize(const opts *o);
 int cmd_rm(const opts *o);
+int cmd_serve(const opts *o);
 int cmd_set(const opts *o);
 int cmd_show(const opts *o);
 int cmd_stat(const opts *o);
 int cmd_tree(const opts *o);
 int cmd_verify(const opts *o);
+
+/* Up to this many bytes of an array without a place in the file are embedded in references. */
+enum { REFS_INLINE_NBYTES = 64 << 10 };
+/* What goes before the names of a file's members, as cip_refs_options has it, where readers find
+ * the file at `url`: "URL/" of a folder, else that of its folder. The caller's to free. */
+char *refs_members(const char *file, const char *url);
 
 /* `cat --follow`: does not return before it is interrupted or something fails. */
 int cat_follow(const opts *o);

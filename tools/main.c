@@ -48,6 +48,12 @@ static const command commands[] = {
       "cippus stat night.asdf image '[:16, :16]'",
       "json check | dtype column-major sidecar offset from shape byteorder header no-header "
       "sep unescape" },
+    { NULL, "serve", "FILE|FOLDER...", cmd_serve, 1, -1,
+      "Show files in a browser, and serve them over HTTP, also as Zarr",
+      "Prints the URL of the page; ends at Ctrl-C. Nothing is ever changed.",
+      "cippus serve night.asdf\n"
+      "cippus serve archive --port 0",
+      "port bind public cors" },
     { NULL, "show", "FILE [PATH] [SLICE]", cmd_show, 1, 3,
       "Show an array as a picture, in the terminal or as PNG",
       "Two axes are an image, one is a line. Large arrays are read in part.",

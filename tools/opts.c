@@ -170,6 +170,11 @@ const opt_row opt_rows[] = {
     WORD("format==", "KIND", shown_as, "auto blocks kitty ascii",
          "in a terminal: auto (default), blocks, kitty or ascii"),
     FLAG("no-axes", no_axes, "leave out the margins with indices"),
+    { "port", "N", "listen at this port (default 8080; 0: any free one)", OPT_INDEX,
+      offsetof(opts, port), NULL },
+    TEXT("bind", "ADDRESS", bind, "listen at this IP address (default 127.0.0.1)"),
+    FLAG("public", is_public, "let other machines in, who need the token that is printed"),
+    FLAG("cors", cors, "let pages of other servers in, in the browsers of this machine too"),
     FLAG("unescape", unescape, "csv: undo the escapes that 'cat --to csv' writes (\\xNN, \\uNNNN)"),
     { NULL, NULL, NULL, OPT_FLAG, 0, NULL },
 };
@@ -556,7 +561,7 @@ static bool make_room(int argc, char **argv, opts *o)
 int opts_parse(const command *c, int argc, char **argv, opts *o)
 {
     memset(o, 0, sizeof *o);
-    o->block = o->chunk = o->tree_slack = o->inline_nbytes = -1;
+    o->block = o->chunk = o->tree_slack = o->inline_nbytes = o->port = -1;
     if (!make_room(argc, argv, o))
         return EXIT_FAILED;
     bool only_pos = false;

@@ -11,11 +11,11 @@ USES = {
     "info": "n.asdf", "ls": "n.asdf", "tree": "n.asdf", "verify": "n.asdf", "recover": "n.asdf", "edit": "n.asdf", "defrag": "n.asdf",
     "cat": "n.asdf image [0,:3]", "show": "n.asdf image", "stat": "n.asdf image", "convert": "n.asdf out.asdf", "set": "n.asdf x 1", "rm": "n.asdf stars",
     "mv": "n.asdf stars s", "put": "n.asdf counts [0,0] 1", "append": "t.blp t.npy", "resize": "c.b2nd 6,24,40", "finish": "s.asdf",
-    "diff": "n.asdf c.b2nd", "zarr-refs": "n.asdf o.json", "explode": "n.asdf o.asdf", "implode": "n.asdf o.asdf", "repair": "c.b2nd o.b2nd",
+    "diff": "n.asdf c.b2nd", "zarr-refs": "n.asdf o.json", "serve": "nothing", "explode": "n.asdf o.asdf", "implode": "n.asdf o.asdf", "repair": "c.b2nd o.b2nd",
 }
 VALUES = [b"", b"-1", b" -1", b"+1", b"1e30", b"NaN", b"9" * 24, b"0x10", b"q" * 100000, b"\xff\xfe", b"\x1b[1m", b"1 2", b"\n"]
 HUGE = [b"0", b"4294967295", b"9223372036854775807", b"18446744073709551615", b"16777216T", b"1,2,3,4,5,6,7,8,9,0", b"[" * 5000]
-CHECKED = "--limit --threads --max-memory --max-elements --depth --block --chunk --tree-slack --align --offset --wait"
+CHECKED = "--port --limit --threads --max-memory --max-elements --depth --block --chunk --tree-slack --align --offset --wait"
 WORDS = "--byteorder --durability --md5 --from --dtype --as --shape --sep --fill"
 
 def help_of(verb):

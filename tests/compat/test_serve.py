@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`cippus serve`: who may ask, what paths reach, ranges, the API, and clients that mean no good."""
+import io
+import json
+import os
+import resource
+import socket
+import subprocess
+import threading
+import time
+import urllib.parse
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from served import served
+
+SAMPLES = ROOT / "samples"
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A served folder beside which lies what must not be seen."""
+    top = tmp_path_factory.mktemp("top")
+    (top / "secret.npy").write_bytes(b"secret")
+    folder = top / "data"
+    (folder / "sub dir").mkdir(parents=True)
+    np.save(folder / "a.npy", np.arange(1000, dtype="<i4").reshape(20, 50))
+    np.save(folder / "sub dir" / "é&b.npy", np.arange(3.0))
+    (folder / ".hidden").write_text("no")
+    (folder / "text").write_bytes(bytes(range(256)) * 40)
+    (folder / "out").symlink_to(top)
+    (folder / "out.npy").symlink_to(top / "secret.npy")
+    (folder / "in.npy").symlink_to("a.npy")
+    os.mkfifo(folder / "fifo")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(cippus, tree):
+    with served(cippus, tree, SAMPLES) as s:
+        yield s
+
+
+# --- who may ask -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host, status", [("localhost", 200), ("127.0.0.1:99", 200), ("[::1]:8", 200), ("evil.example", 403),
+                                          ("127.0.0.1.evil.example", 403), ("localhost.evil", 403), ("localhost:8@evil", 403)])
+def test_only_local_names_are_answered(server, host, status):
+    for target in ("/", "/api/v1/list", "/files/data/a.npy"):
+        assert server.ask(target, headers={"Host": host}).status == status
+
+
+def test_pages_of_others_are_refused(server, cippus, tree):
+    own = f"http://{server.host}:{server.port}"
+    assert server.ask("/api/v1", headers={"Origin": own}).status == 200
+    answer = server.ask("/api/v1", headers={"Origin": "http://evil.example"})
+    assert answer.status == 403 and "Access-Control-Allow-Origin" not in answer.headers
+    with served(cippus, tree, "--cors") as open_server:
+        answer = open_server.ask("/api/v1", headers={"Origin": "http://other.example"})
+        assert answer.status == 200 and answer.headers["Access-Control-Allow-Origin"] == "*"
+        assert open_server.ask("/files/data/a.npy", method="OPTIONS").status == 204
+
+
+def test_public_needs_the_token(cippus, tree):
+    with served(cippus, tree, "--public", "--bind", "127.0.0.1") as s:
+        assert len(s.token) == 32
+        other = {"Host": "host.example"}
+        assert s.ask("/", headers=other).status == 200, "the page has no data"
+        for target in ("/api/v1", "/files/data/a.npy", "/zarr/data/a.npy/zarr.json", "/refs/data/a.npy"):
+            assert s.ask(target, headers=other).status == 401
+            assert s.ask(f"{target}?token={'0' * 32}", headers=other).status == 401
+            assert s.ask(f"{target}?token={s.token}", headers=other).status == 200
+            assert s.ask(target, headers={"Authorization": f"Bearer {s.token}"}).status == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "X"])
+def test_only_reading(server, method):
+    answer = server.ask("/files/data/a.npy", method=method)
+    assert answer.status == 405 and answer.headers["Allow"] == "GET, HEAD"
+
+
+# --- paths -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["data/../secret.npy", "data/%2e%2e/secret.npy", "data/./a.npy", "data//a.npy", "data/..%2fsecret.npy",
+                                  "data/a.npy%00", "data/%zz", "../data/a.npy", "data/%2", "data/" + "a" * 9000])
+def test_bad_paths_are_refused(server, path):
+    for kind in ("files", "zarr", "refs"):
+        assert server.ask(f"/{kind}/{path}").status in (400, 414, 431)
+
+
+@pytest.mark.parametrize("path", ["data/out/secret.npy", "data/out.npy", "data/out", "data/.hidden", "data/fifo", "data/nothing",
+                                  "secret.npy", "", "data", "data/a.npy/b", "etc/passwd", "data/..."])
+def test_nothing_else_is_reached(server, path):
+    answer = server.ask(f"/files/{path}")
+    assert answer.status == 404 and b"secret\n" not in answer.body
+
+
+def test_links_within_are_followed(server):
+    assert server.ask("/files/data/in.npy").body == server.ask("/files/data/a.npy").body
+
+
+def test_names_are_decoded_once(server):
+    name = urllib.parse.quote("data/sub dir/é&b.npy")
+    assert np.array_equal(np.load(io.BytesIO(server.ask("/files/" + name).body)), np.arange(3.0))
+    assert server.api("window", file="data/sub dir/é&b.npy") == [0, 1, 2]
+
+
+def test_lists_are_what_can_be_reached(server):
+    names = {e["name"]: e for e in server.api("list", folder="data")["entries"]}
+    assert set(names) == {"a.npy", "in.npy", "sub dir", "text"}
+    assert names["a.npy"]["format"] == "npy" and names["sub dir"]["type"] == "folder" and names["text"]["format"] is None
+    assert [e["name"] for e in server.api("list")["entries"]] == ["data", "samples"]
+    formats = {e["format"] for e in server.api("list", folder="samples")["entries"] if e["type"] == "file"}
+    assert formats >= {"asdf", "blosc2", "bloscpack", "blz", "fits", "hdf5", "npz", "rawarray", "zarr"}
+    part = server.api("list", folder="samples", offset=2, limit=3)
+    assert len(part["entries"]) == 3 and part["total"] == len(os.listdir(SAMPLES))
+
+
+# --- files by ranges ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text, first, last", [("bytes=0-9", 0, 9), ("bytes=10000-99999", 10000, 10239), ("bytes=-5", 10235, 10239),
+                                               ("bytes=10239-", 10239, 10239), ("bytes=-99999", 0, 10239)])
+def test_ranges(server, text, first, last):
+    whole = bytes(range(256)) * 40
+    answer = server.ask("/files/data/text", headers={"Range": text})
+    assert answer.status == 206 and answer.body == whole[first : last + 1]
+    assert answer.headers["Content-Range"] == f"bytes {first}-{last}/10240"
+    head = server.ask("/files/data/text", method="HEAD", headers={"Range": text})
+    assert head.status == 206 and head.body == b"" and int(head.headers["Content-Length"]) == len(answer.body)
+
+
+@pytest.mark.parametrize("text", ["bytes=10240-", "bytes=-0", "bytes=99999999999-"])
+def test_ranges_outside(server, text):
+    answer = server.ask("/files/data/text", headers={"Range": text})
+    assert answer.status == 416 and answer.headers["Content-Range"] == "bytes */10240"
+
+
+@pytest.mark.parametrize("text", ["bytes=5-2", "items=0-1", "bytes=0-1,5-6", "bytes=-", "bytes=a-b", "bytes=0x1-2",
+                                  "bytes=99999999999999999999999-"])
+def test_what_is_no_range_is_ignored(server, text):
+    answer = server.ask("/files/data/text", headers={"Range": text})
+    assert answer.status == 200 and len(answer.body) == 10240
+
+
+def test_entity_tags(cippus, tmp_path):
+    file = tmp_path / "x.npy"
+    np.save(file, np.zeros(4))
+    with served(cippus, file) as s:
+        tag = s.ask("/files/x.npy").headers["ETag"]
+        assert s.ask("/files/x.npy", headers={"If-None-Match": f'"other", W/{tag}'}).status == 304
+        assert s.ask("/files/x.npy", headers={"Range": "bytes=0-3", "If-Range": tag}).status == 206
+        np.save(file, np.ones(4))
+        assert s.ask("/files/x.npy", headers={"If-None-Match": tag}).status == 200
+        answer = s.ask("/files/x.npy", headers={"Range": "bytes=0-3", "If-Range": tag})
+        assert answer.status == 200 and len(answer.body) == file.stat().st_size
+        assert s.api("window", file="x.npy") == [1, 1, 1, 1], "a changed file is opened again"
+
+
+# --- the API -----------------------------------------------------------------------------------
+
+
+def test_the_same_json_as_the_command(server, cippus):
+    for name in sorted(os.listdir(SAMPLES)):
+        file = SAMPLES / name
+        if subprocess.run([cippus.path, "info", file], capture_output=True).returncode != 0:
+            continue
+        told = json.loads(cippus.run("ls", "--json", file))
+        got = server.api("arrays", file=f"samples/{name}", limit=1000)
+        assert got["total"] == len(told)
+        for a, b in zip(told, got["arrays"]):
+            a["file"] = b["file"]
+            assert a == b
+        info = json.loads(cippus.run("info", "--json", file))[0]
+        assert {**info, "file": f"samples/{name}"} == server.api("info", file=f"samples/{name}")
+        for a in told:
+            if a["state"] == "ok" and not a["masked"]:
+                npy = server.ask("/api/v1/window?" + urllib.parse.urlencode({"file": f"samples/{name}", "path": a["path"], "as": "npy"}))
+                assert npy.status == 200 and npy.body == cippus.run("cat", "--to", "npy", file, a["path"] or ".")
+
+
+def test_windows(server):
+    a = np.arange(1000, dtype="<i4").reshape(20, 50)
+    raw = server.ask("/api/v1/window?file=data/a.npy&select=%5B2:9:3,::-1%5D&as=raw")
+    assert raw.headers["X-Cippus-Shape"] == "[3, 50]" and raw.body == a[2:9:3, ::-1].tobytes()
+    assert server.api("window", file="data/a.npy", select="[3, 4:6]") == [154, 155]
+    assert server.api("window", 400, file="data/a.npy", select="[20]")["error"]["code"] == "out of range"
+    assert server.api("window", 400, file="data/a.npy", select="[a]")["error"]["status"] == 400
+    assert server.api("window", 400, file="data/a.npy", **{"as": "exe"})["error"]["code"] == "bad argument"
+    assert server.api("window", 400, file="data/a.npy", colour="red")["error"]["text"].startswith("there is no parameter 'colour'")
+    assert server.api("window", 422, file="data/text")["error"]["code"] == "unknown format"
+    assert server.api("window", 404, file="data/a.npy", path="x/y")["error"]["code"] == "not found"
+    mask = server.ask("/api/v1/window?file=samples/night.asdf&path=masked&as=raw&mask=1")
+    assert len(mask.body) == 24 and set(mask.body) == {0, 1}
+    assert server.api("window", file="samples/wells.blz", path="depth", select="[:2]") is not None
+
+
+def test_large_windows_are_refused(cippus, tmp_path):
+    cippus.run("convert", "--fill", "1", "--dtype", "float64", "--shape", "100000,10000", "--codec", "zstd", tmp_path / "big.b2nd")
+    with served(cippus, tmp_path / "big.b2nd", "--max-memory", "32M") as s:
+        error = s.api("window", 413, file="big.b2nd", **{"as": "raw"})["error"]
+        assert error["code"] == "limit" and "--max-memory" in error["text"]
+        assert s.api("window", 413, file="big.b2nd", select="[:150]")["error"]["code"] == "limit", "JSON is longer than the elements"
+        assert s.api("window", file="big.b2nd", select="[-1, -2:]") == [1, 1]
+        page = s.api("chunks", file="big.b2nd", limit=2)
+        assert len(page["chunks"]) <= 2
+        peak = int(next(x for x in open(f"/proc/{s.process.pid}/status") if x.startswith("VmHWM")).split()[1])
+        assert peak < 64 * 1024
+
+
+def test_trees(server):
+    top = server.api("tree", file="samples/roman.asdf", path="roman/meta")
+    assert [c["node"]["path"] for c in top["children"]][:2] == ["roman/meta/exposure", "roman/meta/filename"]
+    second = server.api("tree", file="samples/roman.asdf", path="roman/meta", offset=1, limit=1)
+    assert second["total"] == top["total"] and [c["node"]["value"] for c in second["children"]] == ["roman.asdf"]
+    found = server.api("search", file="samples/roman.asdf", text="wfi0")
+    assert [f["node"]["path"] for f in found["found"]] == ["roman/meta/instrument/detector"] and found["complete"]
+    attributes = server.api("array", file="samples/weather.h5", path="temperature")
+    assert attributes["axes"] == ["day", "station"] and attributes["attributes"]["units"] == "K"
+
+
+def test_findings(cippus, tmp_path):
+    data = bytearray((SAMPLES / "night.asdf").read_bytes())
+    data[-2000] ^= 1
+    (tmp_path / "night.asdf").write_bytes(data)
+    with served(cippus, tmp_path) as s:
+        name = f"{tmp_path.name}/night.asdf"
+        told = json.loads(cippus.run("verify", "--json", "--deep", tmp_path / "night.asdf", status=1))
+        found = s.api("verify", file=name, deep=1)
+        assert found["complete"] and found["bad"] > 0 and found["findings"] == [{**t, "file": name} for t in told]
+
+
+# --- clients that mean no good -----------------------------------------------------------------
+
+
+def connect(server):
+    s = socket.create_connection((server.host, server.port), timeout=30)
+    return s
+
+
+def test_idle_connections_keep_nobody_out(cippus, tree):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    count = min(10000, hard - 200)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, count + 200), hard))
+    with served(cippus, tree) as s:
+        idle = []
+        try:
+            for i in range(count):
+                one = connect(s)
+                if i % 2:
+                    one.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
+                idle.append(one)
+                if i % 2500 == 2499:
+                    began = time.monotonic()
+                    assert s.ask("/api/v1").status == 200
+                    assert time.monotonic() - began < 2
+            assert len(os.listdir(f"/proc/{s.process.pid}/fd")) < 400
+        finally:
+            for one in idle:
+                one.close()
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("request_text", [
+    b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 20000 + b"\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 200000 + b"\r\n\r\n",
+    b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET / HTTP/1.1\r\n\r\n", b"GET\r\n\r\n", b"\0" * 1000, b"\r\n" * 1000, b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+])
+def test_odd_requests_end(server, request_text):
+    with connect(server) as s:
+        s.settimeout(0.5)  # it may wait for more
+        try:
+            s.sendall(request_text)
+            s.shutdown(socket.SHUT_WR)
+            while s.recv(1 << 16):
+                pass
+        except OSError:
+            pass
+    assert server.ask("/api/v1").status == 200
+
+
+def test_requests_at_the_same_time(server):
+    a = np.arange(1000, dtype="<i4").reshape(20, 50)
+    wrong = []
+
+    def ask(k):
+        for i in range(20):
+            row = (k + i) % 20
+            answer = server.ask(f"/api/v1/window?file=data/a.npy&select=%5B{row}%5D&as=raw")
+            if answer.body != a[row].tobytes():
+                wrong.append((k, i, answer.status, answer.body))
+
+    threads = [threading.Thread(target=ask, args=(k,)) for k in range(16)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_a_client_that_leaves_costs_nothing(server):
+    for _ in range(50):
+        with connect(server) as s:
+            s.sendall(b"GET /api/v1/verify?file=samples/night.asdf&deep=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert server.ask("/api/v1").status == 200
+
+
+def test_wrong_use(cippus, tmp_path):
+    for words, text in [(["--bind", "0.0.0.0"], b"requires --public"), (["--port", "65536"], b"65535"), (["--max-memory", "1M"], b"32M")]:
+        done = subprocess.run([cippus.path, "serve", tmp_path, *words], capture_output=True, timeout=10)
+        assert done.returncode == 2 and text in done.stderr
+    done = subprocess.run([cippus.path, "serve", tmp_path / "nothing"], capture_output=True, timeout=10)
+    assert done.returncode == 3

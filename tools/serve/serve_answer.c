@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Answers as they are made: bodies of bounded size, errors as JSON. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../print.h"
+#include "serve.h"
+
+double serve_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* --- bodies ----------------------------------------------------------------------------------- */
+
+static bool grow(struct serve_body *b, size_t cap)
+{
+    serve *s = b->s;
+    if (cap > s->most_answer) {
+        b->too_large = true;
+        return false;
+    }
+    const uint64_t more = cap - b->cap;
+    if (atomic_fetch_add(&s->answers, more) + more > s->most_answers) {
+        atomic_fetch_sub(&s->answers, more);
+        b->no_room = true;
+        return false;
+    }
+    char *bytes = realloc(b->bytes, cap);
+    if (bytes == NULL) {
+        atomic_fetch_sub(&s->answers, more);
+        b->no_room = true;
+        return false;
+    }
+    b->bytes = bytes;
+    b->cap = cap;
+    return true;
+}
+
+/* A cookie_write_function_t: 0 is a failure. */
+static ssize_t append(void *cookie, const char *bytes, size_t n)
+{
+    struct serve_body *b = cookie;
+    if (n > b->cap - b->len) {
+        const size_t least = b->len + n, twice = b->cap < 4096 ? 8192 : 2 * b->cap;
+        const size_t most = (size_t)b->s->most_answer;
+        if (!grow(b, least > twice || (twice > most && least <= most) ? least : twice))
+            return 0;
+    }
+    memcpy(b->bytes + b->len, bytes, n);
+    b->len += n;
+    return (ssize_t)n;
+}
+
+void serve_body_free(void *body)
+{
+    struct serve_body *b = body;
+    if (b == NULL)
+        return;
+    atomic_fetch_sub(&b->s->answers, b->cap);
+    free(b->bytes);
+    free(b);
+}
+
+bool serve_call_begin(serve_call *c)
+{
+    static const cookie_io_functions_t functions = { .write = append };
+    c->fd = -1;
+    c->body = calloc(1, sizeof *c->body);
+    if (c->body == NULL)
+        return false;
+    c->body->s = c->s;
+    c->out = fopencookie(c->body, "w", functions);
+    return c->out != NULL;
+}
+
+void *serve_room(serve_call *c, uint64_t n)
+{
+    struct serve_body *b = c->body;
+    const size_t want = n != 0 ? (size_t)n : 1;
+    if (n > c->s->most_answer)
+        b->too_large = true;
+    else if (want <= b->cap || grow(b, want))
+        b->len = (size_t)n;
+    return b->too_large || b->no_room ? NULL : b->bytes;
+}
+
+int serve_write(void *user, const void *bytes, size_t n)
+{
+    serve_call *c = user;
+    return n != 0 && fwrite(bytes, 1, n, c->out) != n;
+}
+
+void serve_call_end(serve_call *c)
+{
+    struct serve_body *b = c->body;
+    fflush(c->out);
+    if (b->too_large) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "the answer is larger than %llu bytes; ask for less, or start the server with "
+                 "more --max-memory",
+                 (unsigned long long)c->s->most_answer);
+        serve_refuse(c, 413, "limit", text);
+    } else if (b->no_room || ferror(c->out)) {
+        serve_refuse(c, 503, "no memory", "the server is busy with other answers; try again");
+        serve_header(c, "Retry-After", "2");
+    }
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+void serve_header(serve_call *c, const char *name, const char *value)
+{
+    if (c->nheader == sizeof c->header / sizeof *c->header)
+        return;
+    snprintf(c->header[c->nheader][0], sizeof c->header[0][0], "%s", name);
+    snprintf(c->header[c->nheader++][1], sizeof c->header[0][1], "%s", value);
+}
+
+static void begin_error(serve_call *c, unsigned status)
+{
+    struct serve_body *b = c->body;
+    fflush(c->out);
+    clearerr(c->out);
+    b->len = 0;
+    b->too_large = b->no_room = false;
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+    c->nheader = 0;
+    c->status = status;
+    c->type = "application/json";
+}
+
+void serve_refuse(serve_call *c, unsigned status, const char *code, const char *text)
+{
+    begin_error(c, status);
+    fprintf(c->out, "{\"error\": {\"status\": %u, \"code\": ", status);
+    print_json_string(c->out, code);
+    fputs(", \"text\": ", c->out);
+    print_json_string(c->out, text);
+    fputs("}}\n", c->out);
+    fflush(c->out);
+}
+
+void serve_failed(serve_call *c, const cip_err *err)
+{
+    static const unsigned status_of[] = {
+        [CIP_ERR_NOMEM] = 503,     [CIP_ERR_IO] = 500,          [CIP_ERR_NOT_FOUND] = 404,
+        [CIP_ERR_FORMAT] = 422,    [CIP_ERR_UNSUPPORTED] = 422, [CIP_ERR_CORRUPT] = 500,
+        [CIP_ERR_TRUNCATED] = 500, [CIP_ERR_CHECKSUM] = 500,    [CIP_ERR_LIMIT] = 413,
+        [CIP_ERR_RANGE] = 400,     [CIP_ERR_TYPE] = 400,        [CIP_ERR_ARG] = 400,
+        [CIP_ERR_READONLY] = 500,  [CIP_ERR_BUSY] = 503,        [CIP_ERR_CANCELLED] = 503,
+        [CIP_ERR_EXISTS] = 500,    [CIP_ERR_STALE] = 503
+    };
+    struct serve_body *b = c->body;
+    if (b->too_large || b->no_room) /* we stopped it ourselves; serve_call_end says why */
+        return;
+    const size_t code = err->code > 0 ? (size_t)err->code : CIP_ERR_IO;
+    const unsigned status = code < sizeof status_of / sizeof *status_of ? status_of[code] : 500;
+    begin_error(c, status);
+    fprintf(c->out, "{\"error\": {\"status\": %u, \"code\": ", status);
+    print_json_string(c->out, cip_status_name((cip_status)code));
+    fputs(", \"text\": ", c->out);
+    print_json_string(c->out, code == CIP_ERR_CANCELLED ? "it takes too long" : err->text);
+    if (err->part[0] != '\0') {
+        fputs(", \"part\": ", c->out);
+        print_json_string(c->out, err->part);
+    }
+    if (err->offset != CIP_NO_OFFSET)
+        fprintf(c->out, ", \"offset\": %llu", (unsigned long long)err->offset);
+    fputs("}}\n", c->out);
+    fflush(c->out);
+}
