@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of `cippus serve` in Chromium: lists, search, slices, zoom, chunks, errors, and names that are markup."""
+import os
+import pathlib
+import subprocess
+import urllib.parse
+
+import numpy as np
+import pytest
+from browser import browser
+from conftest import ROOT
+from served import served
+
+SAMPLES = ROOT / "samples"
+PICTURES = os.environ.get("CIP_PICTURES")  # a folder for the pictures of docs/images
+
+
+@pytest.fixture(scope="module")
+def page():
+    with browser() as b:
+        yield b
+
+
+@pytest.fixture(scope="module")
+def server(cippus):
+    with served(cippus, SAMPLES) as s:
+        yield s
+
+
+def view(page, server, **state):
+    page.open("about:blank")
+    page.open(f"{server.url}#{urllib.parse.urlencode(state)}")
+
+
+def pixels(page):
+    """How many colours the image has."""
+    return page.run("const c = document.querySelector('#image'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+                    "const s = new Set(); for (let i = 0; i < d.length; i += 4) s.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return [c.width, c.height, s.size]")
+
+
+def rows(page):
+    return page.run("return [...document.querySelectorAll('#table tbody tr')].map(r => [...r.querySelectorAll('td')].map(c => c.textContent))")
+
+
+def test_from_the_list_to_a_plane(page, server, cippus):
+    view(page, server)
+    page.click("#side button", "samples/")
+    page.click("#side button", "cube.b2nd")
+    page.click("#arrays button")
+    page.until("document.querySelector('#image')")
+    assert pixels(page)[:2] == [30, 24]
+    page.keys("\ue014\ue014")  # right, right
+    page.until("document.querySelector('#main input[data-axis]')?.value === '2' && location.hash.includes('at=2')")
+    page.keys("t")
+    page.until("document.querySelector('#table')")
+    cube = cippus.array(SAMPLES / "cube.b2nd")
+    assert rows(page)[:3] == [[str(v) for v in r[:16]] for r in cube[2][:3]]
+    page.click("#view button", "→")
+    page.until("document.querySelector('#table thead').textContent.startsWith('16')")
+    assert rows(page)[1] == [str(v) for v in cube[2][1][16:]]
+    assert page.errors() == []
+
+
+def test_zoom_and_links(page, server):
+    view(page, server, file="samples/night.asdf", path="image", scale="asinh", map="magma")
+    page.until("document.querySelector('#image')")
+    width, height, colours = pixels(page)
+    assert (width, height) == (160, 128) and colours > 50
+    page.drag("#image", (0.25, 0.25), (0.5, 0.75))
+    page.until("/rows=\\d+%3A\\d+/.test(location.hash) && document.querySelector('#image')?.width < 160")
+    width, height, _ = pixels(page)
+    assert 38 <= width <= 44 and 62 <= height <= 68
+    link = page.run("return location.href")
+    page.keys("0")
+    page.until("document.querySelector('#image')?.width === 160")
+    page.open("about:blank")
+    page.open(link)
+    page.until("document.querySelector('#image')")
+    assert pixels(page)[:2] == [width, height] and page.run("return document.querySelector('#scale').value") == "asinh"
+    page.keys("+")
+    page.until("document.querySelector('#image')?.width <= arguments[0]", width // 2 + 2)
+    if PICTURES:
+        page.keys("0")
+        page.until("document.querySelector('#image')?.width === 160")
+        page.picture(pathlib.Path(PICTURES) / "serve-image.png")
+
+
+def test_lines_masks_and_fields(page, server):
+    view(page, server, file="samples/night.asdf", path="spectrum")
+    page.until("document.querySelector('#plot canvas')")
+    view(page, server, file="samples/night.asdf", path="masked", view="table")
+    page.until("document.querySelector('#table')")
+    assert any("missing" in r for r in rows(page))
+    view(page, server, file="samples/sky.fits", path="STARS/data")
+    page.until("document.querySelector('#table')")
+    assert page.run("return [...document.querySelectorAll('#table thead th')].map(h => h.textContent)") == ["", "id", "ra", "dec", "mag"]
+    page.run("const s = document.querySelector('#pane select'); s.value = 'ra'; s.onchange()")
+    page.until("document.querySelector('#plot canvas')")
+    assert page.errors() == []
+
+
+def test_search_chunks_attributes_findings(page, server):
+    view(page, server, file="samples/roman.asdf")
+    page.until("document.querySelector('#arrays li')")
+    page.keys("/")
+    page.keys("wfi0")
+    page.until("document.querySelector('#found')?.innerText.includes('WFI01')")
+    assert page.text("#found").startswith("Found: 1")
+    view(page, server, file="samples/tide.blp", path="", tab="chunks")
+    page.until("document.querySelector('#map')")
+    assert "4 chunks" in page.text("#pane") and "blosclz" in page.text("#pane") or "lz4" in page.text("#pane")
+    view(page, server, file="samples/weather.h5", path="temperature", tab="attributes")
+    page.until("document.querySelector('#pane dl')?.innerText.includes('scale_factor')")
+    view(page, server, file="samples/night.asdf")
+    page.click("#verify")
+    page.until("document.querySelector('#findings').innerText === 'No findings.'")
+
+
+def test_errors_are_words(page, server):
+    for state, text in [({"file": "samples/nothing"}, "no such file"), ({"file": "samples/README.md"}, "known format"), ({"folder": "x/y"}, "no such"),
+                        ({"file": "samples/night.asdf", "path": "nothing"}, "no node 'nothing'")]:
+        view(page, server, **state)
+        page.until("document.querySelector('#status').className === 'bad' && document.querySelector('#status').textContent.includes(arguments[0])", text)
+    view(page, server, file="samples/early.asdf", path="own")
+    page.until("document.querySelector('#pane .bad')?.innerText.includes('known encoding')")
+    page.errors()  # each answer that is an error is in the browser's log
+
+
+@pytest.mark.parametrize("name", sorted(n for n in os.listdir(SAMPLES) if not n.endswith((".md", ".py", ".sh"))))
+def test_a_file_of_each_format(page, server, name):
+    arrays = server.api("arrays", file=f"samples/{name}")["arrays"]
+    fine = next(a for a in arrays if a["state"] == "ok")
+    view(page, server, file=f"samples/{name}", path=fine["path"])
+    page.until("document.querySelector('#image, #plot canvas, #table') && document.querySelector('#status').textContent === ''")
+    assert page.errors() == []
+
+
+def turn(page, **state):
+    """To another view without loading the page again."""
+    page.run("history.replaceState(null, '', '#' + arguments[0]); show()", urllib.parse.urlencode(state))
+
+
+def is_harmless(page):
+    return page.run("return typeof hacked === 'undefined' && document.querySelectorAll('img, script:not([src])').length === 0")
+
+
+MARKUP = "<img src=x onerror=hacked=1>"
+
+
+def test_markup_is_text(page, cippus, tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(6.0).reshape(2, 3))
+    np.save(tmp_path / f"{MARKUP}.npy", np.array([(1, MARKUP)], [(MARKUP, "<i4"), ("text", "U40")]))
+    for name in ("a.asdf", "a.h5", "a.zarr", "a.npz", "a.fits", "a.bcolz"):
+        for prefix, words in (("n", ["x.npy", "x.npy", "--name", MARKUP, "--name", "b"]), ("t", [f"{MARKUP}.npy"])):
+            done = subprocess.run([cippus.path, "convert", "--accept-loss", *words, f"{prefix}{name}"], cwd=tmp_path, capture_output=True)
+            assert done.returncode == 0 or (prefix, name) in [("n", "a.bcolz"), ("n", "a.fits")], done.stderr
+    for name in ("na.asdf", "na.zarr"):
+        cippus.run("set", tmp_path / name, MARKUP + "2", "--string", MARKUP)
+    cippus.run("convert", "--accept-loss", tmp_path / "na.asdf", tmp_path / "tree.h5")
+    files = sorted(f.name for f in tmp_path.iterdir())
+    assert len(files) >= 10
+    with served(cippus, tmp_path) as s:
+        page.open("about:blank")
+        view(page, s, folder=tmp_path.name)
+        page.until("document.querySelector('#side').innerText.includes(arguments[0])", MARKUP + ".npy")
+        shown = 0
+        for name in files:
+            file = f"{tmp_path.name}/{name}"
+            for a in s.api("arrays", file=file)["arrays"]:
+                for tab in ("data", "attributes", "chunks"):
+                    turn(page, file=file, path=a["path"], tab=tab, view="table")
+                    page.until("document.querySelector('#pane')?.firstChild && document.querySelector('#status').textContent !== '…'")
+                    shown += MARKUP in page.text("body")
+                    assert is_harmless(page)
+            turn(page, file=file)
+            page.until("document.querySelector('#verify')")
+            page.run("document.querySelector('#search').value = 'onerror'; document.querySelector('#search').oninput()")
+            page.until("document.querySelector('#found').firstChild")
+            page.click("#verify")
+            page.until("document.querySelector('#findings').innerText && !document.querySelector('#findings').innerText.startsWith('Checking')")
+            assert is_harmless(page)
+        assert shown > 10
+        page.open(f"{s.url}#{urllib.parse.urlencode({'file': MARKUP, 'path': MARKUP})}")
+        page.until("document.querySelector('#status').className === 'bad'")
+        assert is_harmless(page)
+    assert [e for e in page.errors() if "Content Security Policy" in e] == []
+
+
+def test_a_token_leaves_the_address(page, cippus):
+    with served(cippus, SAMPLES, "--public", "--bind", "127.0.0.1") as s:
+        page.open(s.url)
+        page.click("#side button", "samples/")
+        page.until("document.querySelector('#side').innerText.includes('night.asdf')")
+        assert s.token not in page.run("return location.href")
+        page.open(f"http://{s.host}:{s.port}/#file=samples/night.asdf&path=image")
+        page.until("document.querySelector('#image')")
+
+
+def test_light_and_dark(page, server):
+    view(page, server, file="samples/night.asdf", path="spectrum")
+    page.until("document.querySelector('#plot canvas')")
+    before = page.run("return getComputedStyle(document.body).backgroundColor")
+    page.keys("d")
+    page.until("getComputedStyle(document.body).backgroundColor !== arguments[0]", before)
+    if PICTURES:
+        page.until("document.querySelector('#plot canvas')")
+        page.picture(pathlib.Path(PICTURES) / "serve-line.png")
+    page.keys("?")
+    page.until("document.querySelector('#keys').open")
