@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Each file as a Zarr store of version 3 (zarr-specs, core): metadata made of the tree, chunks
- * decoded and given as plain little-endian bytes. An array has its own chunks where it has a grid
+ * decoded and given as little-endian bytes in zstd. An array has its own chunks where it has a grid
  * of them; others are cut along their first axes. What Zarr cannot hold is left out, and the root's
  * attribute `cippus_left_out` says which and why. */
 #include <inttypes.h>
@@ -8,10 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#if CIP_WITH_ZSTD
+#include <zstd.h>
+#endif
+
 #include "../print.h"
 #include "serve.h"
 
-enum { CUT_NBYTES = 1 << 20, MOST_AXES = 32, MOST_NAME = 1024 };
+enum { LEVEL = 1, CUT_NBYTES = 1 << 20, MOST_AXES = 32, MOST_NAME = 1024 };
+
+/* Decoded and encoded, with the little that zstd may add, it is an answer. */
+static uint64_t most_chunk(const serve *s)
+{
+    return s->most_answer / 9 * 4;
+}
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
@@ -244,9 +254,13 @@ static void print_array(writer *w, const form *f)
           "\"/\"}}, \"fill_value\": ",
           w->f);
     print_fill(w->f, f->dtype);
-    fputs(", \"codecs\": [{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}], "
-          "\"dimension_names\": ",
+    fputs(", \"codecs\": [{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}",
           w->f);
+    if (CIP_WITH_ZSTD)
+        fprintf(w->f,
+                ", {\"name\": \"zstd\", \"configuration\": {\"level\": %d, \"checksum\": false}}",
+                LEVEL);
+    fputs("], \"dimension_names\": ", w->f);
     print_axes(w, f);
     fputs(", \"attributes\": {", w->f);
     serve_attributes_of_array(w->c, w->file, f->array);
@@ -340,7 +354,7 @@ static bool print_consolidated(writer *w, const char *prefix)
 
 static void send_metadata(serve_call *c, const cip_file *file, const char *name)
 {
-    writer w = { .c = c, .file = file, .f = c->out, .most = c->s->most_answer };
+    writer w = { .c = c, .file = file, .f = c->out, .most = most_chunk(c->s) };
     const cip_array *a = find_array(file, name);
     cip_err err = CIP_ERR_INIT;
     form f;
@@ -389,13 +403,39 @@ static bool parse_key(const char *key, const form *f, cip_selection *box, int64_
     return *key == '\0';
 }
 
+/* Room for n bytes once they are encoded; 0: they are sent as they are. */
+static uint64_t encoded_bound(uint64_t n)
+{
+#if CIP_WITH_ZSTD
+    return ZSTD_compressBound((size_t)n);
+#else
+    (void)n;
+    return 0;
+#endif
+}
+
+/* The body is `room` bytes and then n of a chunk; it becomes the encoded chunk. */
+static bool encode_body(serve_call *c, uint64_t room, size_t n)
+{
+#if CIP_WITH_ZSTD
+    struct serve_body *b = c->body;
+    b->len = ZSTD_compress(b->bytes, (size_t)room, b->bytes + room, n, LEVEL);
+    return !ZSTD_isError(b->len);
+#else
+    (void)c;
+    (void)room;
+    (void)n;
+    return true;
+#endif
+}
+
 static void send_chunk(serve_call *c, const cip_array *a, const char *key)
 {
     form f;
     cip_selection box = { 0 };
     int64_t strides[MOST_AXES];
     cip_err err = CIP_ERR_INIT;
-    const char *why = make_form(a, c->s->most_answer, &f, &err);
+    const char *why = make_form(a, most_chunk(c->s), &f, &err);
     if (why != NULL) {
         serve_refuse(c, 422, "unsupported", why);
         return;
@@ -404,9 +444,11 @@ static void send_chunk(serve_call *c, const cip_array *a, const char *key)
         serve_refuse(c, 404, "not found", "the array has no such chunk");
         return;
     }
-    uint8_t *bytes = serve_room(c, f.chunk_nbytes);
+    const uint64_t room = encoded_bound(f.chunk_nbytes);
+    uint8_t *bytes = serve_room(c, room + f.chunk_nbytes);
     if (bytes == NULL)
         return;
+    bytes += room;
     memset(bytes, 0, (size_t)f.chunk_nbytes); /* behind the edges */
     const cip_read_args args = { .size = sizeof args,
                                  .slices = &box,
@@ -417,6 +459,8 @@ static void send_chunk(serve_call *c, const cip_array *a, const char *key)
     c->type = "application/octet-stream";
     if (cip_read_into(f.array, &args, &err) != CIP_OK)
         serve_failed(c, &err);
+    else if (!encode_body(c, room, (size_t)f.chunk_nbytes))
+        serve_refuse(c, 503, "no memory", "there is not enough memory");
 }
 
 /* NODE/zarr.json or NODE/c/0/1, where NODE/ is left out for the root. */

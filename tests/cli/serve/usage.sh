@@ -1,4 +1,5 @@
 # what cannot be served, or not to everybody
+if cippus serve . --port 65536 2>&1 | grep -q "has no server"; then exit 77; fi
 cippus serve 2>&1 || echo "exit $?"
 cippus serve nothing 2>&1 || echo "exit $?"
 cippus serve . --bind 0.0.0.0 2>&1 || echo "exit $?"
