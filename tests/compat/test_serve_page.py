@@ -116,6 +116,19 @@ def test_search_chunks_attributes_findings(page, server):
     page.until("document.querySelector('#findings').innerText === 'No findings.'")
 
 
+def test_no_digit_is_lost(page, cippus, tmp_path):
+    values = np.array([2**62 + 1, -(2**63), 7], "<i8")
+    np.save(tmp_path / "long.npy", values)
+    np.save(tmp_path / "records.npy", np.array([(2**63 + 3, "12345678901234567", 0.1)], [("n", "<u8"), ("t", "U20"), ("x", "<f8")]))
+    with served(cippus, tmp_path) as s:
+        view(page, s, file=f"{tmp_path.name}/long.npy", path="", view="table")
+        page.until("document.querySelector('#table')")
+        assert rows(page) == [[str(v)] for v in values]
+        view(page, s, file=f"{tmp_path.name}/records.npy", path="")
+        page.until("document.querySelector('#table')")
+        assert rows(page) == [[str(2**63 + 3), "12345678901234567", "0.1"]]
+
+
 def test_errors_are_words(page, server):
     for state, text in [({"file": "samples/nothing"}, "no such file"), ({"file": "samples/README.md"}, "known format"), ({"folder": "x/y"}, "no such"),
                         ({"file": "samples/night.asdf", "path": "nothing"}, "no node 'nothing'")]:

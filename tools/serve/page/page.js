@@ -50,8 +50,15 @@ async function ask(call, query, form = "json") {
     } catch { /* no JSON: the status will do */ }
     throw new Error(text);
   }
-  return form === "json" ? answer.json() : { data: await answer.arrayBuffer(), shape: JSON.parse(answer.headers.get("X-Cippus-Shape")) };
+  return form === "json" ? JSON.parse(exact(await answer.text())) : { data: await answer.arrayBuffer(), shape: JSON.parse(answer.headers.get("X-Cippus-Shape")) };
 }
+
+// Integers that JavaScript's numbers do not hold become texts, so that no digit is lost.
+function exact(json) {
+  return json.replace(/"(?:\\.|[^"\\])*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g, t => LONG.test(t) ? `"${t}"` : t);
+}
+
+const LONG = /^-?\d{16,}$/;
 
 // --- what is shown ------------------------------------------------------------------------------
 
@@ -498,7 +505,7 @@ function transpose(got, width, height) {
     if (got[key]) got[key] = got[key].map((_, i, all) => all[(i % width) * height + Math.floor(i / width)]);
 }
 
-const format = v => Number.isInteger(v) ? String(v) : String(+v.toPrecision(7));
+const format = v => Number.isSafeInteger(v) ? String(v) : (Number.isInteger(v) ? "about " : "") + String(+v.toPrecision(7));
 
 // Where the pointer is; a rectangle that is dragged becomes the range of both axes.
 function pointer(canvas, frame, cut, steps, tell) {
@@ -585,7 +592,7 @@ async function showTable(body, s, cut, mine) {
     ...(n > 1 ? [move("←", "left", Math.max(0, left - COLUMNS), left > 0), move("→", "left", left + COLUMNS, left + COLUMNS < width)] : [])),
     el("div", { className: "scroll" }, el("table", { id: "table" }, el("thead", {}, el("tr", {}, el("th"), ...heads.map(h => el("th", { textContent: h })))),
       el("tbody", {}, ...rows.map((r, i) => el("tr", {}, el("th", { textContent: String(top + i) }),
-        ...cells(r).map(v => el("td", { className: typeof v === "string" ? "text" : "", textContent: v === null ? "missing" : pretty(v) }))))))));
+        ...cells(r).map(v => el("td", { className: typeof v === "string" && !LONG.test(v) ? "text" : "", textContent: v === null ? "missing" : pretty(v) }))))))));
 }
 
 // --- keys, theme --------------------------------------------------------------------------------
