@@ -13,6 +13,8 @@ import urllib.parse
 import numpy as np
 import pytest
 from conftest import ROOT
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
 from served import served
 
 SAMPLES = ROOT / "samples"
@@ -179,6 +181,38 @@ def test_the_same_json_as_the_command(server, cippus):
             if a["state"] == "ok" and not a["masked"]:
                 npy = server.ask("/api/v1/window?" + urllib.parse.urlencode({"file": f"samples/{name}", "path": a["path"], "as": "npy"}))
                 assert npy.status == 200 and npy.body == cippus.run("cat", "--to", "npy", file, a["path"] or ".")
+
+
+def test_answers_are_as_the_schema_says(server):
+    """docs/json/serve.schema.json, for every call and every sample."""
+    schema, other = (json.loads((ROOT / "docs/json" / f).read_text()) for f in ("serve.schema.json", "cippus.schema.json"))
+    registry = Registry().with_resources([("cippus.schema.json", Resource.from_contents(other)), ("serve.schema.json", Resource.from_contents(schema))])
+    validators = {k: Draft202012Validator({"$ref": f"serve.schema.json#/$defs/{k}"}, registry=registry) for k in schema["$defs"]}
+    seen = set()
+
+    def check(call, status=200, **query):
+        document = server.api(call, status, **query)
+        validators[call if status == 200 else "error"].validate(document)
+        seen.add(call)
+        return document
+
+    assert set(check("")["calls"]) - {"window"} <= set(validators)
+    check("list")
+    for entry in check("list", folder="samples")["entries"]:
+        file = f"samples/{entry['name']}"
+        if not entry["format"]:
+            check("info", 422, file=file)
+            continue
+        for call in ("info", "tree", "verify"):
+            check(call, file=file)
+        check("search", file=file, text="e")
+        check("tree", 404, file=file, path="no/such")
+        for a in check("arrays", file=file)["arrays"]:
+            check("array", file=file, path=a["path"])
+            check("chunks", 200 if a["state"] == "ok" else 422, file=file, path=a["path"], limit=3)
+            if a["state"] == "ok" and a["dtype"][:3] in ("int", "flo", "uin"):
+                check("stat", file=file, path=a["path"])
+    assert seen >= {"", "list", "info", "arrays", "tree", "search", "array", "stat", "chunks", "verify"}
 
 
 def test_windows(server):

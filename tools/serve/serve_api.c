@@ -301,6 +301,10 @@ static void api_tree(asked *a)
         fputs("{\"node\": null, \"total\": 0, \"offset\": 0, \"children\": []}\n", a->c->out);
         return;
     }
+    if (node == NULL) {
+        serve_refuse(a->c, 404, "not found", "the file has no metadata tree");
+        return;
+    }
     node = cip_tree_get(node, w.base, &err);
     if (node == NULL) {
         serve_failed(a->c, &err);
