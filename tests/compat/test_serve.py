@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`cippus serve`: who may ask, what paths reach, ranges, the API, and clients that mean no good."""
+import http.client
 import io
 import json
 import os
@@ -290,7 +291,7 @@ def test_idle_connections_keep_nobody_out(cippus, tree):
                     began = time.monotonic()
                     assert s.ask("/api/v1").status == 200
                     assert time.monotonic() - began < 2
-            assert len(os.listdir(f"/proc/{s.process.pid}/fd")) < 400
+            assert len(os.listdir(f"/proc/{s.process.pid}/fd")) < 700
         finally:
             for one in idle:
                 one.close()
@@ -337,6 +338,27 @@ def test_requests_at_the_same_time(server):
     for t in threads:
         t.join()
     assert not wrong
+
+
+def test_kept_connections_never_stall(server):
+    """Each of 128 connections asks 40 times; none waits for a time limit."""
+    slow = []
+
+    def ask():
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=10)
+        for i in range(40):
+            began = time.monotonic()
+            connection.request("GET", "/api/v1/window?file=data/a.npy&as=raw")
+            if connection.getresponse().read() != np.arange(1000, dtype="<i4").tobytes() or time.monotonic() - began > 8:
+                slow.append(i)
+        connection.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(128)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not slow
 
 
 def test_a_client_that_leaves_costs_nothing(server):
