@@ -48,8 +48,10 @@ static void share_memory(serve *s, uint64_t *each_file)
 int cmd_serve(const opts *o)
 {
     serve s = { .o = o, .is_public = o->is_public, .cors = o->cors, .verifying = ATOMIC_FLAG_INIT };
-    const char *address = o->bind != NULL ? o->bind : o->is_public ? "0.0.0.0" : "127.0.0.1";
+    const char *address = o->bind != NULL ? o->bind : o->is_public ? "0.0.0.0" : "localhost";
     uint64_t each_file;
+    if (strcmp(address, "localhost") == 0)
+        address = "127.0.0.1";
     if (o->port > 65535)
         return wrong("--port: expected a number up to 65535");
     if (!o->is_public && !is_local(address))

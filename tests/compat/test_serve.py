@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`cippus serve`: who may ask, what paths reach, ranges, the API, and clients that mean no good."""
+import contextlib
 import http.client
 import io
 import json
@@ -366,6 +367,24 @@ def test_a_client_that_leaves_costs_nothing(server):
         with connect(server) as s:
             s.sendall(b"GET /api/v1/verify?file=samples/night.asdf&deep=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert server.ask("/api/v1").status == 200
+
+
+def test_it_ends_while_it_is_busy(cippus, tree):
+    stop = threading.Event()
+
+    def ask(s):
+        while not stop.is_set():
+            with contextlib.suppress(OSError, http.client.HTTPException):  # once it has ended
+                s.ask("/api/v1/window?file=data/a.npy")
+
+    with served(cippus, tree) as s:
+        threads = [threading.Thread(target=ask, args=(s,)) for _ in range(16)]
+        for t in threads:
+            t.start()
+        time.sleep(0.5)
+    stop.set()
+    for t in threads:
+        t.join()
 
 
 def test_wrong_use(cippus, tmp_path):

@@ -44,7 +44,9 @@ typedef struct serve_call {
     unsigned status; /* 0: 200 */
     const char *type;
     FILE *out;
-    char header[6][2][256]; /* name and value */
+    struct {
+        char name[32], value[1536]; /* which takes the longest shape */
+    } header[6];
     size_t nheader;
     int fd; /* >= 0: the body is nbytes of it from offset on */
     uint64_t offset, nbytes;

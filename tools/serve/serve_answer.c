@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Answers as they are made: bodies of bounded size, errors as JSON. */
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -118,14 +119,14 @@ void serve_header(serve_call *c, const char *name, const char *value)
 {
     if (c->nheader == sizeof c->header / sizeof *c->header)
         return;
-    snprintf(c->header[c->nheader][0], sizeof c->header[0][0], "%s", name);
-    snprintf(c->header[c->nheader++][1], sizeof c->header[0][1], "%s", value);
+    snprintf(c->header[c->nheader].name, sizeof c->header->name, "%s", name);
+    snprintf(c->header[c->nheader++].value, sizeof c->header->value, "%s", value);
 }
 
 static void begin_error(serve_call *c, unsigned status)
 {
     struct serve_body *b = c->body;
-    fflush(c->out);
+    __fpurge(c->out); /* what could not be written, too */
     clearerr(c->out);
     b->len = 0;
     b->too_large = b->no_room = false;

@@ -138,6 +138,8 @@ static void list_folder(serve_call *c, const char *name, const serve_found *at, 
     }
     free(entry);
     fputs("]}\n", c->out);
+    if (serve_now() > c->deadline) /* the last ones were not looked at */
+        serve_refuse(c, 503, "cancelled", "it takes too long; ask for fewer at once (limit)");
 }
 
 static void api_list(serve_call *c)

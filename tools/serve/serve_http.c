@@ -236,7 +236,7 @@ static void add_headers(const serve_call *c, struct MHD_Response *response)
     if (c->type != NULL)
         MHD_add_response_header(response, "Content-Type", c->type);
     for (size_t i = 0; i < c->nheader; i++)
-        MHD_add_response_header(response, c->header[i][0], c->header[i][1]);
+        MHD_add_response_header(response, c->header[i].name, c->header[i].value);
 }
 
 static enum MHD_Result answer(http *h, request *r)

@@ -269,7 +269,7 @@ static void print_array(writer *w, const form *f)
 
 static void print_left_out(writer *w, const char **between)
 {
-    const char *and = "";
+    const char *comma = "";
     size_t at = 0;
     for (const cip_array *a; (a = cip_file_next_array(w->file, NULL, &at)) != NULL;) {
         form f;
@@ -280,14 +280,14 @@ static void print_left_out(writer *w, const char **between)
             why = make_form(a, w->most, &f, &err);
         if (why == NULL)
             continue;
-        fputs(*and == '\0' ? *between : "", w->f);
-        fputs(*and == '\0' ? "\"cippus_left_out\": {" : and, w->f);
+        fputs(*comma == '\0' ? *between : "", w->f);
+        fputs(*comma == '\0' ? "\"cippus_left_out\": {" : comma, w->f);
         print_json_string(w->f, cip_array_path(a));
         fputs(": ", w->f);
         print_json_string(w->f, why);
-        and = ", ";
+        comma = ", ";
     }
-    fputs(*and != '\0' ? "}" : "", w->f);
+    fputs(*comma != '\0' ? "}" : "", w->f);
 }
 
 static void print_group(writer *w, const char *name)
