@@ -45,7 +45,7 @@ static const char *decode(char *text, bool query)
 static const char *check_steps(char *path)
 {
     const size_t n = strlen(path);
-    if (n > 0 && path[n - 1] == '/')
+    if (n > 1 && path[n - 1] == '/')
         path[n - 1] = '\0';
     for (const char *p = path; *path != '\0'; p++) {
         const size_t len = strcspn(p, "/");
