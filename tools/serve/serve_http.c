@@ -107,34 +107,48 @@ static void set_state(http *h, struct MHD_Connection *c, int state)
     pthread_mutex_unlock(&h->lock);
 }
 
-/* Ends those that take too long. The library sees the end of the connection and closes it. */
+/* Ends those that take too long. The library sees the end of the connection and closes it; one that
+ * it never took up is closed already. */
 static void sweep(http *h)
 {
     const double now = serve_now();
     pthread_mutex_lock(&h->lock);
     for (connection *p = h->place; p < h->place + MOST_CONNECTIONS; p++) {
         const double age = now - p->since;
-        if (p->fd >= 0 && ((p->state == WAITING && age > IDLE_SECONDS) ||
-                           (p->state == SENDING && age > ANSWER_SECONDS)))
-            p->known ? (void)shutdown(p->fd, SHUT_RDWR) : (void)(p->fd = -1);
+        const bool late = (p->state == WAITING && age > IDLE_SECONDS) ||
+                          (p->state == SENDING && age > ANSWER_SECONDS);
+        if (p->fd >= 0 && late && p->known)
+            shutdown(p->fd, SHUT_RDWR);
+        else if (late)
+            p->fd = -1;
     }
     pthread_mutex_unlock(&h->lock);
 }
 
-/* A place for one more: whether there is one now. */
-static bool make_place(http *h)
+/* The one that has been in the state for the longest time, if that is over `least` seconds. */
+static connection *find_oldest(http *h, int state, double least)
 {
     connection *oldest = NULL;
-    pthread_mutex_lock(&h->lock);
-    const size_t n = count_connections(h);
-    for (connection *p = h->place; n > MOST_CONNECTIONS - SPARE && p < h->place + MOST_CONNECTIONS;
-         p++)
-        if (p->fd >= 0 && p->known && p->state == WAITING &&
+    const double before = serve_now() - least;
+    for (connection *p = h->place; p < h->place + MOST_CONNECTIONS; p++)
+        if (p->fd >= 0 && p->known && (int)p->state == state && p->since <= before &&
             (oldest == NULL || p->since < oldest->since))
             oldest = p;
-    if (oldest != NULL) {
-        shutdown(oldest->fd, SHUT_RDWR);
-        oldest->since = serve_now();
+    return oldest;
+}
+
+/* A place for one more: whether there is one now. A file that is being sent goes only when no other
+ * connection can. */
+static bool make_place(http *h)
+{
+    pthread_mutex_lock(&h->lock);
+    const size_t n = count_connections(h);
+    connection *gone = n > MOST_CONNECTIONS - SPARE ? find_oldest(h, WAITING, 0) : NULL;
+    if (gone == NULL && n == MOST_CONNECTIONS)
+        gone = find_oldest(h, STREAMING, ANSWER_SECONDS);
+    if (gone != NULL) {
+        shutdown(gone->fd, SHUT_RDWR);
+        gone->since = serve_now();
     }
     pthread_mutex_unlock(&h->lock);
     return n < MOST_CONNECTIONS;

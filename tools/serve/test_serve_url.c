@@ -35,6 +35,7 @@ static void paths_are_decoded_once(void **state)
         { "/a?", "a" },
         { "/a%3Fb", "a?b" },
         { "/%01", "\x01" },
+        { "/%6a%6A%6f%6F%60%69", "jjoo`i" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
