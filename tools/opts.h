@@ -71,9 +71,9 @@ typedef struct opts {
     uint32_t width, height, zoom;                                            /* show */
     uint64_t max_nbytes;                                                     /* show */
     bool no_axes, preview;                                                   /* show */
-    const char *bind;                              /* serve */
-    int64_t port;                                  /* serve; -1: not given */
-    bool is_public, cors;                          /* serve */
+    const char *bind;                                                        /* serve */
+    int64_t port;         /* serve; -1: not given */
+    bool is_public, cors; /* serve */
 } opts;
 
 /* OPT_FORMAT: becomes one of format_options, its key the row's name, its value `yes` where none

@@ -175,7 +175,7 @@ static void api_info(asked *a)
 static void print_array(const asked *a, const cip_array *array)
 {
     listed l;
-    listed_look(a->file, array, &l);
+    listed_look("", a->file, array, &l);
     listed_print_json(a->c->out, file_name(a), &l);
 }
 
