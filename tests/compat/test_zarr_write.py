@@ -239,3 +239,13 @@ def test_what_zarr_has_no_place_for_is_named(tmp_path):
     assert p.returncode != 0 and b"its list becomes a group" in p.stderr
     run("convert", "--accept-loss", tmp_path / "a.asdf", tmp_path / "a.zarr")
     assert equal(zarr.open_group(tmp_path / "a.zarr")["a/0"][...], np.arange(3))
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd", "gzip", "lz4", "zlib"])
+@pytest.mark.filterwarnings("ignore")
+def test_version_2_is_read_by_all(tmp_path, codec):
+    want = np.arange(600, dtype="<i4").reshape(20, 30)
+    np.save(tmp_path / "a.npy", want)
+    run("convert", tmp_path / "a.npy", tmp_path / "a.zarr", "--format", "zarr2", "--codec", codec)
+    assert equal(zarr.open_array(tmp_path / "a.zarr", mode="r")[...], want)
+    assert equal(tensorstore_read(tmp_path / "a.zarr"), want)

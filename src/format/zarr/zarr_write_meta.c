@@ -335,8 +335,9 @@ static cip_status add_type_2(cip_zarr_writer *w, cip_buf *b, const cip_dtype *d,
 static cip_status add_compressor(cip_buf *b, const cip_zarr_new *n, cip_err *err)
 {
     if (n->press == CIP_ZARR_ZSTD)
-        return cip_buf_addf(b, err, "{\"id\": \"zstd\", \"level\": %d, \"checksum\": %s}", n->level,
-                            n->checksum ? "true" : "false");
+        return cip_buf_addf(b, err, "{\"id\": \"zstd\", \"level\": %d%s}", n->level,
+                            n->checksum ? ", \"checksum\": true"
+                                        : ""); /* not known to all readers */
     if (n->press == CIP_ZARR_GZIP)
         return cip_buf_addf(b, err, "{\"id\": \"gzip\", \"level\": %d}", n->level);
     if (n->press == CIP_ZARR_BLOSC)
