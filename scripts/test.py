@@ -254,7 +254,7 @@ def pytest_tally(name, python, folders, env):
 def make_environment():
     """Begins it where it is not made or under way: mostly waiting for the network, while others compile."""
     if not environment:
-        environment.append(pool.submit(run, "setup", [ROOT / "scripts/setup", "python"], False))
+        environment.append(pool.submit(run, "setup", [ROOT / "scripts/setup", "python", "browser"], False))
     return environment[0]
 
 

@@ -36,7 +36,7 @@ class Browser:
     def run(self, script, *args):
         return self.call("POST", self.session + "/execute/sync", {"script": script, "args": list(args)})
 
-    def until(self, script, *args, seconds=15):
+    def until(self, script, *args, seconds=60):
         """What the expression gives, once it is true."""
         end = time.monotonic() + seconds
         while True:
