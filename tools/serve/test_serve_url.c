@@ -93,7 +93,7 @@ static void a_query_has_sixteen_pairs_at_most(void **state)
     serve_url url;
     (void)state;
     for (int i = 0; i < SERVE_MOST_QUERY; i++)
-        snprintf(text + strlen(text), 8, "k%d&", i);
+        snprintf(text + strlen(text), 16, "k%d&", i);
     assert_null(parse(text, &room, &url));
     assert_int_equal(url.nquery, SERVE_MOST_QUERY);
     free(room);

@@ -103,7 +103,7 @@ cip_status cip_h5_scaleoffset(const cip_h5_filter *f, const cip_codec_env *env, 
                               uint8_t *dst, size_t n, cip_err *err)
 {
     scale s = { .bits = 0 };
-    bool raw;
+    bool raw = false;
     (void)env;
     CIP_TRY(take_values(f, n, &s, &raw, err));
     if (raw && src.len != n)
