@@ -42,7 +42,7 @@ static int level(uint8_t v)
     return v < 48 ? 0 : v < 115 ? 1 : (v - 35) / 40;
 }
 
-/* Makes text (38) or what is behind it (48) have the colour. */
+/* The colour of text (38) or of its background (48). */
 static void set_colour(const shown *s, int what, const uint8_t *p)
 {
     if (p[3] == 0)

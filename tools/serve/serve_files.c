@@ -121,7 +121,7 @@ cip_file *serve_files_get(serve_files *f, const serve_found *at, cip_err *err)
     pthread_mutex_unlock(&f->lock);
     if (file != NULL || serve_files_peek(f, at->real, &file, err) != CIP_OK)
         return file;
-    /* The path was opened anew: it must still lead to what was found below the root. */
+    /* The path was opened once more: it must still lead to what was found below the root. */
     if (lstat(at->real, &now) != 0 || !is_same(&now, &at->st)) {
         cip_file_close(file);
         *err = (cip_err)CIP_ERR_INIT;

@@ -449,7 +449,7 @@ static void send_chunk(serve_call *c, const cip_array *a, const char *key)
     if (bytes == NULL)
         return;
     bytes += room;
-    memset(bytes, 0, (size_t)f.chunk_nbytes); /* behind the edges */
+    memset(bytes, 0, (size_t)f.chunk_nbytes); /* beyond the edges */
     const cip_read_args args = { .size = sizeof args,
                                  .slices = &box,
                                  .dtype = f.dtype,
