@@ -14,6 +14,8 @@
 
 #include "cippus/cippus.h"
 
+#include "support/effort.h"
+
 enum { ROWS = 24, COLUMNS = 6, STEPS = 14 };
 
 typedef struct kind {
@@ -297,9 +299,7 @@ static void one_file(const kind *k)
 static void updates_are_what_the_model_says(void **state)
 {
     (void)state;
-    const char *full = getenv("CIP_FULL"), *other = getenv("CIP_SEED");
-    const uint64_t n = full != NULL ? 3000 : 60,
-                   first = other != NULL ? strtoull(other, NULL, 0) : 1;
+    const uint64_t n = test_full() ? 3000 : 150, first = test_seed();
     for (size_t k = 0; k < NKIND; k++)
         for (uint64_t i = 0; i < n; i++) {
             seed = first * 1000003 + k * 7919 + i;
