@@ -18,6 +18,12 @@ foreach(kind static shared)
     endif()
 endforeach()
 
+set(CIP_OPTIONS_SET "") # what the libraries of the static one depend on
+get_property(options GLOBAL PROPERTY CIP_OPTIONS)
+list(REMOVE_DUPLICATES options)
+foreach(option IN LISTS options)
+    string(APPEND CIP_OPTIONS_SET "        set(CIP_WITH_${option} ${CIP_WITH_${option}})\n")
+endforeach()
 configure_package_config_file(cmake/cippus-config.cmake.in ${PROJECT_BINARY_DIR}/cippus-config.cmake
     INSTALL_DESTINATION ${cmakedir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cippus-config-version.cmake

@@ -30,10 +30,11 @@ endif()
 # The targets of the libraries named as in `LIBS yaml lz4`; what is switched off has none.
 function(cip_libraries out)
     set(found "")
+    get_property(known GLOBAL PROPERTY CIP_KNOWN)
     foreach(name IN LISTS ARGN)
         if(TARGET cip::${name})
             list(APPEND found cip::${name})
-        elseif(NOT name MATCHES "^(bz2|lz4|zstd|snappy|zfp|aec|msgpack|curl|expat|png|m)$") # m is linked anyway
+        elseif(NOT name IN_LIST known AND NOT name STREQUAL "m") # m is linked anyway
             message(FATAL_ERROR "cmake/CippusLibraries.cmake knows no library '${name}'")
         endif()
     endforeach()
