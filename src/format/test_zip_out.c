@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "format/zip_out.h"
-#include "support/fail_alloc.h"
+#include "support/each_request.h"
 #include "support/own_env.h"
 
 static cip_status add(void *user, const void *p, size_t n, cip_err *err)
@@ -102,23 +102,19 @@ static void names_that_no_member_has_are_refused(void **state)
     cip_buf_clear(&b);
 }
 
+static cip_status make_with(cip_env *with, void *user)
+{
+    cip_buf b = { .mem = NULL };
+    (void)user;
+    const cip_status st = make(&with->mem, &b, NULL);
+    cip_buf_clear(&b);
+    return st;
+}
+
 static void memory_that_runs_out_is_an_error(void **state)
 {
     (void)state;
-    for (size_t n = 1;; n++) {
-        fail_alloc f = { .fail_at = n };
-        const cip_allocator from = { fail_alloc_resize, &f };
-        cip_buf b = { .mem = NULL };
-        cip_env with;
-        assert_int_equal(cip_env_init(&with, NULL, &from, NULL, NULL), CIP_OK);
-        const cip_status st = make(&with.mem, &b, NULL);
-        cip_buf_clear(&b);
-        cip_env_clear(&with);
-        assert_int_equal(f.held, 0);
-        assert_int_equal(st, f.requests < n ? CIP_OK : CIP_ERR_NOMEM);
-        if (st == CIP_OK)
-            break;
-    }
+    each_request_fails_once(make_with, NULL);
 }
 
 int main(void)

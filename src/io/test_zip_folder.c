@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "io/zip.h"
-#include "support/fail_alloc.h"
+#include "support/each_request.h"
 #include "support/own_env.h"
 
 /* An archive of these members, each of its own name as data; "!" in front of one: it is deflated,
@@ -145,8 +145,9 @@ static void numbered_members_are_one_io(void **state)
     cip_buf_clear(&b);
 }
 
-static cip_status use(cip_env *with, const cip_buf *b)
+static cip_status use(cip_env *with, void *user)
 {
+    const cip_buf *b = user;
     cip_io *of = NULL, *io = NULL, *member = NULL;
     char names[64] = "";
     cip_status st = cip_io_open_memory(with, b->ptr, b->len, "z.zip", &of, NULL);
@@ -167,18 +168,7 @@ static void want_of_memory_is_reported(void **state)
     (void)state;
     static const char *const name[] = { "a/b", "!deflated" };
     cip_buf b = make(name, 2);
-    for (size_t n = 1;; n++) {
-        fail_alloc f = { .fail_at = n };
-        const cip_allocator from = { fail_alloc_resize, &f };
-        cip_env with;
-        assert_int_equal(cip_env_init(&with, NULL, &from, NULL, NULL), CIP_OK);
-        const cip_status st = use(&with, &b);
-        cip_env_clear(&with);
-        assert_int_equal(f.held, 0);
-        assert_int_equal(st, f.requests < n ? CIP_OK : CIP_ERR_NOMEM);
-        if (st == CIP_OK)
-            break;
-    }
+    each_request_fails_once(use, &b);
     cip_buf_clear(&b);
 }
 

@@ -59,6 +59,19 @@ static void start_2(zarr_folder *f, bool consolidated)
         zarr_text(f, ".zmetadata", all);
 }
 
+/* An update of such a store of version 2 or 3. */
+static void begin(zarr_folder *f, zarr_job *j, int version, bool consolidated)
+{
+    (version == 2 ? start_2 : start_3)(f, consolidated);
+    OK(j, zarr_job_open(j, f));
+}
+
+static void done(zarr_folder *f, zarr_job *j)
+{
+    zarr_job_close(j);
+    scratch_close(&f->dir);
+}
+
 static const cip_node *at(const zarr_job *j, const char *path)
 {
     return cip_tree_get(j->layout->tree, path, NULL);
@@ -70,8 +83,7 @@ static void attributes_change_in_all_that_says_them(void **state)
     for (int consolidated = 0; consolidated < 2; consolidated++) {
         zarr_folder f;
         zarr_job j;
-        start_3(&f, consolidated);
-        OK(&j, zarr_job_open(&j, &f));
+        begin(&f, &j, 3, consolidated);
         OK(&j, zarr_set(&j, "attrs/a/v", "y"));
         OK(&j, zarr_set(&j, "attrs/a/w/deep", "z"));
         OK(&j, zarr_set(&j, "new", "n"));
@@ -93,8 +105,7 @@ static void attributes_change_in_all_that_says_them(void **state)
         assert_true(cip_node_is_string(at(&j, "new"), "n"));
         assert_null(at(&j, "attrs/a/u"));
         assert_non_null(at(&j, "dims/a"));
-        zarr_job_close(&j);
-        scratch_close(&f.dir);
+        done(&f, &j);
     }
 }
 
@@ -104,8 +115,7 @@ static void version_2_has_attributes_apart(void **state)
     for (int consolidated = 0; consolidated < 2; consolidated++) {
         zarr_folder f;
         zarr_job j;
-        start_2(&f, consolidated);
-        OK(&j, zarr_job_open(&j, &f));
+        begin(&f, &j, 2, consolidated);
         OK(&j, zarr_set(&j, "attrs/a/v", "y"));
         OK(&j, zarr_set(&j, "k", "root"));
         OK(&j, zarr_put_rows(&j, 0, 6, 3, 50)); /* and a row more */
@@ -122,8 +132,7 @@ static void version_2_has_attributes_apart(void **state)
         assert_true(cip_node_is_string(at(&j, "k"), "root"));
         assert_true(cip_node_is_string(at(&j, "attrs/a/v"), "y"));
         assert_non_null(at(&j, "dims/a"));
-        zarr_job_close(&j);
-        scratch_close(&f.dir);
+        done(&f, &j);
     }
 }
 
@@ -144,8 +153,7 @@ static void names_of_axes_change_as_a_whole(void **state)
     for (int two = 0; two < 2; two++) {
         zarr_folder f;
         zarr_job j;
-        (two ? start_2 : start_3)(&f, true);
-        OK(&j, zarr_job_open(&j, &f));
+        begin(&f, &j, two ? 2 : 3, true);
         zarr_refused(&j, set_names(&j, "dims/a", 2, "x"), CIP_ERR_UNSUPPORTED, "a list of 1 texts");
         zarr_refused(&j, zarr_set(&j, "dims/a/0", "x"), CIP_ERR_UNSUPPORTED, "all names of axes");
         zarr_refused(&j, zarr_set(&j, "attrs/a/_ARRAY_DIMENSIONS", "x"), CIP_ERR_UNSUPPORTED,
@@ -160,8 +168,7 @@ static void names_of_axes_change_as_a_whole(void **state)
         OK(&j, zarr_finish(&j));
         assert_null(at(&j, "dims"));
         assert_non_null(at(&j, "attrs/a/u"));
-        zarr_job_close(&j);
-        scratch_close(&f.dir);
+        done(&f, &j);
     }
 }
 
@@ -184,15 +191,13 @@ static void what_is_no_attribute_is_refused(void **state)
     };
     zarr_folder f;
     zarr_job j;
-    start_3(&f, true);
-    OK(&j, zarr_job_open(&j, &f));
+    begin(&f, &j, 3, true);
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
         zarr_refused(&j, zarr_set(&j, row[i].path, "x"), row[i].st, row[i].why);
     zarr_refused(&j, zarr_set(&j, "none", NULL), CIP_ERR_NOT_FOUND, "none");
     OK(&j, zarr_finish(&j));
     assert_string_equal(zarr_changes(&j), "");
-    zarr_job_close(&j);
-    scratch_close(&f.dir);
+    done(&f, &j);
 }
 
 static void attributes_move(void **state)
@@ -200,8 +205,7 @@ static void attributes_move(void **state)
     (void)state;
     zarr_folder f;
     zarr_job j;
-    start_3(&f, true);
-    OK(&j, zarr_job_open(&j, &f));
+    begin(&f, &j, 3, true);
     OK(&j, zarr_ended(&j, zarr_store->move(j.u, "attrs/a/v", "g/moved", false, &j.err)));
     zarr_refused(&j, zarr_ended(&j, zarr_store->move(j.u, "k", "g/moved", false, &j.err)),
                  CIP_ERR_ARG, "exists");
@@ -209,8 +213,7 @@ static void attributes_move(void **state)
     assert_true(cip_node_is_string(at(&j, "g/moved"), "x"));
     assert_null(at(&j, "attrs/a/v"));
     assert_non_null(at(&j, "attrs/a/u"));
-    zarr_job_close(&j);
-    scratch_close(&f.dir);
+    done(&f, &j);
 }
 
 /* Element i of the array at a path, as the store will be. */
@@ -237,8 +240,7 @@ static void arrays_come_with_the_groups_on_the_way(void **state)
         const bool two = kind >= 2;
         zarr_folder f;
         zarr_job j;
-        (two ? start_2 : start_3)(&f, kind % 2 == 0);
-        OK(&j, zarr_job_open(&j, &f));
+        begin(&f, &j, two ? 2 : 3, kind % 2 == 0);
         OK(&j, zarr_add(&j, "n/m/x", 5, 100, false, NULL));
         OK(&j, zarr_set(&j, "n/m/attrs/x/units", "K"));
         OK(&j, zarr_set(&j, "n/title", "t"));
@@ -262,8 +264,7 @@ static void arrays_come_with_the_groups_on_the_way(void **state)
         assert_int_equal(value(&j, "a", 1), 11);
         assert_true(cip_node_is_string(at(&j, "n/m/attrs/x/units"), "K"));
         assert_true(cip_node_is_string(at(&j, "n/title"), "t"));
-        zarr_job_close(&j);
-        scratch_close(&f.dir);
+        done(&f, &j);
     }
 }
 
@@ -279,8 +280,7 @@ static void arrays_and_groups_move_with_what_changes_in_them(void **state)
     for (int consolidated = 0; consolidated < 2; consolidated++) {
         zarr_folder f;
         zarr_job j;
-        start_3(&f, consolidated);
-        OK(&j, zarr_job_open(&j, &f));
+        begin(&f, &j, 3, consolidated);
         OK(&j, zarr_set(&j, "attrs/a/v", "y"));
         OK(&j, move(&j, "a", "h/new"));
         OK(&j, zarr_set(&j, "h/attrs/new/w", "z"));
@@ -299,8 +299,7 @@ static void arrays_and_groups_move_with_what_changes_in_them(void **state)
         assert_null(at(&j, "a"));
         assert_null(at(&j, "attrs"));
         assert_null(at(&j, "g"));
-        zarr_job_close(&j);
-        scratch_close(&f.dir);
+        done(&f, &j);
     }
 }
 
@@ -309,8 +308,7 @@ static void chunks_that_go_do_not_move(void **state)
     (void)state;
     zarr_folder f;
     zarr_job j;
-    start_2(&f, true);
-    OK(&j, zarr_job_open(&j, &f));
+    begin(&f, &j, 2, true);
     OK(&j, move(&j, "a", "b"));
     for (int64_t i = 0; i < 4; i++) /* all of chunk 0 is the fill value */
         OK(&j, zarr_put_rows(&j, 0, i, 1, 0));
@@ -318,8 +316,7 @@ static void chunks_that_go_do_not_move(void **state)
     assert_string_equal(zarr_changes(&j), "gone a/0\nlast replaced .zmetadata\nrenamed a/.zarray\n"
                                           "renamed a/.zattrs\nfolder gone a\n");
     assert_int_equal(value(&j, "b", 0), 0);
-    zarr_job_close(&j);
-    scratch_close(&f.dir);
+    done(&f, &j);
 }
 
 static void what_cannot_move_is_refused(void **state)
@@ -327,8 +324,7 @@ static void what_cannot_move_is_refused(void **state)
     (void)state;
     zarr_folder f;
     zarr_job j;
-    start_3(&f, true);
-    OK(&j, zarr_job_open(&j, &f));
+    begin(&f, &j, 3, true);
     zarr_refused(&j, move(&j, "a", "g"), CIP_ERR_ARG, "found a group at 'g'");
     zarr_refused(&j, move(&j, "a", "g/b"), CIP_ERR_ARG, "found an array at 'g/b'");
     zarr_refused(&j, move(&j, "a", "k"), CIP_ERR_ARG, "found an attribute at 'k'");
@@ -345,8 +341,7 @@ static void what_cannot_move_is_refused(void **state)
     OK(&j, zarr_finish(&j));
     assert_int_equal(value(&j, "g/c", 0), 20);
     assert_int_equal(value(&j, "a", 0), 10);
-    zarr_job_close(&j);
-    scratch_close(&f.dir);
+    done(&f, &j);
 }
 
 static void what_cannot_come_is_refused(void **state)
@@ -379,8 +374,7 @@ static void what_cannot_come_is_refused(void **state)
         zarr_refused(&j, zarr_add(&j, row[i].path, 4, 0, false, NULL), row[i].st, row[i].why);
     OK(&j, zarr_add(&j, "x", 4, 0, false, NULL));
     zarr_refused(&j, zarr_add(&j, "x", 4, 0, false, NULL), CIP_ERR_ARG, "an array at 'x'");
-    zarr_job_close(&j);
-    scratch_close(&f.dir);
+    done(&f, &j);
     zarr_start(&f);
     zarr_text(&f, "zarr.json", ARRAY_OF("8", ""));
     OK(&j, zarr_job_open(&j, &f));
@@ -388,8 +382,7 @@ static void what_cannot_come_is_refused(void **state)
     OK(&j, zarr_set(&j, "attributes/k", "v"));
     OK(&j, zarr_finish(&j));
     assert_true(cip_node_is_string(at(&j, "attributes/k"), "v"));
-    zarr_job_close(&j);
-    scratch_close(&f.dir);
+    done(&f, &j);
 }
 
 static void arrays_and_groups_go_with_their_files(void **state)
@@ -398,8 +391,7 @@ static void arrays_and_groups_go_with_their_files(void **state)
     for (int consolidated = 0; consolidated < 2; consolidated++) {
         zarr_folder f;
         zarr_job j;
-        start_3(&f, consolidated);
-        OK(&j, zarr_job_open(&j, &f));
+        begin(&f, &j, 3, consolidated);
         OK(&j, zarr_put_rows(&j, 0, 0, 2, 5));
         OK(&j, zarr_set(&j, "a", NULL));
         OK(&j, zarr_set(&j, "g", NULL));
@@ -412,8 +404,7 @@ static void arrays_and_groups_go_with_their_files(void **state)
         assert_non_null(strstr(text, "gone a/c/0\ngone a/c/1\n"));
         assert_non_null(strstr(text, "folder gone g/b\n"));
         assert_true((strstr(text, "last replaced zarr.json\n") != NULL) == consolidated);
-        zarr_job_close(&j);
-        scratch_close(&f.dir);
+        done(&f, &j);
     }
 }
 
@@ -427,8 +418,7 @@ static void a_folder_with_links_stays(void **state)
     OK(&j, zarr_job_open(&j, &f));
     OK(&j, zarr_set(&j, "g", NULL));
     zarr_refused(&j, zarr_plan(&j), CIP_ERR_UNSUPPORTED, "symbolic links");
-    zarr_job_close(&j);
-    scratch_close(&f.dir);
+    done(&f, &j);
 }
 
 static void an_array_takes_the_place_of_another(void **state)
@@ -437,8 +427,7 @@ static void an_array_takes_the_place_of_another(void **state)
     for (int how = 0; how < 2; how++) { /* replaced, or removed and then added */
         zarr_folder f;
         zarr_job j;
-        start_3(&f, true);
-        OK(&j, zarr_job_open(&j, &f));
+        begin(&f, &j, 3, true);
         if (how == 1)
             OK(&j, zarr_set(&j, "a", NULL));
         OK(&j, zarr_add(&j, "a", 2, 70, how == 0, NULL));
@@ -447,8 +436,7 @@ static void an_array_takes_the_place_of_another(void **state)
         assert_int_equal(value(&j, "a", 3), 73);
         assert_null(at(&j, "attrs"));
         assert_null(at(&j, "dims"));
-        zarr_job_close(&j);
-        scratch_close(&f.dir);
+        done(&f, &j);
     }
 }
 
@@ -458,8 +446,7 @@ static void a_call_that_fails_leaves_nothing(void **state)
     const cip_node *before, *after;
     zarr_folder f;
     zarr_job j;
-    start_3(&f, true);
-    OK(&j, zarr_job_open(&j, &f));
+    begin(&f, &j, 3, true);
     OK(&j, zarr_store->tree_now(j.u, &before, &j.err));
     const size_t undo = j.undo.n;
     j.undo.mark = 1; /* all is kept from here on */
@@ -476,8 +463,7 @@ static void a_call_that_fails_leaves_nothing(void **state)
     OK(&j, zarr_finish(&j));
     assert_string_equal(zarr_changes(&j), "");
     assert_int_equal(j.layout->narray, 2);
-    zarr_job_close(&j);
-    scratch_close(&f.dir);
+    done(&f, &j);
 }
 
 static void memory_that_runs_out_is_reported(void **state)
