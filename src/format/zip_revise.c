@@ -3,13 +3,17 @@
  * behind the last of them, with what is made, replaced and renamed, and the directory follows.
  * Where a member went, or was replaced, in front of others that stay, its bytes are in no member
  * any more. When more than half of the archive would be such bytes, it is written anew without
- * them, so that changes cost no more than a constant times what they write. */
+ * them, so that changes cost no more than a constant times what they write; not where something
+ * else than members lies before the first one. */
+#include <string.h>
+
+#include "base/endian.h"
 #include "base/num.h"
 #include "format/zip_out.h"
 #include "io/revision_out.h"
 
 enum {
-    HEADER = 30,             /* bytes of a local header without the name */
+    HEADER = 30,             /* bytes of a local header without the name and extra fields */
     FLAG_DESCRIPTOR = 8,     /* sizes and CRC follow the data */
     MOST_REUSED = 8 << 20,   /* bytes at the end that are written over, through a journal */
     LEAST_UNUSED = 64 << 10, /* fewer are not worth writing the archive anew */
@@ -53,26 +57,48 @@ static cip_status find_fates(revising *v, cip_err *err)
 
 /* --- what stays ------------------------------------------------------------------------------- */
 
+/* Whether the n bytes before the first member are members that went, each with its sizes in its
+ * header. Other bytes there are not ours to drop. */
+static cip_status are_members(cip_io *io, uint64_t n, bool *yes, cip_err *err)
+{
+    uint8_t head[HEADER];
+    uint64_t off = 0;
+    while (off < n && n - off >= HEADER) {
+        CIP_TRY(cip_io_read(io, off, head, HEADER, err));
+        if (memcmp(head, "PK\3\4", 4) != 0 || (head[6] & FLAG_DESCRIPTOR) != 0)
+            break;
+        off += HEADER + cip_load_u16(head + 26, false) + cip_load_u16(head + 28, false);
+        off += cip_load_u32(head + 18, false);
+    }
+    *yes = off == n;
+    return CIP_OK;
+}
+
 /* Chooses where the tail begins, or the archive anew. */
-static void choose_tail(revising *v)
+static cip_status choose_tail(revising *v, cip_err *err)
 {
     const cip_zip *old = v->old;
     uint64_t first = old->directory, end = 0, used = 0;
+    bool members = true;
     for (size_t i = 0; i < old->n; i++) {
         const cip_zip_member *m = &old->at[i];
         first = cip_min_u64(first, m->header);
         if (v->fate[i] != NULL)
             continue;
         end = cip_max_u64(end, m->end);
-        used += HEADER + m->raw.len + m->stored;
+        used += HEADER + m->raw.len + m->stored; /* no more than to m->end */
     }
     end = cip_max_u64(first, end);
     if (old->directory - end > MOST_REUSED)
         end = old->directory;
     v->r->has_tail = true;
     v->r->anew = end - used > cip_max_u64(used, LEAST_UNUSED);
+    if (v->r->anew)
+        CIP_TRY(are_members(v->io, first, &members, err));
+    v->r->anew = v->r->anew && members;
     v->r->tail_off = v->r->anew ? 0 : end;
     v->r->patch.old_len = v->r->patch.new_len = v->io->size;
+    return CIP_OK;
 }
 
 /* With the same header, but for a descriptor. */
@@ -140,7 +166,7 @@ cip_status cip_zip_revise(cip_io *io, const cip_zip *old, const cip_revision *fi
     cip_out to;
     cip_status st;
     CIP_GO(find_fates(&v, err));
-    choose_tail(&v);
+    CIP_GO(choose_tail(&v, err));
     to = cip_revision_tail(r);
     z.to = &to;
     CIP_GO(keep_members(&v, err));

@@ -349,8 +349,8 @@ static cip_status check_places(cip_zip *z, cip_zip_member **order, cip_err *err)
         cip_zip_member *m = order[i];
         uint64_t end = 0;
         m->end = i + 1 < z->n ? order[i + 1]->header : z->directory;
-        if (cip_add_overflow(m->header, HEADER, &end) || cip_add_overflow(end, m->stored, &end) ||
-            end > m->end)
+        if (cip_add_overflow(m->header, HEADER + m->raw.len, &end) ||
+            cip_add_overflow(end, m->stored, &end) || end > m->end)
             return cip_fail(err, CIP_ERR_CORRUPT, m->entry,
                             "member '%.200s': expected %" PRIu64 " bytes at %" PRIu64
                             " before %s at %" PRIu64 ", found an overlap",
