@@ -35,13 +35,9 @@ static int wrong(const char *option, const char *expected, const char *found)
 /* "A,B" */
 static bool parse_pair(const char *text, double *a, double *b)
 {
-    char *end;
-    *a = strtod(text, &end);
-    if (end == text || *end != ',')
-        return false;
-    text = end + 1;
-    *b = strtod(text, &end);
-    return end != text && *end == '\0';
+    text = parse_number(text, a);
+    text = text != NULL && *text == ',' ? parse_number(text + 1, b) : NULL;
+    return text != NULL && *text == '\0';
 }
 
 /* "#rrggbb" or "#rrggbbaa" */
@@ -224,23 +220,46 @@ static int margin_of(const opts *o, const target *t)
     return most;
 }
 
+/* Pixels of a side, as many as a picture may have. */
+static uint32_t at_most(uint32_t n)
+{
+    return n < 16384 ? n : 16384;
+}
+
+static bool is_map(const char *name, size_t n)
+{
+    for (size_t i = 0; cip_picture_map(i) != NULL; i++)
+        if (strlen(cip_picture_map(i)) == n && memcmp(cip_picture_map(i), name, n) == 0)
+            return true;
+    return false;
+}
+
+/* In letters only light and dark are left of a map. Unknown ones stay, and are refused. */
+static const char *grey_as(const char *map)
+{
+    const size_t n = map != NULL ? strlen(map) : 0;
+    const bool reverse = n > 2 && strcmp(map + n - 2, "_r") == 0;
+    if (map != NULL && !is_map(map, reverse ? n - 2 : n))
+        return map;
+    return reverse ? "gray_r" : "gray";
+}
+
 /* Pixels for a terminal: two in a letter's height, with room for what is printed around them. */
 static void fit(const opts *o, way w, int margin, cip_picture_options *p)
 {
     const int columns = o->width != 0 ? (int)o->width : terminal_width();
     const int lines = o->height != 0 ? (int)o->height : terminal_height() - (margin != 0 ? 3 : 2);
     if (w == WAY_KITTY) {
-        p->max_width = (uint32_t)columns * 8;
-        p->max_height = (uint32_t)lines * 16;
+        p->max_width = at_most((uint32_t)columns * 8);
+        p->max_height = at_most((uint32_t)lines * 16);
         return;
     }
     p->max_width = columns > margin + 8 ? (uint32_t)(columns - margin) : 8;
-    p->max_height = (uint32_t)lines * 2;
+    p->max_height = at_most((uint32_t)lines * 2);
     p->background = w == WAY_ASCII ? 0x000000ff : 0x101010ff;
     p->line = w == WAY_ASCII ? 0xffffffff : 0x6fb7ffff;
     if (w == WAY_ASCII) {
-        const size_t n = p->map != NULL ? strlen(p->map) : 0;
-        p->map = n > 2 && strcmp(p->map + n - 2, "_r") == 0 ? "gray_r" : "gray";
+        p->map = grey_as(p->map);
         p->bad = 0x010203ff; /* no grey */
     }
 }

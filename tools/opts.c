@@ -5,6 +5,8 @@
 #include <float.h>
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,10 +162,9 @@ const opt_row opt_rows[] = {
     TEXT("bad", "COLOUR", bad, "colour of missing values and NaN, as '#ff00ff', or none"),
     WORD("reduce", "KIND", reduce, "sample min max mean",
          "value of several elements in a pixel: sample (the first, default), min, max or mean"),
-    { "width", "N", "largest width, in pixels or columns", OPT_COUNT, offsetof(opts, width), NULL },
-    { "height", "N", "largest height, in pixels or lines", OPT_COUNT, offsetof(opts, height),
-      NULL },
-    { "zoom", "N", "pixels of an element's side (default: up to 16)", OPT_COUNT,
+    { "width", "N", "largest width, in pixels or columns", OPT_SIDE, offsetof(opts, width), NULL },
+    { "height", "N", "largest height, in pixels or lines", OPT_SIDE, offsetof(opts, height), NULL },
+    { "zoom", "N", "pixels of an element's side (default: up to 16)", OPT_SIDE,
       offsetof(opts, zoom), NULL },
     { "max-nbytes", "SIZE", "read and decode about this much at most (default 512M)", OPT_SIZE,
       offsetof(opts, max_nbytes), NULL },
@@ -384,20 +385,54 @@ static int check_format(const command *c, const opt_row *row, const char *text)
     return suggest_print(&s, "") ? EXIT_USAGE : end_wrong(c);
 }
 
+const char *parse_number(const char *text, double *out)
+{
+    char *end;
+    *out = strtod(text, &end); /* which takes blanks, hexadecimal digits, "inf" and "nan", too */
+    return end != text && (size_t)(end - text) == strspn(text, "+-.0123456789eE") &&
+                   fabs(*out) <= DBL_MAX
+               ? end
+               : NULL;
+}
+
 /* A number that is not negative, as `1e-6`. */
 static bool parse_tolerance(const char *text, double *out)
 {
-    char *end;
-    if ((text[0] < '0' || text[0] > '9') && text[0] != '.')
-        return false;
-    *out = strtod(text, &end);
-    return end != text && *end == '\0' && *out <= DBL_MAX;
+    const char *end = parse_number(text, out);
+    return end != NULL && *end == '\0' && !signbit(*out);
+}
+
+/* Whole numbers, and the least and the largest of each kind. */
+static const struct {
+    uint64_t least, most;
+} range_of[] = {
+    [OPT_COUNT] = { 0, UINT32_MAX },
+    [OPT_SIDE] = { 1, 16384 },
+    [OPT_INDEX] = { 0, INT64_MAX },
+    [OPT_SIZE] = { 0, UINT64_MAX },
+};
+
+static int set_number(const command *c, const opt_row *row, const char *text, char *at)
+{
+    const uint64_t least = range_of[row->kind].least, most = range_of[row->kind].most;
+    char what[64] = "a number";
+    uint64_t n = 0;
+    const bool valid = parse_size(text, &n);
+    if (!valid || n < least || n > most) {
+        if (valid)
+            snprintf(what, sizeof what, "a number from %" PRIu64 " to %" PRIu64, least, most);
+        return wrong_value(c, row, what, text);
+    }
+    if (row->kind == OPT_COUNT || row->kind == OPT_SIDE)
+        memcpy(at, &(uint32_t){ (uint32_t)n }, sizeof(uint32_t));
+    else
+        memcpy(at, &n, sizeof n);
+    return 0;
 }
 
 static int set_value(const command *c, const opt_row *row, const char *text, opts *o)
 {
     char *at = (char *)o + row->at;
-    uint64_t n = 0;
     text = row->kind == OPT_TEXT ? known_as(row, text) : text;
     if (row->kind == OPT_FORMAT)
         return add_option(c, row, text, o);
@@ -420,16 +455,7 @@ static int set_value(const command *c, const opt_row *row, const char *text, opt
     if (row->kind == OPT_NUMBER)
         return parse_tolerance(text, (double *)(void *)at) ? 0
                                                            : wrong_value(c, row, "a number", text);
-    if (!parse_size(text, &n) || (row->kind == OPT_COUNT && n > UINT32_MAX) ||
-        (row->kind == OPT_INDEX && n > INT64_MAX))
-        return wrong_value(c, row, "a number", text);
-    if (row->kind == OPT_COUNT) {
-        uint32_t v = (uint32_t)n;
-        memcpy(at, &v, sizeof v);
-    } else {
-        memcpy(at, &n, sizeof n);
-    }
-    return 0;
+    return set_number(c, row, text, at);
 }
 
 /* Words that people know from other programs. */

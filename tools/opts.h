@@ -76,12 +76,13 @@ typedef struct opts {
     bool is_public, cors; /* serve */
 } opts;
 
-/* OPT_FORMAT: becomes one of format_options, its key the row's name, its value `yes` where none
- * follows; the key of `option` is in its value. */
+/* OPT_SIDE: of a picture, in pixels or letters. OPT_FORMAT: becomes one of format_options, its key
+ * the row's name, its value `yes` where none follows; the key of `option` is in its value. */
 typedef enum opt_kind {
     OPT_FLAG,
     OPT_TEXT,
     OPT_COUNT,
+    OPT_SIDE,
     OPT_INDEX,
     OPT_SIZE,
     OPT_NUMBER,
@@ -131,6 +132,8 @@ const char *opts_checksum(const opts *o);
 int opts_level(const opts *o);
 /* "64M", "2GiB", "1000": bytes. */
 bool parse_size(const char *text, uint64_t *out);
+/* A finite decimal number as "-1.5e3": where it ends, or NULL. */
+const char *parse_number(const char *text, double *out);
 
 /* "10,20", "[10, 20]" or "10x20": lengths; "[]" is none. One may be `*`, which is -1, where `any`.
  * False for anything else. */

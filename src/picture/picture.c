@@ -33,8 +33,8 @@ static cip_status check_limits(const cip_picture_options *o, cip_err *err)
 {
     if (o->has_limits && !(isfinite(o->low) && isfinite(o->high) && o->low < o->high))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
-                        "expected limits of which the first is less than the second, found %g and "
-                        "%g",
+                        "expected finite limits of which the first is less than the second, found "
+                        "%g and %g",
                         o->low, o->high);
     if (o->has_limits && o->scale == CIP_PICTURE_LOG && o->low <= 0)
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,

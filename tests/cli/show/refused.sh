@@ -12,12 +12,20 @@ show "$SAMPLES/night.asdf" imag
 show "$SAMPLES/night.asdf" image --map jet
 show "$SAMPLES/night.asdf" image --scale cubic
 show "$SAMPLES/night.asdf" image --limits 1
+show "$SAMPLES/night.asdf" image --limits 1e400,2
+show "$SAMPLES/night.asdf" image --limits 0x1,2
+show "$SAMPLES/night.asdf" image --limits nan,2
+show "$SAMPLES/night.asdf" image --limits 1,2,
+show "$SAMPLES/night.asdf" image --percentile 1,0x10
 show "$SAMPLES/night.asdf" image --limits 2,1
 show "$SAMPLES/night.asdf" image --limits 0,1 --scale log
 show "$SAMPLES/night.asdf" image --limits 0,1 --percentile 1,99
 show "$SAMPLES/night.asdf" image --percentile 1,101
 show "$SAMPLES/night.asdf" image --bad red
 show "$SAMPLES/night.asdf" image --width 20000 -o x.png
+show "$SAMPLES/night.asdf" image --width 4294967297
+show "$SAMPLES/night.asdf" image --height 0
+show "$SAMPLES/night.asdf" image --zoom x
 show "$SAMPLES/night.asdf" image --format sixel
 show "$SAMPLES/night.asdf" image --reduce mean --max-nbytes 1000
 show "$SAMPLES/night.asdf" image --json -o x.png
