@@ -594,6 +594,28 @@ class file : public detail::owner<cip_file, cip_file_close>
     }
 };
 
+/** A picture of a selection, which may outlive the file (cip_picture_make). cip_picture_png() with
+ * get() writes it. */
+class picture : public detail::owner<cip_picture, cip_picture_free>
+{
+  public:
+    using owner::owner;
+    static result<picture> make(array of, const selection &s = {}, cip_picture_options how = {},
+                                cip_read_args args = {})
+    {
+        return detail::ask<picture>([&](picture *v, cip_err *err) {
+            cip_picture_make(of.get(), s.set(args), detail::sized(how), v->out(), err);
+        });
+    }
+    /** Pixels, axes and limits, borrowed from the picture. */
+    cip_picture_facts facts() const
+    {
+        cip_picture_facts f{};
+        cip_picture_get(get(), detail::sized(f), nullptr);
+        return f;
+    }
+};
+
 /** A dtype from its text (cip_dtype_parse), and a file in memory: dtype::out(), memory::out(). */
 using dtype = detail::owner<cip_dtype, cip_dtype_free>;
 using memory = detail::owner<cip_memory, cip_memory_free>;

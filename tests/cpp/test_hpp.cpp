@@ -54,6 +54,23 @@ static void typed_reads_have_a_shape()
     EXPECT(f.find("image")->stats({ cip::index(0) })->nelem == 160);
 }
 
+static void a_picture_outlives_its_file()
+{
+    cip::picture p;
+    {
+        cip::file f = *cip::file::open(sample("night.asdf").c_str());
+        cip_picture_options how{};
+        how.max_width = 40;
+        p = *cip::picture::make(*f.find("image"), "[:60, :80]", how);
+        how.map = "none";
+        EXPECT(cip::picture::make(*f.find("image"), {}, how).status() == CIP_ERR_ARG);
+    }
+    const cip_picture_facts facts = p.facts();
+    EXPECT(facts.width == 40 && facts.height == 30 && facts.across.step == 2);
+    EXPECT(facts.pixels[4 * 40 * 30 - 1] == 0xff);
+    EXPECT(cip::picture().facts().width == 0);
+}
+
 static void what_is_masked_is_asked_for()
 {
     cip::file f = *cip::file::open(sample("night.asdf").c_str());
@@ -238,6 +255,7 @@ int main()
 {
     arrays_are_listed();
     typed_reads_have_a_shape();
+    a_picture_outlives_its_file();
     what_is_masked_is_asked_for();
     errors_are_values();
     trees_are_walked();
