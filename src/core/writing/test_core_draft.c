@@ -402,6 +402,25 @@ static void what_cannot_be_is_refused(void **state)
     FAILS(CIP_ERR_UNSUPPORTED, "'s' is being filled by boxes", cip_change_commit(&c, err));
 }
 
+/* A format that is never changed: what is refused leaves the new file as it was. */
+static void a_file_that_takes_new_arrays_only_still_takes_them(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "only.h5");
+    const cip_array *a;
+    cip_change *c;
+    OK(cip_create(path, NULL, &c, err));
+    OK(cip_change_put(c, "a", cip_dtype_of(CIP_I16), 2, four, twelve, NULL, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "HDF5 cannot be changed in place",
+          cip_change_array(c, "a", &a, err));
+    FAILS(CIP_ERR_UNSUPPORTED, "HDF5 cannot be changed in place", cip_change_remove(c, "a", err));
+    OK(cip_change_forget_failure(c, err));
+    OK(cip_change_put(c, "b", cip_dtype_of(CIP_I16), 2, four, twelve, NULL, err));
+    OK(cip_change_commit(&c, err));
+    edit_expect(path, "b", "1 2 3\n4 5 6\n7 8 9\n10 11 12\n");
+    edit_verify(path);
+}
+
 static void move_away(const char *from, char to[512])
 {
     snprintf(to, 512, "%.500s-moved", from);
@@ -481,6 +500,7 @@ int main(void)
         cmocka_unit_test(a_store_of_the_caller),
         cmocka_unit_test(what_comes_later_is_as_the_first),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_file_that_takes_new_arrays_only_still_takes_them),
         cmocka_unit_test(a_new_folder_is_looked_at_wherever_its_parent_is),
         cmocka_unit_test(data_beside_a_new_file_are_read_before_the_commit),
     };

@@ -481,6 +481,9 @@ static cip_status complete(cip_writer *w, cip_revision *r, cip_err *err)
 /* Whether nothing more has to be known. */
 static cip_status may_draft(const cip_writer *w, cip_err *err)
 {
+    if ((w->format->store->caps & CIP_STORE_UPDATES) == 0)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET, "%s cannot be changed in place",
+                        w->format->title);
     CIP_TRY(cip_output_reopen(w->file, NULL, NULL, NULL, err));
     for (const cip_entry *e = w->nslab != 0 ? w->first : NULL; e != NULL; e = e->next)
         CIP_TRY(cip_writer_may_move(e, err));
