@@ -20,7 +20,7 @@ static cip_status decode_chunk(const cip_codec_env *env, cip_bytes in, uint64_t 
 }
 
 /* Where the chunk is: the only entry of the index behind it. Its highest bit set: there is none,
- * but a value in its place. */
+ * but a value in its place, of which none is number 0. */
 static cip_status find_chunk(const cip_codec_env *env, const cip_b2_header *h, cip_bytes index,
                              uint64_t *at, uint8_t *special, cip_err *err)
 {
@@ -28,7 +28,7 @@ static cip_status find_chunk(const cip_codec_env *env, const cip_b2_header *h, c
     CIP_TRY(decode_chunk(env, index, 8, entry, sizeof entry, err));
     *at = cip_load_u64(entry, false);
     *special = (entry[7] & 0x80) != 0 ? entry[7] & 0x7f : 0;
-    if ((entry[7] & 0x80) == 0 && *at >= h->cbytes)
+    if (*special == 0 && *at >= h->cbytes)
         return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                         "blosc2: expected a chunk in the frame");
     return CIP_OK;

@@ -111,6 +111,44 @@ static void a_damaged_chunk_is_told_when_it_is_read(void **state)
     }
 }
 
+/* An index says where the chunk of a frame is, or with its highest bit which value is in its place.
+ */
+static void an_entry_of_a_frame_is_a_chunk_or_a_value(void **state)
+{
+    static const struct {
+        uint8_t last; /* of the entry's bytes */
+        cip_status code;
+        const char *words;
+    } row[] = {
+        { 0x7f, CIP_ERR_CORRUPT, "expected a chunk in the frame" },
+        { 0x80, CIP_ERR_CORRUPT, "expected a chunk in the frame" },
+        { 0x81, CIP_OK, "" },
+        { 0x85, CIP_ERR_UNSUPPORTED, "a chunk of the special value 5" },
+    };
+    size_t n, len;
+    uint8_t *bytes = h5_load("good", "filters", &n);
+    const uint8_t *magic = memmem(bytes, n, "b2frame", 7);
+    cip_b2_header h;
+    (void)state;
+    assert_non_null(magic);
+    const size_t frame = (size_t)(magic - bytes) - 2;
+    assert_int_equal(cip_b2_header_read((cip_bytes){ bytes + frame, n - frame }, n, &h, NULL),
+                     CIP_OK);
+    uint8_t *entry =
+        bytes + frame + h.header_len + h.cbytes + 32; /* behind the header of its chunk */
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        one_file f;
+        entry[7] = row[i].last;
+        assert_int_equal(one_open(&f, &cip_format_hdf5, bytes, n, 0, NULL), CIP_OK);
+        void *data = one_read(&f, h5_array(&f, "n-blosc2"), &len);
+        assert_int_equal(data == NULL ? f.err.code : CIP_OK, row[i].code);
+        assert_non_null(strstr(f.err.text, row[i].words));
+        free(data);
+        one_close(&f);
+    }
+    free(bytes);
+}
+
 static void files_without_a_root_are_refused(void **state)
 {
     one_file f;
@@ -201,6 +239,7 @@ int main(void)
         cmocka_unit_test(good_files_verify_without_findings),
         cmocka_unit_test(damage_is_told_by_verify),
         cmocka_unit_test(a_damaged_chunk_is_told_when_it_is_read),
+        cmocka_unit_test(an_entry_of_a_frame_is_a_chunk_or_a_value),
         cmocka_unit_test(files_without_a_root_are_refused),
         cmocka_unit_test(every_truncation_is_survived),
         cmocka_unit_test(every_changed_byte_is_survived),
