@@ -421,6 +421,22 @@ static void a_file_that_takes_new_arrays_only_still_takes_them(void **state)
     edit_verify(path);
 }
 
+/* What was asked for when it was new goes for what is looked at, too. */
+static void a_new_file_with_checksums_is_looked_at(void **state)
+{
+    (void)state;
+    const char *path = scratch_path(&s, "sums.fits");
+    const kind k = { .path = "a/data" };
+    cip_change *c;
+    OK(cip_create(path, CIP_CHANGE_OPTIONS(.checksum = "datasum"), &c, err));
+    OK(cip_change_put(c, "a", cip_dtype_of(CIP_I16), 2, four, twelve, NULL, err));
+    expect(c, &k, twelve, 4);
+    OK(cip_change_append(c, k.path, cip_dtype_of(CIP_I16), twelve, 6, err));
+    OK(cip_change_commit(&c, err));
+    edit_expect(path, NULL, "1 2 3\n4 5 6\n7 8 9\n10 11 12\n1 2 3\n");
+    edit_verify(path);
+}
+
 static void move_away(const char *from, char to[512])
 {
     snprintf(to, 512, "%.500s-moved", from);
@@ -501,6 +517,7 @@ int main(void)
         cmocka_unit_test(what_comes_later_is_as_the_first),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_file_that_takes_new_arrays_only_still_takes_them),
+        cmocka_unit_test(a_new_file_with_checksums_is_looked_at),
         cmocka_unit_test(a_new_folder_is_looked_at_wherever_its_parent_is),
         cmocka_unit_test(data_beside_a_new_file_are_read_before_the_commit),
     };

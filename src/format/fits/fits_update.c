@@ -55,20 +55,30 @@ static size_t head_len(const fits_hdu *h)
     return (size_t)(h->header.end - h->header.off);
 }
 
+/* Whether every HDU has the checksums that are asked for, or none has any: these it keeps. */
+static bool has_sums(const fits_file *f, const char *wanted)
+{
+    const bool none = strcmp(wanted, "none") == 0;
+    for (size_t i = 0; i < f->nhdu; i++)
+        if (cip_fits_has(&f->hdu[i].header, "DATASUM") == none ||
+            cip_fits_has(&f->hdu[i].header, "CHECKSUM") == none)
+            return false;
+    return none || strcmp(wanted, "datasum") == 0;
+}
+
 cip_status cip_fits_update_begin(const cip_store_begin *b, fits_update **out, cip_err *err)
 {
     if (b->spec->codec != NULL && strcmp(b->spec->codec, "none") != 0)
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "FITS files are changed without a codec");
-    if (b->spec->checksum != NULL)
+    const fits_file *f = b->old->own;
+    if (b->spec->checksum != NULL && !has_sums(f, b->spec->checksum))
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
                         "a FITS file keeps the checksums that it has; convert it to have others");
     CIP_TRY(CIP_ARENA_NEW(b->arena, out, 1, err));
-    **out = (fits_update){ .env = b->env,
-                           .arena = b->arena,
-                           .f = b->old->own,
-                           .io = b->old->io,
-                           .temporary = b->temporary };
+    **out = (fits_update){
+        .env = b->env, .arena = b->arena, .f = f, .io = b->old->io, .temporary = b->temporary
+    };
     return CIP_OK;
 }
 

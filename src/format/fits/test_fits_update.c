@@ -363,12 +363,28 @@ static void what_cannot_change_is_refused(void **state)
             fail_msg("%s: %s", row[i].name, err.text);
         one_update_close(&u);
     }
-    for (int i = 0; i < 2; i++) {
-        const cip_spec how = { .big = -1,
-                               .codec = i == 0 ? "zlib" : NULL,
-                               .checksum = i == 0 ? NULL : "datasum" };
-        assert_int_equal(one_update_open(&u, &cip_format_fits, load("good-sums"), &how, NULL),
-                         CIP_ERR_UNSUPPORTED);
+}
+
+/* The checksums that are there, or not, are the only ones that can be asked for. */
+static void a_file_keeps_its_codec_and_checksums(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *codec, *checksum;
+        cip_status status;
+    } row[] = {
+        { "good-sums", "zlib", NULL, CIP_ERR_UNSUPPORTED },
+        { "good-sums", "none", "datasum", CIP_OK },
+        { "good-sums", NULL, "none", CIP_ERR_UNSUPPORTED },
+        { "good-sums", NULL, "md5", CIP_ERR_UNSUPPORTED },
+        { "good-int16", NULL, "none", CIP_OK },
+        { "good-int16", NULL, "datasum", CIP_ERR_UNSUPPORTED },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const cip_spec how = { .big = -1, .codec = row[i].codec, .checksum = row[i].checksum };
+        one_update u;
+        assert_int_equal(one_update_open(&u, &cip_format_fits, load(row[i].name), &how, NULL),
+                         row[i].status);
         one_update_close(&u);
     }
 }
@@ -518,6 +534,7 @@ int main(void)
         cmocka_unit_test(files_that_are_not_filled_can_grow),
         cmocka_unit_test(what_follows_moves),
         cmocka_unit_test(what_cannot_change_is_refused),
+        cmocka_unit_test(a_file_keeps_its_codec_and_checksums),
         cmocka_unit_test(cards_without_room_are_refused),
         cmocka_unit_test(nothing_changes_without_a_change),
         cmocka_unit_test(failing_allocations_are_reported),
