@@ -292,12 +292,13 @@ cip_status cip_fits_put_end(fits_cards *c, cip_err *err)
 
 uint8_t *cip_fits_find_card(uint8_t *head, size_t n, const char *key)
 {
-    char start[FITS_CARD + 1];
+    char start[FITS_CARD + 1], end[FITS_CARD + 1];
     snprintf(start, sizeof start, "%-8.8s= ", key);
+    snprintf(end, sizeof end, "%-80s", "END"); /* the only card that ends a header */
     for (size_t at = 0; at + FITS_CARD <= n; at += FITS_CARD) {
         if (memcmp(head + at, start, FITS_KEYWORD + 2) == 0)
             return head + at;
-        if (memcmp(head + at, "END     ", FITS_KEYWORD) == 0)
+        if (memcmp(head + at, end, FITS_CARD) == 0)
             break;
     }
     return NULL;

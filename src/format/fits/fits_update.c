@@ -364,21 +364,32 @@ static cip_status set_axes(hdu_change *x, cip_err *err)
     return CIP_OK;
 }
 
-/* A card that is there twice, with the same value, would contradict itself. */
-static cip_status check_cards(const hdu_change *x, cip_err *err)
+/* Whether no other card of the header gives the keyword of the one at `at` a value. */
+static cip_status is_only(const hdu_change *x, size_t at, cip_arena *a, cip_err *err)
 {
-    const size_t n = head_len(x->h);
-    for (size_t at = 0; at < n; at += FITS_CARD) {
-        const uint8_t *card = x->was + at;
-        char key[FITS_KEYWORD + 1] = "";
-        if (memcmp(card, x->head + at, FITS_CARD) == 0)
-            continue;
-        memcpy(key, card, FITS_KEYWORD);
-        if (cip_fits_find_card(x->head + at + FITS_CARD, n - at - FITS_CARD, key) != NULL)
+    fits_card one, other = { .end = false };
+    CIP_TRY(cip_fits_card_read(a, x->was + at, &one, err));
+    for (size_t i = 0; i < head_len(x->h) && !other.end; i += FITS_CARD) {
+        CIP_TRY(cip_fits_card_read(a, x->was + i, &other, err)); /* HIERARCH cards have others' */
+        if (i != at && other.key.len == one.key.len &&
+            memcmp(other.key.ptr, one.key.ptr, one.key.len) == 0)
             return cip_fail(err, CIP_ERR_UNSUPPORTED, x->h->header.off + at,
-                            "expected one card %s to change, found several", key);
+                            "expected one card %.*s to change, found several", (int)one.key.len,
+                            (const char *)one.key.ptr);
     }
     return CIP_OK;
+}
+
+/* A card that is there twice, with the same value, would contradict itself. */
+static cip_status check_cards(const hdu_change *x, cip_mem *mem, cip_err *err)
+{
+    cip_arena a = { .mem = mem };
+    cip_status st = CIP_OK;
+    for (size_t at = 0; at < head_len(x->h) && st == CIP_OK; at += FITS_CARD)
+        if (memcmp(x->was + at, x->head + at, FITS_CARD) != 0)
+            st = is_only(x, at, &a, err);
+    cip_arena_clear(&a);
+    return st;
 }
 
 static cip_status make_header(fits_update *u, hdu_change *x, cip_err *err)
@@ -397,7 +408,7 @@ static cip_status make_header(fits_update *u, hdu_change *x, cip_err *err)
         CIP_TRY(set_datasum(u, x, &gone, &come, err));
         CIP_TRY(set_checksum(x, &gone, &come, err));
     }
-    return check_cards(x, err);
+    return check_cards(x, &u->env->mem, err);
 }
 
 /* --- the revision ----------------------------------------------------------------------------- */

@@ -393,20 +393,26 @@ static void a_file_keeps_its_codec_and_checksums(void **state)
 static void cards_without_room_are_refused(void **state)
 {
     (void)state;
+    enum { NAXIS2 = 4, END };
     static const uint8_t row[6];
     static const struct {
-        const char *card, *text;
-    } bad[] = { { "NAXIS2  = 2/ rows", "room" }, { "NAXIS2  =                    2", "several" } };
-    for (size_t i = 0; i < 2; i++) {
+        int at;
+        const char *card[3], *text; /* instead of those from there on */
+    } bad[] = {
+        { NAXIS2, { "NAXIS2  = 2/ rows" }, "room" },
+        { END, { "NAXIS2  =                    2", "END" }, "several" },
+        { END, { "HIERARCH NAXIS2 = 2", "END" }, "several" },
+        { END, { "END       of nothing", "NAXIS2  =                    2", "END" }, "several" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         one_update u;
         cip_err err = CIP_ERR_INIT;
         const cip_bytes b = load("good-int16");
-        uint8_t *card = cip_fits_find_card(file, DATA, i == 0 ? "NAXIS2" : "END");
-        card = card != NULL ? card : file + 5 * FITS_CARD;
-        memset(card, ' ', FITS_CARD);
-        memcpy(card, bad[i].card, strlen(bad[i].card));
-        if (i == 1)
-            memcpy(card + FITS_CARD, "END", 3);
+        for (int k = 0; k < 3 && bad[i].card[k] != NULL; k++) {
+            char card[FITS_CARD + 1];
+            snprintf(card, sizeof card, "%-80s", bad[i].card[k]);
+            memcpy(file + (bad[i].at + k) * FITS_CARD, card, FITS_CARD);
+        }
         assert_int_equal(one_update_open(&u, &cip_format_fits, b, NULL, NULL), CIP_OK);
         assert_int_equal(add_rows(&u, row, 1), CIP_OK);
         assert_int_equal(one_update_finish(&u, &err), CIP_ERR_UNSUPPORTED);
