@@ -81,6 +81,10 @@ typedef struct cip_open_options {
     const char *cache;
     uint64_t cache_nbytes; /* at most in the folder (0: 1 GiB); files unused for longest are removed
                             */
+    /** Fail with IO if the last part of the path is a symbolic link, instead of following it: for
+     * paths in folders that others can write to. Only for cip_open. */
+    bool no_link;
+    uint8_t unused_2[7]; /* 0 */
 } cip_open_options;
 
 #define CIP_OPEN_OPTIONS(...) CIP_OPTIONS(cip_open_options, __VA_ARGS__)

@@ -44,7 +44,7 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
     CIP_TRY(cip_sized_value("cip_open_options.salvage", o->salvage, CIP_SALVAGE_IN_ORDER, err));
     CIP_TRY(cip_sized_value("cip_open_options.reserved", o->reserved, 0, err));
     for (size_t i = 0; i < sizeof o->unused; i++)
-        CIP_TRY(cip_sized_value("cip_open_options.unused", o->unused[i], 0, err));
+        CIP_TRY(cip_sized_value("cip_open_options.unused", o->unused[i] | o->unused_2[i], 0, err));
     CIP_TRY(cip_mem_handle(o->allocator, sizeof *f, (void **)&f, err));
     cip_status st = cip_env_init(&f->env, o->limits, o->allocator, NULL, err);
     if (st != CIP_OK) {
@@ -59,7 +59,7 @@ static cip_status handle_new(const cip_open_options *o, cip_file **out, cip_err 
                (o->check == CIP_CHECK_ON ? CIP_OPEN_CHECK : 0u) |
                (o->salvage != CIP_SALVAGE_NONE ? CIP_OPEN_SALVAGE : 0u) |
                (o->salvage == CIP_SALVAGE_IN_ORDER ? CIP_OPEN_IN_ORDER : 0u) |
-               (o->map ? CIP_OPEN_MAPPED : 0u);
+               (o->map ? CIP_OPEN_MAPPED : 0u) | (o->no_link ? CIP_OPEN_NO_LINK : 0u);
     *out = f;
     st = cip_pool_take(o->threads, &f->own_pool, &f->env.pool, err);
     if (st == CIP_OK)
@@ -337,7 +337,8 @@ static cip_status open_once(cip_file *f, const char *path, const char *format, c
     cip_journal_state state;
     cip_patch patch = { .arena = { .mem = &f->env.mem } };
     char why[256] = "";
-    CIP_TRY(cip_io_open_path(&f->env, path, &f->io, err));
+    CIP_TRY((f->flags & CIP_OPEN_NO_LINK) != 0 ? cip_io_open_no_link(&f->env, path, &f->io, err)
+                                               : cip_io_open_path(&f->env, path, &f->io, err));
     CIP_TRY(cip_io_lock(f->io, err));
     if ((f->flags & CIP_OPEN_MAPPED) != 0)
         cip_io_read_mapped(f->io);

@@ -360,6 +360,34 @@ static void a_journal_that_is_a_link_is_ignored(void **state)
     scratch_close(&c.dir);
 }
 
+static void a_path_that_is_a_link_is_refused_on_request(void **state)
+{
+    (void)state;
+    scratch dir;
+    cip_file *f;
+    char file[600], to_file[600], to_folder[600];
+    size_t n;
+    char *mem = test_npy("'<i4'", "(6,)", 0, six, sizeof six, &n);
+    const cip_open_options no_link = { .size = sizeof no_link, .no_link = true };
+    assert_true(scratch_open(&dir));
+    snprintf(file, sizeof file, "%s/a.npy", dir.dir);
+    snprintf(to_file, sizeof to_file, "%s/b.npy", dir.dir);
+    snprintf(to_folder, sizeof to_folder, "%s/c", dir.dir);
+    scratch_write(&dir, "a.npy", mem, n);
+    assert_int_equal(symlink("a.npy", to_file), 0);
+    assert_int_equal(symlink(".", to_folder), 0);
+    assert_int_equal(cip_open(to_file, NULL, &f, NULL), CIP_OK);
+    cip_file_close(f);
+    assert_int_equal(cip_open(to_file, &no_link, &f, NULL), CIP_ERR_IO);
+    assert_int_equal(cip_open(file, &no_link, &f, NULL), CIP_OK);
+    cip_file_close(f);
+    assert_int_equal(cip_open(to_folder, &no_link, &f, NULL), CIP_ERR_IO);
+    assert_int_equal(cip_open(dir.dir, &no_link, &f, NULL), CIP_ERR_UNSUPPORTED); /* as a folder */
+    assert_null(f);
+    free(mem);
+    scratch_close(&dir);
+}
+
 static void the_build_tells_what_it_has(void **state)
 {
     (void)state;
@@ -396,6 +424,7 @@ int main(void)
         cmocka_unit_test(a_sealed_journal_is_shown_over_the_file),
         cmocka_unit_test(a_journal_of_other_bytes_is_an_error),
         cmocka_unit_test(a_journal_that_is_a_link_is_ignored),
+        cmocka_unit_test(a_path_that_is_a_link_is_refused_on_request),
         cmocka_unit_test(the_build_tells_what_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -294,25 +294,29 @@ static cip_status look_behind(const char *path, cip_io **io, cip_err *err)
     return st;
 }
 
-cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_err *err)
+static cip_status open_path(const char *path, int flags, int *fd, cip_err *err)
+{
+    do
+        *fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags);
+    while (*fd == -1 && errno == EINTR);
+    if (*fd != -1)
+        return CIP_OK;
+    if (errno == ENXIO) /* what the system says of sockets */
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "'%.120s' is a socket or an absent device, not a file", path);
+    if (errno == ENOENT && cip_url_scheme_of(path) == CIP_URL_OTHER)
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "expected a path or a URL of file, http, https or s3, found another URL");
+    if (errno == ENOENT && cip_url_scheme_of(path) != CIP_URL_NONE)
+        return cip_fail_url_written(err); /* who reads comes another way */
+    return cip_fail_named(err, CIP_NO_OFFSET, "open", path);
+}
+
+/* Of a descriptor that is the io's from then on, closed on failure. */
+static cip_status file_of(cip_env *env, int fd, const char *path, cip_io **out, cip_err *err)
 {
     cip_folder *folder = NULL;
     char *absolute = NULL;
-    int fd;
-    *out = NULL;
-    do
-        fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    while (fd == -1 && errno == EINTR);
-    if (fd == -1 && errno == ENXIO) /* what the system says of sockets */
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "'%.120s' is a socket or an absent device, not a file", path);
-    if (fd == -1 && errno == ENOENT && cip_url_scheme_of(path) == CIP_URL_OTHER)
-        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "expected a path or a URL of file, http, https or s3, found another URL");
-    if (fd == -1 && errno == ENOENT && cip_url_scheme_of(path) != CIP_URL_NONE)
-        return cip_fail_url_written(err); /* who reads comes another way */
-    if (fd == -1)
-        return cip_fail_named(err, CIP_NO_OFFSET, "open", path);
     cip_status st = cip_path_absolute(&env->mem, path, &absolute, err);
     if (st == CIP_OK)
         st = cip_folder_new(&env->mem, absolute, &folder, err);
@@ -326,7 +330,29 @@ cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_er
         return st;
     }
     ((file_io *)*out)->path = absolute;
+    return CIP_OK;
+}
+
+cip_status cip_io_open_file(cip_env *env, const char *path, cip_io **out, cip_err *err)
+{
+    int fd;
+    *out = NULL;
+    CIP_TRY(open_path(path, 0, &fd, err));
+    CIP_TRY(file_of(env, fd, path, out, err));
     return look_behind(path, out, err);
+}
+
+cip_status cip_io_open_no_link(cip_env *env, const char *path, cip_io **out, cip_err *err)
+{
+    struct stat st;
+    int fd;
+    *out = NULL;
+    CIP_TRY(open_path(path, O_NOFOLLOW, &fd, err));
+    if (fstat(fd, &st) != 0 || !S_ISDIR(st.st_mode))
+        return file_of(env, fd, path, out, err);
+    cip_status opened = cip_io_open_folder_fd(env, fd, path, out, err);
+    close(fd);
+    return opened;
 }
 
 const char *cip_io_followed(const cip_io *io, const char *path, char real[PATH_MAX])

@@ -187,6 +187,8 @@ bool cip_io_is_folder(const cip_io *io);
 const char *cip_io_path(cip_io *io);
 /* What the path names: a folder or a file. */
 cip_status cip_io_open_path(cip_env *env, const char *path, cip_io **out, cip_err *err);
+/* The same; IO where its last part is a link. */
+cip_status cip_io_open_no_link(cip_env *env, const char *path, cip_io **out, cip_err *err);
 
 /* Where bytes of URLs are kept for later runs. */
 typedef struct cip_url_cache {

@@ -333,7 +333,8 @@ enum {
     CIP_OPEN_CHECK = 4,     /* blocks are compared with their checksums before they are read */
     CIP_OPEN_SALVAGE = 8,   /* what is damaged is opened as far as what it holds is certain */
     CIP_OPEN_IN_ORDER = 16, /* besides: chunks whose order is lost lie in it in the file */
-    CIP_OPEN_MAPPED = 32    /* reads are copies from a mapping of the file */
+    CIP_OPEN_MAPPED = 32,   /* reads are copies from a mapping of the file */
+    CIP_OPEN_NO_LINK = 64   /* a path that is a link is not followed */
 };
 
 /* Making a layout; `io` is borrowed unless owns_io is set afterwards. The env outlives it. */
