@@ -25,11 +25,9 @@ static int on_finding(void *user, const cip_finding *f)
     return 0;
 }
 
-char *refs_members(const char *file, const char *url)
+char *refs_members(bool folder, const char *url)
 {
-    struct stat st;
     const size_t n = strlen(url);
-    const bool folder = stat(file, &st) == 0 && S_ISDIR(st.st_mode);
     const char *slash = strrchr(url, '/');
     char *text = malloc(n + 2);
     if (text == NULL)
@@ -144,7 +142,9 @@ static int write_parquet(const opts *o, const cip_file *f, const cip_refs_option
 
 static int write_refs(const opts *o, const cip_file *f, const char *url, telling *t)
 {
-    char *members = refs_members(o->pos[0], url);
+    struct stat st;
+    const bool folder = stat(o->pos[0], &st) == 0 && S_ISDIR(st.st_mode);
+    char *members = refs_members(folder, url);
     if (members == NULL)
         return failed(o->pos[0], "references");
     const cip_refs_options how = options_of(o, url, members, t);

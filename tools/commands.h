@@ -35,7 +35,7 @@ int cmd_verify(const opts *o);
 enum { REFS_INLINE_NBYTES = 64 << 10 };
 /* What goes before the names of a file's members, as cip_refs_options has it, where readers find
  * the file at `url`: "URL/" of a folder, else that of its folder. The caller's to free. */
-char *refs_members(const char *file, const char *url);
+char *refs_members(bool folder, const char *url);
 
 /* `cat --follow`: does not return before it is interrupted or something fails. */
 int cat_follow(const opts *o);

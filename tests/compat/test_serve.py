@@ -8,6 +8,7 @@ import os
 import resource
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.parse
@@ -105,6 +106,84 @@ def test_links_within_are_followed(server):
     assert server.ask("/files/data/in.npy").body == server.ask("/files/data/a.npy").body
 
 
+def test_members_outside_are_refused(cippus, tmp_path):
+    """Of a store a chunk, of an ASDF file another file; both by a link that the opened file does not tell of."""
+    data = tmp_path / "data"
+    data.mkdir()
+    for file in ("x.zarr", "x.asdf"):
+        cippus.run("convert", "--fill", "7", "--dtype", "int64", "--shape", "1000", data / file)
+    cippus.run("explode", data / "x.asdf", data / "e.asdf")
+    for member in (data / "x.zarr" / "data" / "c" / "0", data / "e0000.asdf"):
+        member.rename(tmp_path / member.name)
+        member.symlink_to(tmp_path / member.name)
+    with served(cippus, data) as s:
+        for file in ("x.zarr", "e.asdf"):
+            for target in (f"api/v1/window?file=data/{file}&path=data", f"zarr/data/{file}/data/c/0"):
+                answer = s.ask("/" + target)
+                assert answer.status == 403 and "reached through a link" in answer.json["error"]["text"]
+        assert s.api("window", file="data/x.asdf", select="[7]") == 7
+
+
+def test_files_of_a_folder_in_which_much_happens(cippus, tmp_path):
+    """Its times change all the while."""
+    np.save(tmp_path / "a.npy", np.arange(3))
+    stop = threading.Event()
+
+    def touch():
+        while not stop.is_set():
+            (tmp_path / "new").touch()
+            (tmp_path / "new").unlink()
+
+    thread = threading.Thread(target=touch)
+    thread.start()
+    try:
+        with served(cippus, tmp_path) as s:
+            for _ in range(200):
+                assert s.api("window", file=f"{tmp_path.name}/a.npy") == [0, 1, 2]
+    finally:
+        stop.set()
+        thread.join()
+
+
+EXCHANGE = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+a, b = (os.fsencode(x) for x in sys.argv[1:])
+if libc.renameat2(-100, a, -100, b, 2) != 0:
+    sys.exit(77)
+print(flush=True)
+while True:
+    libc.renameat2(-100, a, -100, b, 2)
+"""
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "store"])
+def test_a_link_that_comes_and_goes_leads_nowhere(cippus, tmp_path, what):
+    """The name alternates between what is served and a link to the same outside."""
+    for place, value in (("data", 0), ("outside", 1)):
+        (tmp_path / place / "sub").mkdir(parents=True)
+        np.save(tmp_path / place / "sub" / "x.npy", np.full(1000, value))
+        cippus.run("convert", "--fill", str(value), "--dtype", "int64", "--shape", "1000", tmp_path / place / "x.zarr")
+    name = {"file": "sub/x.npy", "folder": "sub", "store": "x.zarr"}[what]
+    link = tmp_path / "data" / "link"
+    link.symlink_to(tmp_path / "outside" / name)
+    child = subprocess.Popen([sys.executable, "-c", EXCHANGE, tmp_path / "data" / name, link], stdout=subprocess.PIPE)
+    try:
+        if child.stdout.readline() == b"":
+            pytest.skip("the file system does not exchange names")
+        with served(cippus, tmp_path / "data") as s:
+            file = "data/x.zarr" if what == "store" else "data/sub/x.npy"
+            seen = set()
+            for i in range(400):
+                answer = s.ask(f"/api/v1/window?file={file}&as=raw")
+                seen.add(answer.status)
+                assert answer.status in (403, 404, 503) or answer.body == bytes(8000), (answer.status, answer.body[:200])
+            assert 200 in seen and len(seen) > 1
+    finally:
+        child.kill()
+        child.wait()
+
+
 def test_names_are_decoded_once(server):
     name = urllib.parse.quote("data/sub dir/é&b.npy")
     assert np.array_equal(np.load(io.BytesIO(server.ask("/files/" + name).body)), np.arange(3.0))
@@ -149,11 +228,21 @@ def test_what_is_no_range_is_ignored(server, text):
     assert answer.status == 200 and len(answer.body) == 10240
 
 
+def tag_of(server, target):
+    """The one that it has once the clock of the file system has gone on."""
+    for _ in range(100):
+        tag = server.ask(target).headers["ETag"]
+        if tag is not None:
+            return tag
+        time.sleep(0.1)
+    raise AssertionError("there is never a tag")
+
+
 def test_entity_tags(cippus, tmp_path):
     file = tmp_path / "x.npy"
     np.save(file, np.zeros(4))
     with served(cippus, file) as s:
-        tag = s.ask("/files/x.npy").headers["ETag"]
+        tag = tag_of(s, "/files/x.npy")
         assert s.ask("/files/x.npy", headers={"If-None-Match": f'"other", W/{tag}'}).status == 304
         assert s.ask("/files/x.npy", headers={"Range": "bytes=0-3", "If-Range": tag}).status == 206
         np.save(file, np.ones(4))
@@ -161,6 +250,65 @@ def test_entity_tags(cippus, tmp_path):
         answer = s.ask("/files/x.npy", headers={"Range": "bytes=0-3", "If-Range": tag})
         assert answer.status == 200 and len(answer.body) == file.stat().st_size
         assert s.api("window", file="x.npy") == [1, 1, 1, 1], "a changed file is opened again"
+
+
+def test_a_file_changed_just_now_has_no_tag(cippus, tmp_path):
+    """Its next change may come within the same step of the clock."""
+    file = tmp_path / "x.npy"
+    with served(cippus, tmp_path) as s:
+        target = f"/files/{tmp_path.name}/x.npy"
+        for i in range(50):
+            file.write_bytes(b"%d" % (i % 10))
+            answer = s.ask(target, headers={"If-None-Match": "*", "Range": "bytes=0-0", "If-Range": '""'})
+            assert answer.status == 200 and answer.body == b"%d" % (i % 10) and "ETag" not in answer.headers
+
+
+def begin_to_receive(server, target, most):
+    """A connection on which at least `most` bytes of the answer are left to be sent."""
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.settimeout(30)
+    s.connect((server.host, server.port))
+    s.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+    assert s.recv(100).startswith(b"HTTP/1.1 200")
+    time.sleep(0.3)
+    return s
+
+
+def receive_all(s):
+    got = 100
+    with s, contextlib.suppress(ConnectionResetError):
+        while part := s.recv(1 << 20):
+            got += len(part)
+    return got
+
+
+@pytest.mark.parametrize("how", ["write", "cut", "grow", "nothing", "replace", "remove"])
+def test_what_is_sent_of_a_file_is_of_one_state(cippus, tmp_path, how):
+    file = tmp_path / "x"
+    size = 64 << 20
+    with open(file, "wb") as f:
+        f.truncate(size)
+    with served(cippus, tmp_path) as s:
+        target = f"/files/{tmp_path.name}/x"
+        time.sleep(0.1)
+        with begin_to_receive(s, target, size // 2) as c:
+            if how == "write":
+                with open(file, "r+b") as f:
+                    f.seek(size - 10)
+                    f.write(b"new")
+            elif how == "cut":
+                os.truncate(file, size // 2)
+            elif how == "grow":
+                os.truncate(file, size + 1)
+            elif how == "replace":
+                (tmp_path / "new").write_bytes(b"x" * 100)
+                os.replace(tmp_path / "new", file)
+            elif how == "remove":
+                file.unlink()
+            got = receive_all(c)
+        assert (got >= size) == (how in ("nothing", "replace", "remove")), got
+        assert s.ask("/api/v1").status == 200
 
 
 # --- the API -----------------------------------------------------------------------------------

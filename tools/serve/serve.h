@@ -12,8 +12,10 @@
 
 /* One name of the first step of paths, and the file or folder that it stands for. */
 typedef struct serve_root {
-    char *name, *real; /* `real`: its path without links */
-    int fd;            /* of a folder (O_PATH); -1: a file, which is looked for at each request */
+    char *name;
+    int fd;    /* of a folder (O_PATH); -1: a file, which is looked for at each request */
+    int above; /* the folder that it lies in (O_PATH), and its name there */
+    char *last;
 } serve_root;
 
 typedef struct serve_files serve_files;
@@ -48,7 +50,8 @@ typedef struct serve_call {
         char name[32], value[1536]; /* which takes the longest shape */
     } header[6];
     size_t nheader;
-    int fd; /* >= 0: the body is nbytes of it from offset on */
+    int fd; /* >= 0: the body is nbytes of it from offset on, as long as it is as in `st` */
+    struct stat st;
     uint64_t offset, nbytes;
     struct serve_body {
         serve *s;
@@ -75,13 +78,22 @@ bool serve_call_begin(serve_call *c);
 /* Ends the body: what did not fit becomes an error. */
 void serve_call_end(serve_call *c);
 double serve_now(void);
+/* Whether a file is the same, and unchanged. */
+bool serve_is_same(const struct stat *a, const struct stat *b);
+/* Whether its last change is so old that a change to come has other times: within a step of the
+ * clock they stay as they are. */
+bool serve_is_settled(const struct stat *st);
+/* The library names a file by the path that serve_files.c gives it; its name alone stays. */
+void serve_shorten(char *text);
+/* To stderr; EXIT_FAILED. */
+int serve_complain(const char *what, const char *why);
 
 /* --- what a path names ------------------------------------------------------------------------ */
 
 typedef struct serve_found {
     int fd; /* O_PATH; the caller's to close */
     struct stat st;
-    char real[4096];  /* its path without links */
+    const serve_root *root;
     size_t len;       /* of the URL's path up to it */
     const char *rest; /* of the URL's path behind it, without a slash; "" mostly */
 } serve_found;
@@ -92,18 +104,24 @@ void serve_roots_close(serve *s);
 /* Finds what `path` ("night/a.asdf/rest") names below the roots, never leaving them: up to the
  * first file, or folder that a format knows (where `stores`). False after having refused. */
 bool serve_find(serve_call *c, const char *path, bool stores, serve_found *out);
+/* The folder (O_PATH; the caller's to close) that it lies in, and its name there; -1 where that
+ * has changed since it was found. Within that folder no name leads out of the roots unless it is a
+ * link. */
+int serve_folder_of(const serve_found *at, char name[256]);
 /* Whether a name in a folder is shown: no hidden one, but for the metadata of Zarr's version 2. */
 bool serve_name_is_shown(const char *name);
 
 /* --- open files ------------------------------------------------------------------------------- */
 
+#define SERVE_FOLDERS "/proc/self/fd/"
+
 serve_files *serve_files_new(const opts *o, uint64_t max_memory);
 void serve_files_free(serve_files *f);
 /* The file, open; given back by serve_files_put. NULL with *err. */
 cip_file *serve_files_get(serve_files *f, const serve_found *at, cip_err *err);
+/* The same, of the caller alone. */
+cip_file *serve_files_get_own(serve_files *f, const serve_found *at, cip_err *err);
 void serve_files_put(serve_files *f, cip_file *file);
-/* Opens for a look, past the table of open ones. */
-cip_status serve_files_peek(serve_files *f, const char *real, cip_file **file, cip_err *err);
 
 /* --- attributes ------------------------------------------------------------------------------- */
 

@@ -16,6 +16,38 @@ double serve_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+bool serve_is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           memcmp(&a->st_mtim, &b->st_mtim, sizeof a->st_mtim) == 0 &&
+           memcmp(&a->st_ctim, &b->st_ctim, sizeof a->st_ctim) == 0;
+}
+
+bool serve_is_settled(const struct stat *st)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec - st->st_mtim.tv_sec > 1 && now.tv_sec - st->st_ctim.tv_sec > 1;
+}
+
+void serve_shorten(char *text)
+{
+    for (char *p; (p = strstr(text, SERVE_FOLDERS)) != NULL;) {
+        const char *rest = p + strlen(SERVE_FOLDERS);
+        rest += strspn(rest, "0123456789");
+        rest += *rest == '/';
+        memmove(p, rest, strlen(rest) + 1);
+    }
+}
+
+int serve_complain(const char *what, const char *why)
+{
+    fputs("cippus: serve: ", stderr);
+    print_escaped(stderr, what);
+    fprintf(stderr, ": %s\n", why);
+    return EXIT_FAILED;
+}
+
 /* --- bodies ----------------------------------------------------------------------------------- */
 
 static bool grow(struct serve_body *b, size_t cap)
@@ -160,15 +192,21 @@ void serve_failed(serve_call *c, const cip_err *err)
         [CIP_ERR_EXISTS] = 500,    [CIP_ERR_STALE] = 503
     };
     struct serve_body *b = c->body;
+    char text[sizeof err->text];
     if (b->too_large || b->no_room) /* we stopped it ourselves; serve_call_end says why */
         return;
     const size_t code = err->code > 0 ? (size_t)err->code : CIP_ERR_IO;
-    const unsigned status = code < sizeof status_of / sizeof *status_of ? status_of[code] : 500;
+    const bool leaves = strstr(err->text, "is reached through a link") != NULL; /* of a member */
+    const unsigned status = leaves                                        ? 403
+                            : code < sizeof status_of / sizeof *status_of ? status_of[code]
+                                                                          : 500;
+    snprintf(text, sizeof text, "%s", err->text);
+    serve_shorten(text);
     begin_error(c, status);
     fprintf(c->out, "{\"error\": {\"status\": %u, \"code\": ", status);
     print_json_string(c->out, cip_status_name((cip_status)code));
     fputs(", \"text\": ", c->out);
-    print_json_string(c->out, code == CIP_ERR_CANCELLED ? "it takes too long" : err->text);
+    print_json_string(c->out, code == CIP_ERR_CANCELLED ? "it takes too long" : text);
     if (err->part[0] != '\0') {
         fputs(", \"part\": ", c->out);
         print_json_string(c->out, err->part);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The API, version 1: facts and elements as the command prints them (docs/guide/serve.md). */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -54,11 +55,11 @@ static bool flag(const serve_call *c, const char *key)
 
 /* An entry: a folder that no format knows, or a file with its format (null: it cannot be opened).
  */
-static void print_entry(serve_call *c, const char *name, const char *real, const struct stat *st)
+static void print_entry(serve_call *c, const char *name, const serve_found *at)
 {
-    cip_file *f = NULL;
+    const struct stat *st = &at->st;
     cip_err err = CIP_ERR_INIT;
-    serve_files_peek(c->s->files, real, &f, &err);
+    cip_file *f = serve_files_get_own(c->s->files, at, &err);
     const bool plain = f == NULL && S_ISDIR(st->st_mode) && err.code == CIP_ERR_UNSUPPORTED &&
                        strstr(err.text, "no known format") != NULL;
     fputs("{\"name\": ", c->out);
@@ -76,12 +77,25 @@ static void print_entry(serve_call *c, const char *name, const char *real, const
         print_json_string(c->out, err.text);
     }
     putc('}', c->out);
-    cip_file_close(f);
+    serve_files_put(c->s->files, f);
 }
 
-static int is_shown(const struct dirent *e)
+/* What a path names, as it would be found by a request for it: links out of the folder are nothing.
+ */
+static void print_below(serve_call *c, const char *path, const char **between)
 {
-    return e->d_name[0] != '.';
+    serve_found at;
+    serve_call quiet = { .s = c->s };
+    const char *slash = strrchr(path, '/');
+    if (serve_call_begin(&quiet) && serve_find(&quiet, path, false, &at)) {
+        fputs(*between, c->out);
+        print_entry(c, slash != NULL ? slash + 1 : path, &at);
+        *between = ",\n ";
+        close(at.fd);
+    }
+    if (quiet.out != NULL)
+        fclose(quiet.out);
+    serve_body_free(quiet.body);
 }
 
 static void print_page_begin(serve_call *c, const char *name, uint64_t total, uint64_t offset)
@@ -97,49 +111,106 @@ static void list_roots(serve_call *c, uint64_t offset, uint64_t limit)
     const serve *s = c->s;
     const char *between = "";
     print_page_begin(c, "", s->nroot, offset);
-    for (uint64_t i = offset; i < s->nroot && i - offset < limit; i++) {
-        struct stat st;
-        if (stat(s->root[i].real, &st) != 0)
-            continue;
-        fputs(between, c->out);
-        print_entry(c, s->root[i].name, s->root[i].real, &st);
-        between = ",\n ";
+    for (uint64_t i = offset; i < s->nroot && i - offset < limit; i++)
+        print_below(c, s->root[i].name, &between);
+    fputs("]}\n", c->out);
+}
+
+typedef struct names {
+    char **name;
+    size_t n, cap, nbytes;
+} names;
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool add_name(names *all, const char *name)
+{
+    if (all->n == all->cap) {
+        const size_t cap = all->cap < 64 ? 64 : 2 * all->cap;
+        char **grown = realloc(all->name, cap * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        all->name = grown;
+        all->cap = cap;
+    }
+    all->name[all->n] = strdup(name);
+    all->nbytes += sizeof(char *) + strlen(name) + 1;
+    return all->name[all->n] != NULL && ++all->n != 0;
+}
+
+/* The names that are shown, sorted; 0, or errno: EFBIG where they take more than `most` bytes. */
+static int read_names(int folder, uint64_t most, names *all)
+{
+    const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    int why = d == NULL ? errno : 0;
+    if (d == NULL && fd >= 0)
+        close(fd);
+    for (const struct dirent *e; why == 0;) {
+        errno = 0;
+        e = readdir(d);
+        why = e == NULL                                          ? errno
+              : e->d_name[0] != '.' && !add_name(all, e->d_name) ? ENOMEM
+              : all->nbytes > most                               ? EFBIG
+                                                                 : 0;
+        if (e == NULL)
+            break;
+    }
+    if (d != NULL)
+        closedir(d);
+    if (why == 0 && all->n != 0)
+        qsort(all->name, all->n, sizeof *all->name, by_name);
+    return why;
+}
+
+static void print_names(serve_call *c, const char *folder, const names *all, uint64_t offset,
+                        uint64_t limit)
+{
+    const char *between = "";
+    print_page_begin(c, folder, all->n, offset);
+    for (uint64_t i = offset; i < all->n && i - offset < limit; i++) {
+        char *path = NULL;
+        if (serve_now() > c->deadline) {
+            serve_refuse(c, 503, "cancelled", "it takes too long; ask for fewer at once (limit)");
+            return;
+        }
+        if (asprintf(&path, "%s/%s", folder, all->name[i]) < 0) {
+            serve_refuse(c, 503, "no memory", "there is not enough memory");
+            return;
+        }
+        print_below(c, path, &between);
+        free(path);
     }
     fputs("]}\n", c->out);
 }
 
-static void list_folder(serve_call *c, const char *name, const serve_found *at, uint64_t offset,
+static void list_folder(serve_call *c, const char *folder, const serve_found *at, uint64_t offset,
                         uint64_t limit)
 {
-    struct dirent **entry = NULL;
-    const int n = scandir(at->real, &entry, is_shown, alphasort);
-    const char *between = "";
-    print_page_begin(c, name, n > 0 ? (uint64_t)n : 0, offset);
-    for (int i = 0; i < n; i++) {
-        if ((uint64_t)i >= offset && (uint64_t)i - offset < limit) {
-            /* As it would be found by a request for it, so that links out of the folder are none.
-             */
-            char *path = NULL;
-            serve_found below;
-            serve_call quiet = { .s = c->s };
-            if (asprintf(&path, "%s/%s", name, entry[i]->d_name) > 0 && serve_call_begin(&quiet) &&
-                serve_find(&quiet, path, false, &below)) {
-                fputs(between, c->out);
-                print_entry(c, entry[i]->d_name, below.real, &below.st);
-                between = ",\n ";
-                close(below.fd);
-            }
-            if (quiet.out != NULL)
-                fclose(quiet.out);
-            serve_body_free(quiet.body);
-            free(path);
-        }
-        free(entry[i]);
+    names all = { 0 };
+    switch (read_names(at->fd, c->s->most_answer, &all)) {
+    case 0:
+        print_names(c, folder, &all, offset, limit);
+        break;
+    case EACCES:
+        serve_refuse(c, 403, "i/o error", "the folder cannot be read");
+        break;
+    case EFBIG:
+        serve_refuse(c, 413, "limit",
+                     "the folder has too many names; start the server with more --max-memory");
+        break;
+    case ENOMEM:
+        serve_refuse(c, 503, "no memory", "there is not enough memory");
+        break;
+    default:
+        serve_refuse(c, 500, "i/o error", "the folder cannot be read");
     }
-    free(entry);
-    fputs("]}\n", c->out);
-    if (serve_now() > c->deadline) /* the last ones were not looked at */
-        serve_refuse(c, 503, "cancelled", "it takes too long; ask for fewer at once (limit)");
+    for (size_t i = 0; i < all.n; i++)
+        free(all.name[i]);
+    free(all.name);
 }
 
 static void api_list(serve_call *c)
@@ -493,12 +564,12 @@ static void api_verify(asked *a)
         return;
     }
     asked own = *a;
-    if (serve_files_peek(a->c->s->files, a->at->real, &own.file, &err) == CIP_OK) {
+    own.file = serve_files_get_own(a->c->s->files, a->at, &err);
+    if (own.file != NULL)
         verify(&own);
-        cip_file_close(own.file);
-    } else {
+    else
         serve_failed(a->c, &err);
-    }
+    serve_files_put(a->c->s->files, own.file);
     atomic_flag_clear(&a->c->s->verifying);
 }
 

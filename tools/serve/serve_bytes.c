@@ -9,19 +9,23 @@
 #include "cippus/ext/refs.h"
 #include "serve.h"
 
-/* Of what a change of the file changes, in whatever way it is made. */
+/* Of what a change of the file changes, in whatever way it is made. "" of a file that was changed
+ * just now: its next change may leave all of that as it is. */
 static void etag_of(const struct stat *st, char *text, size_t cap)
 {
+    text[0] = '\0';
+    if (!serve_is_settled(st))
+        return;
     snprintf(text, cap, "\"%llx-%llx-%llx.%lx-%llx.%lx\"", (unsigned long long)st->st_ino,
              (unsigned long long)st->st_size, (unsigned long long)st->st_mtim.tv_sec,
              (unsigned long)st->st_mtim.tv_nsec, (unsigned long long)st->st_ctim.tv_sec,
              (unsigned long)st->st_ctim.tv_nsec);
 }
 
-static void send_range(serve_call *c, const struct stat *st, const char *etag)
+static void send_range(serve_call *c, const char *etag)
 {
     char text[96];
-    const uint64_t size = (uint64_t)st->st_size;
+    const uint64_t size = (uint64_t)c->st.st_size;
     const bool fits = c->if_range == NULL || strcmp(c->if_range, etag) == 0;
     c->nbytes = size;
     switch (fits ? serve_range_parse(c->range, size, &c->offset, &c->nbytes) : SERVE_WHOLE) {
@@ -53,7 +57,6 @@ static int reopen(const serve_found *at)
 void serve_bytes(serve_call *c)
 {
     serve_found at;
-    struct stat st;
     char etag[128];
     if (!serve_find(c, c->rest, false, &at))
         return;
@@ -64,20 +67,21 @@ void serve_bytes(serve_call *c)
         serve_refuse(c, 404, "not found", "expected a file, found a folder");
         return;
     }
-    if (c->fd < 0 || fstat(c->fd, &st) != 0) {
+    if (c->fd < 0 || fstat(c->fd, &c->st) != 0) {
         serve_refuse(c, 403, "i/o error", "the file cannot be read");
         return;
     }
-    etag_of(&st, etag, sizeof etag);
+    etag_of(&c->st, etag, sizeof etag);
     c->type = "application/octet-stream";
-    if (c->if_none_match != NULL && serve_etag_listed(c->if_none_match, etag)) {
+    if (etag[0] != '\0' && c->if_none_match != NULL && serve_etag_listed(c->if_none_match, etag)) {
         close(c->fd);
         c->fd = -1;
         c->status = 304;
     } else {
-        send_range(c, &st, etag);
+        send_range(c, etag);
     }
-    serve_header(c, "ETag", etag);
+    if (etag[0] != '\0')
+        serve_header(c, "ETag", etag);
     serve_header(c, "Accept-Ranges", "bytes");
     serve_header(c, "Content-Disposition", "attachment"); /* a browser must not run what is in it */
 }
@@ -109,7 +113,7 @@ static void write_refs(serve_call *c, const cip_file *f, const serve_found *at)
     cip_err err = CIP_ERR_INIT;
     char *url = url_of(c, c->rest, at->len), *members = NULL;
     if (url != NULL)
-        members = refs_members(at->real, url);
+        members = refs_members(S_ISDIR(at->st.st_mode), url);
     const cip_refs_options how = { .size = sizeof how,
                                    .path = serve_url_get(&c->url, "path"),
                                    .url = url,

@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Files kept open between requests. One is used again only while the name leads to the same inode
- * with the same times and size; a folder, whose members change without it, for a second. */
+ * with the same times and size; a folder, whose members change without it, for a second.
+ *
+ * The library opens files by a path, which others may change at any time. It gets the path
+ * /proc/self/fd/FOLDER/NAME: the folder is the one that was found below a root, whatever its path
+ * leads to by now, and NAME must not be a link. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "../print.h"
 #include "serve.h"
 
-enum { MOST_OPEN = 8 };
+enum { MOST_KEPT = 8 };
 static const double folder_seconds = 1;
 
-typedef struct kept {
+typedef struct opened {
+    struct opened *next;
     cip_file *file;
+    int folder; /* by whose number the path goes on to lead to members */
     struct stat st;
     double since, used;
     unsigned nuser;
     bool dropped; /* closed once nobody uses it */
-} kept;
+} opened;
 
 struct serve_files {
     const opts *o;
     uint64_t max_memory; /* of one */
     pthread_mutex_t lock;
-    kept one[MOST_OPEN];
+    opened *first;
+    size_t nopen;
 };
 
 serve_files *serve_files_new(const opts *o, uint64_t max_memory)
@@ -38,47 +46,36 @@ serve_files *serve_files_new(const opts *o, uint64_t max_memory)
     return f;
 }
 
+static void close_one(opened *k)
+{
+    if (k == NULL)
+        return;
+    cip_file_close(k->file);
+    if (k->folder >= 0)
+        close(k->folder);
+    free(k);
+}
+
 void serve_files_free(serve_files *f)
 {
-    for (size_t i = 0; f != NULL && i < MOST_OPEN; i++)
-        cip_file_close(f->one[i].file);
+    for (opened *k = f != NULL ? f->first : NULL, *next; k != NULL; k = next) {
+        next = k->next;
+        close_one(k);
+    }
     if (f != NULL)
         pthread_mutex_destroy(&f->lock);
     free(f);
 }
 
-cip_status serve_files_peek(serve_files *f, const char *real, cip_file **file, cip_err *err)
-{
-    cip_limits limits;
-    cip_open_options open = open_options(f->o, &limits);
-    limits.max_memory = f->max_memory;
-    limits.max_cache = f->max_memory / 8;
-    if (limits.max_cache > 64 << 20)
-        limits.max_cache = 64 << 20;
-    return cip_open(real, &open, file, err);
-}
+/* --- the table -------------------------------------------------------------------------------- */
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           memcmp(&a->st_mtim, &b->st_mtim, sizeof a->st_mtim) == 0 &&
-           memcmp(&a->st_ctim, &b->st_ctim, sizeof a->st_ctim) == 0;
-}
+/* All of these under the lock. */
 
-/* A change within the clock's step after the one before leaves the times as they are. */
-static bool is_settled(const struct stat *st)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return S_ISDIR(st->st_mode) ||
-           (now.tv_sec - st->st_mtim.tv_sec > 1 && now.tv_sec - st->st_ctim.tv_sec > 1);
-}
-
-static cip_file *find_kept(serve_files *f, const struct stat *st)
+static opened *find_kept(serve_files *f, const struct stat *st)
 {
     const double now = serve_now();
-    for (kept *k = f->one; k < f->one + MOST_OPEN; k++) {
-        if (k->file == NULL || k->dropped || !is_same(&k->st, st))
+    for (opened *k = f->first; k != NULL; k = k->next) {
+        if (k->dropped || !serve_is_same(&k->st, st))
             continue;
         if (S_ISDIR(st->st_mode) && now - k->since > folder_seconds) {
             k->dropped = true;
@@ -86,68 +83,106 @@ static cip_file *find_kept(serve_files *f, const struct stat *st)
         }
         k->nuser++;
         k->used = now;
-        return k->file;
+        return k;
     }
     return NULL;
 }
 
-/* In the place of one that nobody uses: a dropped one, or the one used the longest time ago. */
-static cip_file *keep(serve_files *f, cip_file *file, const struct stat *st)
+/* Takes one that nobody uses out of the table, to be closed: a dropped one or, where more are open
+ * than are kept, the one used the longest time ago. NULL: there is none. */
+static opened *take_unused(serve_files *f)
 {
-    kept *place = NULL;
-    double least = 0;
-    for (kept *k = f->one; k < f->one + MOST_OPEN; k++) {
-        const double rank = k->file == NULL ? -2 : k->dropped ? -1 : k->used;
-        if (k->nuser == 0 && (place == NULL || rank < least)) {
-            place = k;
-            least = rank;
-        }
-    }
-    if (place == NULL)
+    opened **oldest = NULL;
+    for (opened **at = &f->first; *at != NULL; at = &(*at)->next)
+        if ((*at)->nuser == 0 && ((*at)->dropped || f->nopen > MOST_KEPT) &&
+            (oldest == NULL || (*at)->used < (*oldest)->used))
+            oldest = at;
+    if (oldest == NULL)
         return NULL;
-    cip_file *old = place->file;
-    const double now = serve_now();
-    *place = (kept){ .file = file, .st = *st, .since = now, .used = now, .nuser = 1 };
-    place->dropped = !is_settled(st);
-    return old;
+    opened *k = *oldest;
+    *oldest = k->next;
+    f->nopen--;
+    return k;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static cip_file *open_found(serve_files *f, const serve_found *at, opened *k, cip_err *err)
+{
+    cip_limits limits;
+    char name[256], path[300];
+    struct stat now;
+    cip_open_options how = open_options(f->o, &limits);
+    how.no_link = true;
+    limits.max_memory = f->max_memory;
+    limits.max_cache = f->max_memory / 8;
+    if (limits.max_cache > 64 << 20)
+        limits.max_cache = 64 << 20;
+    k->st = at->st;
+    k->folder = serve_folder_of(at, name);
+    snprintf(path, sizeof path, SERVE_FOLDERS "%d/%s", k->folder, name);
+    cip_status st = k->folder >= 0 ? cip_open(path, &how, &k->file, err) : CIP_ERR_BUSY;
+    serve_shorten(err->text);
+    /* What the name led to before and after that, it led to meanwhile: to rename a file changes its
+     * times. Those of a folder change with each new name in it. */
+    if (k->folder >= 0 && fstatat(k->folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+        (S_ISDIR(now.st_mode) ? now.st_dev == at->st.st_dev && now.st_ino == at->st.st_ino
+                              : serve_is_same(&now, &at->st)))
+        return st == CIP_OK ? k->file : NULL;
+    *err = (cip_err)CIP_ERR_INIT;
+    err->code = CIP_ERR_BUSY;
+    snprintf(err->text, sizeof err->text, "the file is being changed; try again");
+    return NULL;
+}
+
+static cip_file *open_new(serve_files *f, const serve_found *at, bool own, cip_err *err)
+{
+    opened *k = calloc(1, sizeof *k);
+    if (k == NULL) {
+        *err = (cip_err)CIP_ERR_INIT;
+        err->code = CIP_ERR_NOMEM;
+        snprintf(err->text, sizeof err->text, "there is not enough memory");
+        return NULL;
+    }
+    cip_file *file = open_found(f, at, k, err);
+    if (file == NULL) {
+        close_one(k);
+        return NULL;
+    }
+    k->since = k->used = serve_now();
+    k->nuser = 1;
+    k->dropped = own || (!S_ISDIR(k->st.st_mode) && !serve_is_settled(&k->st));
+    pthread_mutex_lock(&f->lock);
+    k->next = f->first;
+    f->first = k;
+    f->nopen++;
+    opened *old = take_unused(f);
+    pthread_mutex_unlock(&f->lock);
+    close_one(old);
+    return file;
 }
 
 cip_file *serve_files_get(serve_files *f, const serve_found *at, cip_err *err)
 {
-    struct stat now;
-    cip_file *old = NULL;
     pthread_mutex_lock(&f->lock);
-    cip_file *file = find_kept(f, &at->st);
+    opened *k = find_kept(f, &at->st);
+    cip_file *file = k != NULL ? k->file : NULL;
     pthread_mutex_unlock(&f->lock);
-    if (file != NULL || serve_files_peek(f, at->real, &file, err) != CIP_OK)
-        return file;
-    /* The path was opened once more: it must still lead to what was found below the root. */
-    if (lstat(at->real, &now) != 0 || !is_same(&now, &at->st)) {
-        cip_file_close(file);
-        *err = (cip_err)CIP_ERR_INIT;
-        err->code = CIP_ERR_BUSY;
-        snprintf(err->text, sizeof err->text, "the file is being changed; try again");
-        return NULL;
-    }
-    pthread_mutex_lock(&f->lock);
-    old = keep(f, file, &at->st);
-    pthread_mutex_unlock(&f->lock);
-    cip_file_close(old);
-    return file;
+    return file != NULL ? file : open_new(f, at, false, err);
+}
+
+cip_file *serve_files_get_own(serve_files *f, const serve_found *at, cip_err *err)
+{
+    return open_new(f, at, true, err);
 }
 
 void serve_files_put(serve_files *f, cip_file *file)
 {
-    bool close = file != NULL; /* one that found no place */
     pthread_mutex_lock(&f->lock);
-    for (kept *k = f->one; k < f->one + MOST_OPEN; k++)
-        if (file != NULL && k->file == file) {
+    for (opened *k = f->first; file != NULL && k != NULL; k = k->next)
+        if (k->file == file)
             k->nuser--;
-            close = k->nuser == 0 && k->dropped;
-            if (close)
-                k->file = NULL;
-        }
+    opened *old = take_unused(f);
     pthread_mutex_unlock(&f->lock);
-    if (close)
-        cip_file_close(file);
+    close_one(old);
 }

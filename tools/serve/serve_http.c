@@ -27,6 +27,7 @@ enum {
     MOST_CONNECTIONS = 512,
     SPARE = 32,               /* places kept free by sending those away that wait the longest */
     HEADER_NBYTES = 32 << 10, /* of one request; also the buffer of what is sent */
+    PART_NBYTES = 32 << 10,   /* of a file, read at once */
     IDLE_SECONDS = 20,        /* without a request, or within its headers */
     STILL_SECONDS = 30,       /* without a byte moving */
     ANSWER_SECONDS = 120,     /* of work, and of sending what is in memory */
@@ -208,15 +209,53 @@ static bool may_ask(request *r, bool secret)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
+/* Part of a file, while it is sent. */
+typedef struct part {
+    int fd;
+    uint64_t offset;
+    struct stat st;
+} part;
+
+/* MHD_ContentReaderCallback: what was read is sent only if the file has not changed until then, so
+ * that a whole answer is of one state. Otherwise the connection is closed before its end. */
+static ssize_t read_part(void *user, uint64_t at, char *bytes, size_t n)
+{
+    const part *p = user;
+    struct stat now;
+    const ssize_t got = pread(p->fd, bytes, n, (off_t)(p->offset + at));
+    if (got <= 0 || fstat(p->fd, &now) != 0)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (now.st_nlink == 0)
+        now.st_ctim = p->st.st_ctim; /* the file lost its name to another one, or was removed */
+    return serve_is_same(&now, &p->st) ? got : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void free_part(void *user)
+{
+    close(((part *)user)->fd);
+    free(user);
+}
+
+static struct MHD_Response *response_of_part(serve_call *c)
+{
+    part *p = malloc(sizeof *p);
+    if (p == NULL)
+        return NULL;
+    *p = (part){ c->fd, c->offset, c->st };
+    c->fd = -1;
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(c->nbytes, PART_NBYTES, read_part, p, free_part);
+    if (response == NULL)
+        free_part(p);
+    return response;
+}
+
 static struct MHD_Response *response_of(request *r)
 {
     serve_call *c = &r->call;
     struct MHD_Response *response;
     if (c->fd >= 0) {
-        response = MHD_create_response_from_fd_at_offset64(c->nbytes, c->fd, c->offset);
-        if (response == NULL)
-            close(c->fd);
-        c->fd = -1;
+        response = response_of_part(c);
     } else {
         struct serve_body *b = c->body;
         c->body = NULL;
@@ -465,14 +504,6 @@ static void on_completed(void *user, struct MHD_Connection *c, void **context,
 
 /* --- the server ------------------------------------------------------------------------------- */
 
-static int complain_of(const char *what, const char *why)
-{
-    fputs("cippus: serve: ", stderr);
-    print_escaped(stderr, what);
-    fprintf(stderr, ": %s\n", why);
-    return EXIT_FAILED;
-}
-
 /* The socket that listens; -1 after a complaint. s->where becomes its URL. */
 static int listen_at(serve *s, const char *bind_to, unsigned port)
 {
@@ -487,7 +518,7 @@ static int listen_at(serve *s, const char *bind_to, unsigned port)
     snprintf(service, sizeof service, "%u", port);
     const int e = getaddrinfo(bind_to, service, &hints, &at);
     if (e != 0) {
-        complain_of(bind_to, "expected an IP address");
+        serve_complain(bind_to, "expected an IP address");
         return -1;
     }
     const int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -500,7 +531,7 @@ static int listen_at(serve *s, const char *bind_to, unsigned port)
         char text[160];
         snprintf(text, sizeof text, "port %u: %s%s", port, strerror(errno),
                  errno == EADDRINUSE ? "; --port 0 takes a free one" : "");
-        complain_of(bind_to, text);
+        serve_complain(bind_to, text);
         if (fd >= 0)
             close(fd);
         return -1;
@@ -598,7 +629,7 @@ static int run(http *h, int listener, int signals)
     if (h->daemon == NULL || !start_workers(h)) {
         if (h->daemon != NULL)
             MHD_stop_daemon(h->daemon);
-        return complain_of(s->where, "the server cannot be started");
+        return serve_complain(s->where, "the server cannot be started");
     }
     printf("%s/%s%s\n", s->where, s->token[0] != '\0' ? "?token=" : "", s->token);
     const int rc = finish_stdout(EXIT_FINE);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +25,33 @@ bool serve_name_is_shown(const char *name)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static int complain_of(const char *path, const char *why)
+/* Splits the path, which has no links, into r->above and r->last. */
+static bool open_above(serve_root *r, char *real)
 {
-    fputs("cippus: ", stderr);
-    print_escaped(stderr, path);
-    fprintf(stderr, ": %s\n", why);
-    return EXIT_FAILED;
+    char *slash = strrchr(real, '/');
+    r->last = strdup(slash[1] != '\0' ? slash + 1 : ".");
+    r->name = strdup(slash[1] != '\0' ? slash + 1 : "root");
+    slash[slash == real] = '\0';
+    r->above = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return r->last != NULL && r->name != NULL && r->above >= 0;
+}
+
+static int open_root(serve_root *r, const char *path)
+{
+    struct stat st;
+    char *real = realpath(path, NULL);
+    const bool above = real != NULL && open_above(r, real);
+    const int fd = above ? openat(r->above, r->last, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+    free(real);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return serve_complain(path, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        r->fd = fd;
+    else
+        close(fd);
+    return S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)
+               ? EXIT_FINE
+               : serve_complain(path, "expected a file or a folder");
 }
 
 int serve_roots_open(serve *s)
@@ -37,34 +59,27 @@ int serve_roots_open(serve *s)
     s->root = calloc((size_t)s->o->npos, sizeof *s->root);
     for (int i = 0; s->root != NULL && i < s->o->npos; i++) {
         serve_root *r = &s->root[s->nroot++];
-        struct stat st;
-        r->fd = -1;
-        r->real = realpath(s->o->pos[i], NULL);
-        if (r->real == NULL || stat(r->real, &st) != 0)
-            return complain_of(s->o->pos[i], strerror(errno));
-        if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
-            return complain_of(s->o->pos[i], "expected a file or a folder");
-        const char *slash = strrchr(r->real, '/');
-        r->name = strdup(slash[1] != '\0' ? slash + 1 : "root");
-        if (S_ISDIR(st.st_mode))
-            r->fd = open(r->real, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (r->name == NULL || (S_ISDIR(st.st_mode) && r->fd < 0))
-            return complain_of(s->o->pos[i], strerror(errno));
+        r->fd = r->above = -1;
+        const int rc = open_root(r, s->o->pos[i]);
+        if (rc != EXIT_FINE)
+            return rc;
         for (size_t k = 0; k + 1 < s->nroot; k++)
             if (strcmp(s->root[k].name, r->name) == 0)
-                return complain_of(s->o->pos[i], "another one of this name is served; serve the "
-                                                 "folder above them");
+                return serve_complain(s->o->pos[i], "another one of this name is served; serve the "
+                                                    "folder above them");
     }
-    return s->root != NULL ? EXIT_FINE : complain_of(s->o->pos[0], strerror(ENOMEM));
+    return s->root != NULL ? EXIT_FINE : serve_complain(s->o->pos[0], strerror(ENOMEM));
 }
 
 void serve_roots_close(serve *s)
 {
     for (size_t i = 0; i < s->nroot; i++) {
         free(s->root[i].name);
-        free(s->root[i].real);
+        free(s->root[i].last);
         if (s->root[i].fd >= 0)
             close(s->root[i].fd);
+        if (s->root[i].above >= 0)
+            close(s->root[i].above);
     }
     free(s->root);
 }
@@ -105,28 +120,57 @@ static int open_below(int folder, const char *path)
                                   .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
     if (path[0] == '\0')
         return fcntl(folder, F_DUPFD_CLOEXEC, 0);
-    const int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    int fd, tries = 0;
+    do
+        fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    while (fd < 0 && errno == EAGAIN && tries++ < 100); /* something was renamed meanwhile */
     return fd < 0 && (errno == ENOSYS || errno == EPERM) ? open_steps(folder, path) : fd;
 }
 
-/* fd, st and real of *out. */
+/* fd, st and root of *out. */
 static bool look(const serve_root *root, const char *path, serve_found *out)
 {
-    char link[32];
-    out->fd = root->fd < 0 && path[0] == '\0' ? open(root->real, O_PATH | O_NOFOLLOW | O_CLOEXEC)
-              : root->fd < 0                  ? -1
-                                              : open_below(root->fd, path);
+    out->root = root;
+    out->fd = root->fd >= 0     ? open_below(root->fd, path)
+              : path[0] == '\0' ? openat(root->above, root->last, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+                                : -1;
     if (out->fd < 0)
         return false;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", out->fd);
-    const ssize_t n = readlink(link, out->real, sizeof out->real - 1);
-    if (n > 0 && (size_t)n < sizeof out->real - 1 && fstat(out->fd, &out->st) == 0 &&
-        (S_ISREG(out->st.st_mode) || S_ISDIR(out->st.st_mode))) {
-        out->real[n] = '\0';
+    if (fstat(out->fd, &out->st) == 0 && (S_ISREG(out->st.st_mode) || S_ISDIR(out->st.st_mode)))
         return true;
-    }
     close(out->fd);
     return false;
+}
+
+/* The path of a descriptor, without links. */
+static bool path_of(int fd, char path[PATH_MAX])
+{
+    char link[32];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t n = readlink(link, path, PATH_MAX - 1);
+    path[n > 0 ? n : 0] = '\0';
+    return n > 0 && n < PATH_MAX - 1;
+}
+
+int serve_folder_of(const serve_found *at, char name[256])
+{
+    const serve_root *root = at->root;
+    char path[PATH_MAX], top[PATH_MAX];
+    struct stat st;
+    if (root->fd < 0 ||
+        (fstat(root->fd, &st) == 0 && st.st_dev == at->st.st_dev && st.st_ino == at->st.st_ino)) {
+        snprintf(name, 256, "%s", root->last);
+        return fcntl(root->above, F_DUPFD_CLOEXEC, 0);
+    }
+    if (!path_of(at->fd, path) || !path_of(root->fd, top))
+        return -1;
+    const size_t n = strcmp(top, "/") != 0 ? strlen(top) : 0;
+    if (strncmp(path, top, n) != 0 || path[n] != '/')
+        return -1;
+    char *last = strrchr(path, '/');
+    *last = '\0';
+    snprintf(name, 256, "%s", last + 1);
+    return open_below(root->fd, last > path + n ? path + n + 1 : "");
 }
 
 static bool is_store(serve *s, const serve_found *at)
