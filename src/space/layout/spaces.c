@@ -143,6 +143,14 @@ static cip_status check_grid(const cip_grid *g, uint64_t *len, cip_err *err)
             return cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
                             "axis %d: chunks stored as %" PRId64 " in blocks of %" PRId64, (int)k,
                             st, g->block[k]);
+        uint64_t end; /* of the last chunk: places in it are computed like those in the array */
+        if (cip_mul_overflow(cip_div_up((uint64_t)g->shape[k], (uint64_t)g->chunk[k]),
+                             (uint64_t)g->chunk[k], &end) ||
+            end > INT64_MAX)
+            return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                            "axis %d: expected chunks that end before 2^63, found length %" PRId64
+                            " in chunks of %" PRId64,
+                            (int)k, g->shape[k], g->chunk[k]);
         none = none || g->shape[k] == 0;
         if (cip_mul_overflow(total, (uint64_t)(g->shape[k] != 0 ? g->shape[k] : 1), &total) ||
             cip_mul_overflow(stored, (uint64_t)st, &stored) || total > INT64_MAX ||

@@ -208,6 +208,9 @@ static void impossible_grids_are_refused(void **state)
     assert_int_equal(try_grid(62, 3, 1, NULL, 1), CIP_OK);
     assert_int_equal(try_grid(62, 4, 1, NULL, 1), CIP_ERR_CORRUPT);
     assert_int_equal(try_grid(1, INT64_MAX, 1, NULL, 1), CIP_OK);
+    assert_int_equal(try_grid(1, INT64_MAX, 7, NULL, 1), CIP_OK); /* a divisor */
+    assert_int_equal(try_grid(1, INT64_MAX, 2, NULL, 1), CIP_ERR_UNSUPPORTED);
+    assert_int_equal(try_grid(1, INT64_MAX, (int64_t)1 << 62, NULL, 1), CIP_ERR_UNSUPPORTED);
     assert_int_equal(try_grid(1, INT64_MAX, 1, NULL, 2), CIP_ERR_CORRUPT);
     assert_int_equal(try_grid(1, 1, INT64_MAX, NULL, 2), CIP_ERR_CORRUPT);
     assert_int_equal(try_grid(2, 0, INT64_MAX, NULL, 2), CIP_ERR_CORRUPT);
