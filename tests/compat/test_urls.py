@@ -100,6 +100,7 @@ BAD = {  # the message's end; how many requests are made at most
     "short": ("closed the connection before the end", 5),
     "less": ("expected 65536 bytes, the server's Content-Length is 65535", 1),
     "more": ("expected 65536 bytes, the server sent more", 1),
+    "trailer": ("bytes, the server sent", 2),
     "bomb": ("262144 bytes of headers", 1),
     "longline": ("header", 1),
     "nohttp": ("HTTP/0.9", 1),
@@ -124,6 +125,11 @@ def test_servers_that_do_it_badly(cippus, server, kind):
 
 def test_a_size_that_is_too_large_is_found_when_it_matters(cippus, server):
     assert run(cippus, "ls", f"{server.url}/larger/cube.b2nd")[0] == 3
+
+
+def test_a_file_that_ends_with_the_connection_is_refused(cippus, server):
+    """A streamed block that was cut off would look whole."""
+    assert "a connection that breaks would look like its end" in run(cippus, "ls", f"{server.url}/untilclosed/stream.asdf")[2]
 
 
 def test_a_file_that_changes_is_refused(cippus, server):

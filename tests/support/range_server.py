@@ -200,6 +200,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
         self.wfile.write(b"0\r\n\r\n")
 
+    def serve_trailer(self, name, tries):
+        """Half of the body of all ranges but the first; behind it, a status line and headers."""
+        a, b = self.asked()
+        data = self.server.bytes_of(name)
+        b = min(b, len(data) - 1)
+        body = data[a : b + 1] if a == 0 else data[a : (a + b) // 2]
+        self.reply(206, body=b"", Content_Length=None, Transfer_Encoding="chunked", Content_Range=f"bytes {a}-{b}/{len(data)}", **self.version(data))
+        self.wfile.write(b"%x\r\n%s\r\n0\r\n" % (len(body), body))
+        self.wfile.write(b'HTTP/1.1 416 x: y\r\nContent-Range: bytes */0\r\nETag: "other"\r\n\r\n')
+
+    def serve_untilclosed(self, name, tries):
+        """The end of the body is the end of the connection, which comes too early."""
+        data = self.server.bytes_of(name)
+        self.close_connection = True
+        self.reply(200, body=data[: len(data) // 2], Content_Length=None)
+
     def serve_endless(self, name, tries):
         self.reply(200, body=b"", Content_Length=None, Transfer_Encoding="chunked")
         for _ in range(10_000):

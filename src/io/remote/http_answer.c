@@ -75,6 +75,13 @@ static bool is_header(const char *line, size_t n, const char *name)
     return strlen(name) == n && strncasecmp(line, name, n) == 0;
 }
 
+/* Whether the headers are complete and no further answer follows them, as after an interim answer,
+ * a redirect or a question for a password. What comes then are trailers, behind a chunked body. */
+static bool is_last(const cip_http_answer *a)
+{
+    return a->ended && a->status >= 200 && a->status / 100 != 3 && a->status != 401;
+}
+
 bool cip_http_answer_line(cip_http_answer *a, const char *line, size_t n)
 {
     const char *end = line + n;
@@ -83,16 +90,17 @@ bool cip_http_answer_line(cip_http_answer *a, const char *line, size_t n)
     a->nbytes += n;
     while (end > line && (end[-1] == '\r' || end[-1] == '\n' || end[-1] == ' ' || end[-1] == '\t'))
         end--;
-    if (end - line >= 5 && memcmp(line, "HTTP/", 5) == 0) {
+    if (!is_last(a) && end - line >= 6 && memcmp(line, "HTTP/", 5) == 0) {
         uint64_t status = 0;
         const char *s = memchr(line, ' ', (size_t)(end - line));
-        *a = (cip_http_answer){ .nbytes = a->nbytes };
+        *a = (cip_http_answer){ .nbytes = a->nbytes, .framed = line[5] >= '2' };
         if (s != NULL && take_char(&s, end, ' ') && take_number(&s, end, &status) && status < 1000)
             a->status = (int)status;
         return true;
     }
     const char *colon = memchr(line, ':', (size_t)(end - line));
-    if (colon == NULL)
+    a->ended = a->ended || line == end;
+    if (colon == NULL || a->ended)
         return true;
     const char *s = colon + 1;
     const size_t name = (size_t)(colon - line);
@@ -102,6 +110,8 @@ bool cip_http_answer_line(cip_http_answer *a, const char *line, size_t n)
         a->bad_range = !parse_range(a, s, end) || a->bad_range;
     else if (is_header(line, name, "content-length"))
         a->has_length = take_number(&s, end, &a->length) && s == end;
+    else if (is_header(line, name, "transfer-encoding"))
+        a->framed = a->framed || (end - s >= 7 && strncasecmp(end - 7, "chunked", 7) == 0);
     else if (is_header(line, name, "content-encoding"))
         a->encoded = a->encoded || (s != end && !is_header(s, (size_t)(end - s), "identity"));
     else if (is_header(line, name, "etag"))

@@ -21,7 +21,9 @@ typedef struct cip_http_answer {
     bool unsatisfied; /* or one that only says the total */
     bool bad_range;   /* or one that cannot be understood, or two that differ */
     bool has_length;  /* Content-Length */
+    bool framed;      /* the end of the body is marked, by chunks or HTTP/2 */
     bool encoded;     /* Content-Encoding is another than identity */
+    bool ended;       /* the empty line behind the headers came: trailers do not count */
     uint64_t first, last, total, length;
     char tag[CIP_HTTP_TAG];       /* ETag; "" where there is none, or one that is too long */
     char modified[CIP_HTTP_DATE]; /* Last-Modified; the same */

@@ -107,6 +107,10 @@ static cip_status judge_whole(const cip_http_asked *q, const cip_http_answer *a,
     }
     if (q->kind == CIP_HTTP_RANGE || (a->has_length && a->length > q->n))
         return cip_http_fail_no_ranges(err);
+    if (!a->has_length && !a->framed)
+        return cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET,
+                        "the server does not tell the size of the file, and a connection that "
+                        "breaks would look like its end: download it");
     return CIP_OK;
 }
 

@@ -242,8 +242,8 @@ cip_status cip_http_transfer_end(const cip_http_setting *s, cip_http_transfer *t
     *again = 0;
     CIP_TRY(note_led(s, t, err));
     if (code == CURLE_OK)
-        judge(t); /* there may have been no body */
-    if (t->judged && t->st == CIP_OK && r->answer.status == 416)
+        judge(t);                                                /* there may have been no body */
+    if (t->judged && t->st == CIP_OK && r->answer.status == 416) /* an empty file */
         return CIP_OK;
     if (t->judged && t->st != CIP_OK) {
         passing = cip_http_may_pass(r->answer.status);

@@ -50,6 +50,20 @@ static void header_lines_are_understood(void **state)
     assert_true(a.ranged && !a.has_total && !a.bad_range);
 }
 
+static void trailers_do_not_count(void **state)
+{
+    (void)state;
+    const cip_http_answer a =
+        answer_of("HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 302 Found\r\nETag: \"x\"\r\n\r\n"
+                  "HTTP/1.1 401 Who\r\n\r\nHTTP/1.1 206 x\r\nETag: \"a\"\r\n"
+                  "Content-Range: bytes 10-19/200\r\n\r\n"
+                  "ETag: \"b\"\r\nContent-Range: bytes 0-1/2\r\n"
+                  "HTTP/1.1 416 a: b\r\nContent-Range: bytes */0\r\n\r\n");
+    assert_int_equal(a.status, 206);
+    assert_string_equal(a.tag, "\"a\"");
+    assert_true(a.ranged && !a.bad_range && a.total == 200);
+}
+
 static void ranges_that_mean_nothing_are_bad(void **state)
 {
     static const char *const bad[] = {
@@ -119,7 +133,10 @@ static const judged cases[] = {
     { "Content-Range: bytes 0-99/200\nContent-Length: 99\n", 206, CIP_HTTP_OPEN, 0, 100, CIP_ERR_IO,
       0, "Content-Length is 99" },
     { "Content-Length: 30\n", 200, CIP_HTTP_OPEN, 0, 100, CIP_OK, 30, NULL },
-    { "", 200, CIP_HTTP_OPEN, 0, 100, CIP_OK, UINT64_MAX, NULL },
+    { "Transfer-Encoding: gzip, Chunked\n", 200, CIP_HTTP_OPEN, 0, 100, CIP_OK, UINT64_MAX, NULL },
+    { "Transfer-Encoding: identity\n", 200, CIP_HTTP_OPEN, 0, 100, CIP_ERR_IO, 0,
+      "does not tell the size" },
+    { "", 200, CIP_HTTP_OPEN, 0, 100, CIP_ERR_IO, 0, "would look like its end" },
     { "Content-Length: 101\n", 200, CIP_HTTP_OPEN, 0, 100, CIP_ERR_UNSUPPORTED, 0,
       "does not support range requests" },
     { "Content-Range: bytes */0\n", 416, CIP_HTTP_OPEN, 0, 100, CIP_OK, 0, NULL },
@@ -315,6 +332,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(header_lines_are_understood),
+        cmocka_unit_test(trailers_do_not_count),
         cmocka_unit_test(ranges_that_mean_nothing_are_bad),
         cmocka_unit_test(values_that_are_too_long_or_strange_count_as_none),
         cmocka_unit_test(headers_without_end_are_refused),
