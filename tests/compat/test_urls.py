@@ -260,6 +260,20 @@ def test_s3_folders(cippus, server, tmp_path):
             both(cippus, folder, url, ["ls"], ["stat"], **s3_of(server, **KEYS))
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_s3_lists_of_servers_that_do_it_badly(cippus, server, tmp_path):
+    group = zarr.open_group(tmp_path / "g.zarr", mode="w")
+    for name in ("a+b%41", "c d", "e", "f", "g"):
+        group.create_array(name, data=np.arange(5))
+    server.files.update(files_of(tmp_path / "g.zarr", "g.zarr"))
+    for bucket in ("public", "bare"):
+        both(cippus, tmp_path / "g.zarr", f"s3://{bucket}/g.zarr/", ["ls"], ["stat"], **s3_of(server))
+    for bucket, text in {"circle": "one that was there before", "flood": "at most 8388608 bytes", "packed": "not compressed"}.items():
+        server.seen.clear()
+        status, out, err = run(cippus, "ls", f"s3://{bucket}/g.zarr/", **s3_of(server))
+        assert status == 3 and text in err and len(server.seen) < 40, err
+
+
 # --- kept on disk
 
 

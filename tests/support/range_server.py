@@ -310,10 +310,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.reply(403)
         query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
         if "list-type" in query:
-            return self.s3_list(query["prefix"], query.get("continuation-token", ""))
+            return self.s3_list(bucket, query["prefix"], query.get("continuation-token", ""))
         self.serve_files(key, 1)
 
-    def s3_list(self, prefix, after):
+    def s3_list(self, bucket, prefix, after):
+        """Bucket `bare` encodes no names, `circle` has no last page, that of `flood` is too long, `packed` compresses it."""
         keys, folders, token = [], [], ""
         for name in self.server.names():
             if not name.startswith(prefix) or name <= after:
@@ -326,16 +327,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if len(keys) + len(folders) == 5:  # a page
                 token = name
                 break
-        q = urllib.parse.quote
+        q = str if bucket == "bare" else urllib.parse.quote
+        if bucket == "circle":
+            token = token or prefix
         rows = "".join(f"<Contents><Key>{q(k)}</Key><Size>1</Size></Contents>" for k in keys)
         rows += "".join(f"<CommonPrefixes><Prefix>{q(f)}/</Prefix></CommonPrefixes>" for f in folders)
         more = f"<NextContinuationToken>{escape(token)}</NextContinuationToken>" if token else ""
         text = (
             '<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
             f"<Name>b</Name><Prefix>{q(prefix)}</Prefix><IsTruncated>{'true' if token else 'false'}</IsTruncated>"
-            f"{rows}{more}</ListBucketResult>"
+            f"{rows}{more}{'' if bucket == 'bare' else '<EncodingType>url</EncodingType>'}"
+            f"{' ' * (9 << 20) if bucket == 'flood' else ''}</ListBucketResult>"
         )
-        self.reply(200, text.encode())
+        self.reply(200, text.encode(), Content_Encoding="gzip" if bucket == "packed" else None)
 
     def is_signed(self):
         """Whether the signature is right, by AWS's description of version 4."""

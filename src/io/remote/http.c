@@ -473,7 +473,11 @@ cip_status cip_http_unchanged(cip_http_file *f, cip_err *err)
 cip_status cip_http_text(cip_http_file *f, void *dst, size_t n, size_t *got, cip_err *err)
 {
     cip_http_request r = { .file = f, .asked = { .kind = CIP_HTTP_WHOLE, .n = n }, .dst = dst };
-    const cip_status st = run_all(f->http, &r, 1, err);
+    cip_err own = CIP_ERR_INIT;
+    const cip_status st = run_all(f->http, &r, 1, &own);
     *got = (size_t)r.got;
-    return st;
+    if (st == CIP_ERR_UNSUPPORTED) /* what is said of files there does not help here */
+        return cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET,
+                        "expected an answer of at most %zu bytes that are not compressed", n);
+    return cip_err_give(err, &own, st);
 }

@@ -292,20 +292,22 @@ static void pages_of_names_are_read(void **state)
 {
     (void)state;
 #define KEY(k) "<Contents><Key>" k "</Key><Owner><ID>no</ID></Owner></Contents>"
-#define IN(x, t)                                                                                   \
+#define PLAIN(x, t)                                                                                \
     "<ListBucketResult xmlns='x'><IsTruncated>" t "</IsTruncated>" x "</ListBucketResult>"
+#define IN(x, t) PLAIN(x "<EncodingType>url</EncodingType>", t)
     static const struct {
         const char *xml, *names, *next;
         cip_status st;
     } page[] = {
         { IN(KEY("p/a") KEY("p/b%20c%2B+") KEY("p/") KEY("q/x") KEY("p/..") KEY("p/%00"), "false"),
           "a b c+  ", "", CIP_OK },
+        { PLAIN(KEY("p/a+%41") KEY("p/b%"), "false"), "a+%41 b% ", "", CIP_OK },
         { IN("<CommonPrefixes><Prefix>p/f/</Prefix></CommonPrefixes>"
              "<NextContinuationToken>t&amp;1</NextContinuationToken>",
              "true"),
           "f/ ", "t&1", CIP_OK },
         { IN(KEY("p/stop") KEY("p/b"), "false"), "stop ", "", CIP_OK },
-        { IN(KEY("p/a"), "true"), "a ", "", CIP_ERR_CORRUPT },
+        { IN(KEY("p/a"), "true"), "", "", CIP_ERR_CORRUPT },
         { "<Error><Code>x</Code></Error>", "", "", CIP_ERR_CORRUPT },
         { "<ListBucketResult>", "", "", CIP_ERR_CORRUPT },
         { "", "", "", CIP_ERR_CORRUPT },

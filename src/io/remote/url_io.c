@@ -396,16 +396,29 @@ done:
     return st;
 }
 
+/* Pages that lead back to one that was there would never end: each is compared with one before it,
+ * which is put forward at the second, fourth, eighth, ... page, so that every circle is found. */
 static cip_status list_s3(const url_io *u, const char *folder, cip_io_list_fn *fn, void *user,
                           cip_err *err)
 {
-    cip_buf next = { .mem = &u->io.env->mem };
+    cip_buf next = { .mem = &u->io.env->mem }, before = { .mem = &u->io.env->mem };
     cip_status st = CIP_OK;
     bool stopped = false;
-    for (size_t i = 0; st == CIP_OK && !stopped && (i == 0 || next.len != 0); i++)
-        st = i < PAGES ? list_page(u, folder, fn, user, &next, &stopped, err)
-                       : cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
-                                  "expected at most %d pages of names, found more", PAGES);
+    for (size_t i = 1; st == CIP_OK && !stopped && (i == 1 || next.len != 0); i++) {
+        st = list_page(u, folder, fn, user, &next, &stopped, err);
+        if (st == CIP_OK && next.len != 0 && next.len == before.len &&
+            memcmp(next.ptr, before.ptr, next.len) == 0)
+            st = cip_fail(err, CIP_ERR_CORRUPT, CIP_NO_OFFSET,
+                          "expected the next page of names, found one that was there before");
+        if (st == CIP_OK && i == PAGES && next.len != 0)
+            st = cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
+                          "expected at most %d pages of names, found more", PAGES);
+        if (st == CIP_OK && (i & (i - 1)) == 0) {
+            before.len = 0;
+            st = cip_buf_add(&before, next.ptr, next.len, err);
+        }
+    }
+    cip_buf_clear(&before);
     cip_buf_clear(&next);
     return st;
 }
