@@ -133,8 +133,9 @@ def test_a_file_that_ends_with_the_connection_is_refused(cippus, server):
 
 
 def test_a_file_that_changes_is_refused(cippus, server):
-    status, out, err = run(cippus, "stat", f"{server.url}/changing/big.ra")
-    assert status == 3 and "file changed since open: its entity tag is another one" in err
+    for kind in ("changing", "longtag", "foreigntag"):
+        status, out, err = run(cippus, "stat", f"{server.url}/{kind}/big.ra")
+        assert status == 3 and "file changed since open: its entity tag is another one" in err
 
 
 def test_an_empty_file(cippus, server):
@@ -351,6 +352,29 @@ def test_a_server_without_ranges_is_copied_into_the_cache(cippus, server, tmp_pa
     status, out, err = run(cippus, *words, "--cache-size", "1M")
     assert status == 3 and "bytes do not fit the cache" in err
     assert "range requests" in run(cippus, "stat", f"{server.url}/endless/big.ra", "--cache", cache)[2]
+
+
+def test_cache_of_a_bucket_at_two_endpoints(cippus, server, tmp_path, monkeypatch):
+    """The same bucket, key, size, tag and time; other bytes."""
+    for name, image in (("one", IMAGE), ("two", IMAGE + 1)):
+        server.files[name] = raw_of(image)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"{server.url}/as/{name}")
+        assert cippus.run("cat", "--to", "raw", "s3://bucket/big", "--cache", tmp_path / "kept") == image.tobytes()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small disk")
+def test_cache_on_a_full_disk(cippus, server, tmp_path):
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", tmp_path]).returncode != 0:
+        pytest.skip("no mounts here")
+    try:
+        for _ in range(2):
+            assert cippus.run("cat", "--to", "raw", f"{server.url}/files/big.ra", "--cache", tmp_path / "kept") == IMAGE.tobytes()
+        with open(tmp_path / "rest", "wb", buffering=0) as f, pytest.raises(OSError):
+            while True:
+                f.write(bytes(4096))
+        assert "no file can be made in the cache" in run(cippus, "stat", f"{server.url}/noranges/big.ra", "--cache", tmp_path / "kept")[2]
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
 
 
 def test_cache_is_bounded(cippus, server, tmp_path):

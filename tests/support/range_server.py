@@ -130,6 +130,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         assert "If-Match" not in self.headers  # they never match
         self.serve_files(name, tries, ETag="W/" + self.version(data)["ETag"])
 
+    def serve_longtag(self, name, tries):
+        """Another file each time, by a tag that fits no request."""
+        self.serve_files(name, tries, ETag=f'"{"a" * 300}{tries}"')
+
+    def serve_foreigntag(self, name, tries):
+        self.serve_files(name, tries, ETag=f'"\xe9{tries}"')
+
+    def serve_as(self, name, tries):
+        """File NAME, whatever follows, by the same tag."""
+        self.serve_files(name.partition("/")[0], tries, ETag='"same"')
+
     def serve_bare(self, name, tries):
         self.serve_files(name, tries, ETag=None, Last_Modified=None)
 

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/remote/http_answer.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include <xxhash.h>
 
 #include "base/num.h"
 
@@ -70,6 +74,18 @@ static void copy_value(char *out, size_t cap, const char *s, const char *end)
     out[n] = '\0';
 }
 
+/* A tag that there is no room for, or that no request can hold, by its checksum: another one is
+ * told from it, and the server is not asked by it. */
+static void copy_tag(char out[CIP_HTTP_TAG], const char *s, const char *end)
+{
+    copy_value(out, CIP_HTTP_TAG, s, end);
+    if (out[0] != '\0' || s == end)
+        return;
+    const XXH128_hash_t h = XXH3_128bits(s, (size_t)(end - s));
+    snprintf(out, CIP_HTTP_TAG, "W/%016" PRIx64 "%016" PRIx64, (uint64_t)h.high64,
+             (uint64_t)h.low64);
+}
+
 static bool is_header(const char *line, size_t n, const char *name)
 {
     return strlen(name) == n && strncasecmp(line, name, n) == 0;
@@ -115,7 +131,7 @@ bool cip_http_answer_line(cip_http_answer *a, const char *line, size_t n)
     else if (is_header(line, name, "content-encoding"))
         a->encoded = a->encoded || (s != end && !is_header(s, (size_t)(end - s), "identity"));
     else if (is_header(line, name, "etag"))
-        copy_value(a->tag, sizeof a->tag, s, end);
+        copy_tag(a->tag, s, end);
     else if (is_header(line, name, "last-modified"))
         copy_value(a->modified, sizeof a->modified, s, end);
     else if (is_header(line, name, "x-amz-bucket-region"))
@@ -125,5 +141,6 @@ bool cip_http_answer_line(cip_http_answer *a, const char *line, size_t n)
 
 bool cip_http_tag_is_strong(const char *tag)
 {
-    return tag[0] == '"';
+    const size_t n = strlen(tag);
+    return n >= 2 && tag[0] == '"' && strchr(tag + 1, '"') == tag + n - 1;
 }

@@ -25,8 +25,8 @@ typedef struct cip_http_answer {
     bool encoded;     /* Content-Encoding is another than identity */
     bool ended;       /* the empty line behind the headers came: trailers do not count */
     uint64_t first, last, total, length;
-    char tag[CIP_HTTP_TAG];       /* ETag; "" where there is none, or one that is too long */
-    char modified[CIP_HTTP_DATE]; /* Last-Modified; the same */
+    char tag[CIP_HTTP_TAG];       /* ETag, or "" */
+    char modified[CIP_HTTP_DATE]; /* Last-Modified; "" where there is none, or one too long */
     char region[CIP_HTTP_REGION]; /* x-amz-bucket-region; the same */
     size_t nbytes;                /* of all lines so far */
 } cip_http_answer;

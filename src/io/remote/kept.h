@@ -33,6 +33,7 @@ typedef struct cip_kept {
 } cip_kept;
 
 /* Of a version without a strong entity tag nothing is kept, as it cannot be told from the next one.
+ * `url`: that of the request, as the same bucket and key mean another object at another endpoint.
  * `shown`: the URL without credentials, which alone is written down as it is. */
 void cip_kept_open(cip_kept *k, const cip_kept_folder *folder, cip_mem *mem, const char *url,
                    const char *shown, const cip_http_version *v);

@@ -88,15 +88,27 @@ static void ranges_that_mean_nothing_are_bad(void **state)
                      .bad_range);
 }
 
-static void values_that_are_too_long_or_strange_count_as_none(void **state)
+static void values_that_are_too_long_or_strange_are_not_taken(void **state)
 {
     (void)state;
     char lines[600] = "HTTP/1.1 200 x\nETag: \"";
     memset(lines + strlen(lines), 'a', 300);
     strcat(lines, "\"\nLast-Modified: a\x01z\n");
     const cip_http_answer a = answer_of(lines);
-    assert_string_equal(a.tag, "");
     assert_string_equal(a.modified, "");
+    lines[100]++; /* of the tag, of which a checksum is left */
+    const cip_http_answer b = answer_of(lines);
+    assert_true(a.tag[0] == 'W' && b.tag[0] == 'W' && strcmp(a.tag, b.tag) != 0);
+    assert_int_not_equal(answer_of("HTTP/1.1 200 x\nETag: \"\xe9\"\n").tag[0], '\0');
+}
+
+static void strong_tags_are_one_text_in_quotes(void **state)
+{
+    static const char *const weak[] = { "", "W/\"a\"", "\"", "a\"", "\"a", "\"a\", \"b\"", "*" };
+    (void)state;
+    assert_true(cip_http_tag_is_strong("\"\"") && cip_http_tag_is_strong("\"a b\""));
+    for (size_t i = 0; i < sizeof weak / sizeof *weak; i++)
+        assert_false(cip_http_tag_is_strong(weak[i]));
 }
 
 static void headers_without_end_are_refused(void **state)
@@ -336,7 +348,8 @@ int main(void)
         cmocka_unit_test(header_lines_are_understood),
         cmocka_unit_test(trailers_do_not_count),
         cmocka_unit_test(ranges_that_mean_nothing_are_bad),
-        cmocka_unit_test(values_that_are_too_long_or_strange_count_as_none),
+        cmocka_unit_test(values_that_are_too_long_or_strange_are_not_taken),
+        cmocka_unit_test(strong_tags_are_one_text_in_quotes),
         cmocka_unit_test(headers_without_end_are_refused),
         cmocka_unit_test(an_answer_has_to_fit_what_was_asked),
         cmocka_unit_test(urls_are_taken_apart),

@@ -557,9 +557,11 @@ static cip_status copy_whole(url_io *u, const cip_err *why, cip_err *err)
     const cip_http_version *v = &u->file.version;
     copying *c;
     void *room;
-    cip_kept_open(&u->kept, folder, &u->io.env->mem, u->url, u->io.name, v);
+    cip_kept_open(&u->kept, folder, &u->io.env->mem, u->file.url, u->io.name, v);
     if (u->kept.fd == -1)
-        return cip_err_give(err, why, CIP_ERR_UNSUPPORTED);
+        return folder->fd == -1 || !cip_http_tag_is_strong(v->tag)
+                   ? cip_err_give(err, why, CIP_ERR_UNSUPPORTED)
+                   : cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "no file can be made in the cache");
     if (v->size + v->size / 1024 + (1 << 20) > folder->limit)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "the server sends the file whole only, and its %" PRIu64
@@ -660,7 +662,7 @@ static cip_status open_url(cip_env *env, cip_http *http, const char *url, note *
                             : cip_fail(&own, CIP_ERR_NOT_FOUND, CIP_NO_OFFSET,
                                        "'%.120s' is a folder", u->io.name);
     if (st == CIP_OK && !is_folder && !u->copied && u->nhead < u->io.size)
-        cip_kept_open(&u->kept, cip_http_kept(http), &env->mem, u->url, u->io.name,
+        cip_kept_open(&u->kept, cip_http_kept(http), &env->mem, u->file.url, u->io.name,
                       &u->file.version);
     if (st == CIP_OK && !is_folder)
         *out = &u->io;
