@@ -23,7 +23,7 @@ IMAGE = np.random.default_rng(1).random((1024, 1024))
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch, tmp_path):
     for name in list(os.environ):
-        if name.startswith("AWS_") or name.lower().endswith("_proxy"):
+        if name.startswith("AWS_") or name.lower().endswith("_proxy") or name in ("CURL_CA_BUNDLE", "SSL_CERT_FILE"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
 
@@ -161,6 +161,25 @@ def test_credentials_are_sent_to_the_host_alone_and_never_shown(cippus, server):
         assert "cret" not in text and "hidden" not in text, text
 
 
+def test_tls(cippus, server, tmp_path):
+    pem = tmp_path / "both.pem"
+    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+    if shutil.which("openssl") is None or subprocess.run(["openssl", *words.split(), "-keyout", pem, "-out", tmp_path / "own.pem"]).returncode != 0:
+        pytest.skip("no openssl")
+    with open(pem, "a") as f:
+        f.write((tmp_path / "own.pem").read_text())
+    with Server(SAMPLES, certificate=pem) as secure:
+        url, known = f"{secure.url}/files/cube.b2nd", {"CURL_CA_BUNDLE": str(tmp_path / "own.pem")}
+        both(cippus, SAMPLES / "cube.b2nd", url, ["stat"], **known)
+        both(cippus, SAMPLES / "cube.b2nd", url, ["stat"], SSL_CERT_FILE=known["CURL_CA_BUNDLE"])
+        both(cippus, SAMPLES / "cube.b2nd", "s3://public/cube.b2nd", ["stat"], AWS_CA_BUNDLE=known["CURL_CA_BUNDLE"], **s3_of(secure))
+        assert "certificate" in run(cippus, "stat", url)[2]  # by nobody that is known
+        assert "certificate" in run(cippus, "stat", url.replace("localhost", "127.0.0.1"), **known)[2]
+        plain = server.url.removeprefix("http://")
+        status, out, err = run(cippus, "stat", f"{secure.url}/redirect/{plain}/files/cube.b2nd", **known)
+        assert "from https to http" in err and server.seen == []
+
+
 def test_urls_are_not_written_to(cippus, server):
     url = f"{server.url}/files/night.asdf"
     for words in (["set", url, "a", "1"], ["rm", url, "counts"], ["append", url, "counts", SAMPLES / "complex.ra"], ["resize", url, "counts", "1,1"], ["defrag", url]):
@@ -228,6 +247,11 @@ def test_s3_anonymous_and_signed(cippus, server):
     status, out, err = run(cippus, "ls", "--trace", "s3://private/nothing.b2nd", **s3_of(server, **KEYS))
     assert status == 3 and "404" in err
     assert not any(part in err for part in (KEY, SECRET, TOKEN))
+
+
+def test_s3_is_not_followed_to_other_hosts(cippus, server):
+    status, out, err = run(cippus, "stat", "s3://moved/cube.b2nd", **s3_of(server, **KEYS))
+    assert status == 3 and "307" in err and len(server.seen) == 1
 
 
 def test_s3_settings_of_files(cippus, server, tmp_path):

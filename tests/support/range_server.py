@@ -13,6 +13,7 @@ import hmac
 import http.server
 import pathlib
 import re
+import ssl
 import sys
 import threading
 import time
@@ -26,13 +27,19 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, folder, delay=0.0):
+    def __init__(self, folder, delay=0.0, certificate=None):
+        """`certificate`: a PEM file with its key, for localhost."""
         super().__init__(("127.0.0.1", 0), Handler)
         self.folder, self.delay = pathlib.Path(folder), delay
         self.files = {}  # name -> bytes, before what lies in the folder
         self.seen = []  # [method, path, range, status, bytes] of each request
         self.tries = {}  # path -> how many times it was asked for
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
+            self.url = f"https://localhost:{self.server_address[1]}"
 
     def __enter__(self):
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
@@ -302,6 +309,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def serve_loop(self, name, tries):
         self.reply(302, Location=f"/loop/{tries}")
 
+    def serve_redirect(self, name, tries):
+        """To HOST:PORT/..., by http."""
+        self.reply(302, Location=f"http://{name}")
+
     def serve_tofile(self, name, tries):
         self.reply(302, Location="file:///etc/passwd")
 
@@ -317,6 +328,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def s3(self, name):
         bucket, _, key = name.partition("/")
+        if bucket == "moved":
+            return self.reply(307, Location=f"http://localhost:{self.server.server_address[1]}/files/{key}")
         if bucket == "private" and not self.is_signed():
             return self.reply(403)
         query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))

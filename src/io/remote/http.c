@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,27 +38,46 @@ struct cip_http {
     cip_http_setting set;
     cip_aws aws;
     cip_kept_folder kept;
+    char *authorities;
     _Atomic unsigned refs;
     pthread_mutex_t lock; /* guards what follows; a leaf */
     session *idle;
     pid_t process; /* whose they are */
 };
 
+/* The file of certificates that the user names for programs like this one, or NULL: libcurl's. */
+static const char *named_authorities(bool s3)
+{
+    static const char *const names[] = { "AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE" };
+    const char *path = NULL;
+    for (size_t i = s3 ? 0 : 1; i < sizeof names / sizeof *names; i++)
+        if (path == NULL || path[0] == '\0')
+            path = getenv(names[i]);
+    return path == NULL || path[0] == '\0' ? NULL : path;
+}
+
 cip_status cip_http_new(cip_mem *mem, const cip_http_tuning *tune, const cip_aws *aws,
                         const cip_kept_folder *kept, cip_http **out, cip_err *err)
 {
     const cip_curl *curl;
+    const char *path = named_authorities(aws != NULL);
+    char *authorities = NULL;
     *out = NULL;
     cip_status st = cip_curl_load(&curl, err);
+    if (st == CIP_OK && path != NULL)
+        st = cip_mem_copy(mem, path, strlen(path), &authorities, err);
     if (st == CIP_OK)
         st = CIP_NEW(mem, out, 1, err);
     if (st != CIP_OK) {
+        cip_mem_put(mem, authorities);
         cip_kept_folder_close(&(cip_kept_folder){ .fd = kept->fd });
         return st;
     }
     cip_http *h = *out;
     h->kept = *kept;
-    h->set = (cip_http_setting){ .curl = curl, .tune = tune, .mem = mem };
+    h->authorities = authorities;
+    h->set =
+        (cip_http_setting){ .curl = curl, .tune = tune, .mem = mem, .authorities = authorities };
     if (aws != NULL) {
         h->aws = *aws;
         h->set.aws = &h->aws;
@@ -129,6 +149,7 @@ void cip_http_drop(cip_http *h)
     pthread_mutex_destroy(&h->lock);
     cip_kept_folder_close(&h->kept);
     memset(&h->aws, 0, sizeof h->aws);
+    cip_mem_put(h->set.mem, h->authorities);
     cip_mem_put(h->set.mem, h);
 }
 

@@ -130,6 +130,8 @@ static cip_status set_all(const cip_http_setting *s, cip_http_transfer *t, cip_e
     SET(CURLOPT_HTTP_CONTENT_DECODING, 0L);
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(CURLOPT_BUFFERSIZE, 256L << 10);
+    if (s->authorities != NULL)
+        SET(CURLOPT_CAINFO, s->authorities);
     SET(CURLOPT_USERAGENT, "cippus/" CIP_VERSION_STRING);
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, (void *)t);

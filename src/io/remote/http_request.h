@@ -40,7 +40,8 @@ typedef struct cip_http_setting {
     const cip_curl *curl;
     const cip_http_tuning *tune;
     cip_mem *mem;
-    const cip_aws *aws; /* or NULL */
+    const cip_aws *aws;      /* or NULL */
+    const char *authorities; /* a file of certificates, or NULL: libcurl's */
 } cip_http_setting;
 
 /* Sets everything on t->easy, anew. */
