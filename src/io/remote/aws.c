@@ -216,6 +216,12 @@ cip_status cip_aws_find(cip_mem *mem, cip_aws *out, cip_err *err)
     return st;
 }
 
+size_t cip_aws_key_end(const char *url)
+{
+    const char *version = strstr(url, "?versionId=");
+    return version != NULL ? (size_t)(version - url) : strlen(url);
+}
+
 /* The bucket's name, and the key behind it. */
 static cip_status split(const char *url, span *bucket, const char **key, cip_err *err)
 {
@@ -251,22 +257,26 @@ static cip_status add_place(const cip_aws *a, span bucket, cip_buf *out, cip_err
                         a->region);
 }
 
-cip_status cip_aws_url(const cip_aws *a, const char *url, cip_buf *out, cip_err *err)
-{
-    span bucket;
-    const char *key;
-    CIP_TRY(split(url, &bucket, &key, err));
-    CIP_TRY(add_place(a, bucket, out, err));
-    CIP_TRY(cip_url_encode(out, key, strlen(key), err));
-    return cip_buf_nul(out, err);
-}
-
 /* A value of the query, where a slash is encoded, too: as it is signed. */
 static cip_status add_value(cip_buf *out, const char *text, cip_err *err)
 {
     for (; *text != '\0'; text++)
         CIP_TRY(*text == '/' ? cip_buf_puts(out, "%2F", err) : cip_url_encode(out, text, 1, err));
     return CIP_OK;
+}
+
+cip_status cip_aws_url(const cip_aws *a, const char *url, cip_buf *out, cip_err *err)
+{
+    span bucket;
+    const char *key, *end = url + cip_aws_key_end(url);
+    CIP_TRY(split(url, &bucket, &key, err));
+    CIP_TRY(add_place(a, bucket, out, err));
+    CIP_TRY(cip_url_encode(out, key, end > key ? (size_t)(end - key) : 0, err));
+    if (end > key && *end != '\0') {
+        CIP_TRY(cip_buf_puts(out, "?versionId=", err));
+        CIP_TRY(add_value(out, end + strlen("?versionId="), err));
+    }
+    return cip_buf_nul(out, err);
 }
 
 /* The parameters in the order in which they are signed. */

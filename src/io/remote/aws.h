@@ -28,7 +28,10 @@ bool cip_aws_is_region(const char *text);
  * its credentials another way. What is too long is left out. */
 bool cip_aws_parse(cip_aws *a, const char *text, size_t n, const char *profile, bool *other);
 
-/* The URL of "s3://bucket/key", which is not encoded. CORRUPT for a name no bucket can have. */
+/* Where the key in "s3://bucket/key?versionId=..." ends. */
+size_t cip_aws_key_end(const char *url);
+/* The URL of "s3://bucket/key", which is not encoded, or of a version of it, as above. CORRUPT for
+ * a name no bucket can have. */
 cip_status cip_aws_url(const cip_aws *a, const char *url, cip_buf *out, cip_err *err);
 /* ... of the names that begin with the key of "s3://bucket/key/" (a slash at its end), up to the
  * next slash, from `after` ("": the first) on. */

@@ -283,6 +283,11 @@ static void urls_of_s3_are_made(void **state)
                         "https://s3.eu-west-1.amazonaws.com/b.uck/a");
     assert_string_equal(s3_url(&own, "s3://buck/a"), "http://h:9000/s3/buck/a");
     assert_int_equal(cip_aws_url(&amazon, "s3:///a", &b, NULL), CIP_ERR_CORRUPT);
+    assert_int_equal(cip_aws_url(&own, "s3://buck/a/b?c?versionId=d/e+", &b, NULL), CIP_OK);
+    assert_string_equal((const char *)b.ptr, "http://h:9000/s3/buck/a/b%3Fc?versionId=d%2Fe%2B");
+    cip_buf_clear(&b);
+    assert_int_equal(cip_aws_key_end("s3://b/k?versionId=x"), 8);
+    assert_int_equal(cip_aws_key_end("s3://b/k?x"), 10);
     assert_int_equal(cip_aws_url(&amazon, "s3://a@evil/a", &b, NULL), CIP_ERR_CORRUPT);
     assert_int_equal(cip_aws_list_url(&own, "s3://buck/a/b/", "t/=", &b, NULL), CIP_OK);
     assert_string_equal((const char *)b.ptr,

@@ -269,7 +269,9 @@ static cip_status new_file(cip_http *http, const char *url, cip_http_file *out, 
 /* Adds the URL of a member; of S3 a name is a name, in which nothing is encoded. */
 static cip_status member_url(const url_io *u, const char *name, cip_buf *out, cip_err *err)
 {
-    const char *end = strrchr(u->url, '/');
+    const char *end = u->url + (is_s3(u->url) ? cip_aws_key_end(u->url) : 0);
+    while (end != u->url && *end != '/')
+        end--;
     if (is_s3(u->url))
         CIP_TRY(cip_buf_addf(out, err, "%.*s%s", (int)(end + 1 - u->url), u->url, name));
     else
