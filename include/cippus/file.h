@@ -234,6 +234,10 @@ CIP_API cip_status cip_file_query(const cip_file *file, cip_write_fn *fn, void *
  * After a format come kinds of its files that are written under names of their own (only "write").
  * After all of them come the formats that this build leaves out (""). NULL at the end. */
 CIP_API const char *cip_format_at(size_t i, const char **title, const char **caps);
+/** The format of this build whose files have names like the last part of `path`, by what follows
+ * its dot ("asdf" of "a/b.asdf"): nothing is opened. NULL if there is none. *folder (may be NULL):
+ * files of such names are always folders ("a.zarr"). */
+CIP_API const char *cip_format_of_path(const char *path, bool *folder);
 /** The i-th writing option that only the format of this name has ("encode" of "asdf"), to be given
  * as "KEY=VALUE", with one line of help. NULL at the end, and for a format that does not exist. */
 CIP_API const char *cip_format_option_at(const char *format, size_t i, const char **help);

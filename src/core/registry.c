@@ -109,6 +109,16 @@ cip_status cip_format_check_file(cip_io *io, cip_bytes head, cip_err *err)
     return CIP_OK;
 }
 
+const char *cip_format_of_path(const char *path, bool *folder)
+{
+    const cip_format *f = path != NULL ? cip_format_of_name(path) : NULL;
+    const char *extension = f != NULL ? extension_of(path, false) : NULL;
+    if (folder != NULL)
+        *folder =
+            extension != NULL && cip_is_word_of(f->folder_extensions, extension, strlen(extension));
+    return f != NULL ? f->name : NULL;
+}
+
 /* Behind each format the kinds of its files; behind all those that were left out. */
 const char *cip_format_at(size_t i, const char **title, const char **caps)
 {

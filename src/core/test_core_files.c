@@ -402,6 +402,14 @@ static void the_build_tells_what_it_has(void **state)
         }
     assert_true(found);
     assert_null(cip_format_at(1000, NULL, NULL));
+    assert_string_equal(cip_format_of_path("a.x/b.b2nd", &found), "blosc2");
+    assert_false(found);
+    assert_string_equal(cip_format_of_path("a/b.zarr", &found), "zarr");
+    assert_true(found);
+    assert_string_equal(cip_format_of_path("b.zarr.zip", &found), "zarr");
+    assert_false(found);
+    assert_null(cip_format_of_path("a.asdf/b", NULL));
+    assert_null(cip_format_of_path(NULL, &found));
     assert_string_equal(cip_codec_at(0, &there, &version), "zlib");
     assert_true(there);
     assert_null(cip_codec_at(1000, NULL, NULL));

@@ -330,6 +330,7 @@ typedef struct cip_format {
     const char *extensions; /* "ra": space-separated; a hint, only breaks ties between equal probes;
                                decides the format written */
     const char *text_extensions; /* those of them whose files are text and nothing else; or NULL */
+    const char *folder_extensions; /* those of them whose files are always folders; or NULL */
     /* 0: not mine ... 100: magic and header both check out. `head`: the first 4 KiB (or all). */
     int (*probe)(cip_io *io, cip_bytes head);
     /* Fills a layout made over the io. Arrays that cannot be read are listed and refused one by one

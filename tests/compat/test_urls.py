@@ -215,6 +215,36 @@ def test_requests(cippus, server, tmp_path):
         assert near == far and len(server.seen) <= before + window
 
 
+def test_one_word(cippus, server, tmp_path):
+    """FILE/PATH[SLICE] as of files here, and without a request more than FILE PATH [SLICE]."""
+    store = tmp_path / "m.zarr"
+    cippus.run("convert", SAMPLES / "model.zarr", store)
+    server.files.update(files_of(store, "a.h5/m.zarr"))
+    night, cube = SAMPLES / "night.asdf", SAMPLES / "cube.b2nd"
+    for near, url, joined, words in (
+        (night, "night.asdf", ["night.asdf/image[0:2,1]"], ["image", "[0:2,1]"]),
+        (night, "night.asdf", ["night.asdf/image"], ["image"]),
+        (night, "night.asdf", ["night.asdf", "image[0:2]"], ["image", "[0:2]"]),
+        (night, "night.asdf?a=b/c", ["night.asdf/image?a=b/c[1:3]"], ["image", "[1:3]"]),
+        (cube, "cube.b2nd", ["cube.b2nd[0]"], ["[0]"]),
+        (cube, "cube.b2nd?x", ["cube.b2nd?x[0]"], ["[0]"]),
+        (cube, "cube.b2nd", ["cube.b2nd", "0:2"], ["[0:2]"]),
+        (store, "a.h5/m.zarr/", ["a.h5/m.zarr/wind[0]"], ["wind", "[0]"]),
+        (store, "a.h5/m.zarr/", ["a.h5/m.zarr/", "time"], ["time"]),
+    ):
+        expected = cippus.run("cat", near, *words)
+        requests = []
+        for there in ([url, *words], joined):
+            server.seen.clear()
+            assert cippus.run("cat", f"{server.url}/files/{there[0]}", *there[1:]) == expected
+            requests.append(len(server.seen))
+        assert requests[0] == requests[1]
+    for word, text in {"night.asdf/nothing[0]": "no node 'nothing'", "none.asdf/image": "none.asdf: not found", "none/x[0]": "none/x: not found"}.items():
+        assert text in run(cippus, "cat", f"{server.url}/files/{word}")[2]
+    cippus.run("convert", f"{server.url}/files/night.asdf/image", tmp_path / "a.npy", "--accept-loss")
+    assert np.load(tmp_path / "a.npy").shape == (128, 160)
+
+
 # --- S3
 
 
@@ -240,6 +270,9 @@ def test_s3_anonymous_and_signed(cippus, server):
         env = s3_of(server, **keys)
         both(cippus, SAMPLES / "cube.b2nd", f"s3://{bucket}/cube.b2nd", ["stat"], **env)
         both(cippus, SAMPLES / "cube.b2nd", f"s3://{bucket}/a b/ü+%'(1)~.b2nd", ["stat"], **env)
+        server.seen.clear()
+        both(cippus, SAMPLES / "cube.b2nd", f"s3://{bucket}/cube.b2nd?versionId=a/b+c=", ["cat", "[0]"], **env)
+        assert all(path.endswith("/cube.b2nd?versionId=a%2Fb%2Bc%3D") for _, path, *_ in server.seen)
     status, out, err = run(cippus, "ls", "--trace", "s3://private/cube.b2nd", **s3_of(server))
     assert status == 3 and "403" in err
     status, out, err = run(cippus, "ls", "--trace", "s3://private/cube.b2nd", **s3_of(server, **KEYS, AWS_NO_SIGN_REQUEST="YES"))

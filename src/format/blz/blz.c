@@ -323,6 +323,7 @@ const cip_format cip_format_blz = {
     .name = "blz",
     .title = "BLZ",
     .extensions = "blz bcolz",
+    .folder_extensions = "blz bcolz",
     .probe = probe,
     .open = open_folder,
     .verify = cip_blz_verify,

@@ -696,6 +696,7 @@ const cip_format cip_format_zarr = {
     .name = "zarr",
     .title = "Zarr",
     .extensions = "zarr zarr.zip",
+    .folder_extensions = "zarr",
     .probe = probe,
     .open = open_store,
     .verify = cip_zarr_verify,
