@@ -15,15 +15,6 @@
 
 /* --- options --------------------------------------------------------------------------------- */
 
-/* The number of a word among those of an option, the first where it is not given. */
-static unsigned number_of(const char *word, const char *const *words)
-{
-    for (unsigned i = 0; word != NULL && words[i] != NULL; i++)
-        if (strcmp(word, words[i]) == 0)
-            return i;
-    return 0;
-}
-
 static int wrong(const char *option, const char *expected, const char *found)
 {
     fprintf(stderr, "cippus: --%s: expected %s, found '", option, expected);
@@ -32,68 +23,31 @@ static int wrong(const char *option, const char *expected, const char *found)
     return EXIT_USAGE;
 }
 
-/* "A,B" */
-static bool parse_pair(const char *text, double *a, double *b)
-{
-    text = parse_number(text, a);
-    text = text != NULL && *text == ',' ? parse_number(text + 1, b) : NULL;
-    return text != NULL && *text == '\0';
-}
-
-/* "#rrggbb" or "#rrggbbaa" */
-static bool parse_colour(const char *text, uint32_t *out)
-{
-    const size_t n = strlen(text), digits = n > 0 ? strspn(text + 1, "0123456789abcdefABCDEF") : 0;
-    if (text[0] != '#' || digits + 1 != n || (digits != 6 && digits != 8))
-        return false;
-    *out = (uint32_t)strtoul(text + 1, NULL, 16);
-    if (digits == 6)
-        *out = *out << 8 | 0xff;
-    if (*out == 0) /* which would be the default: no less invisible in red */
-        *out = 0x01000000;
-    return true;
-}
-
 static int take_options(const opts *o, cip_picture_options *p)
 {
-    static const char *const scales[] = { "linear", "log", "asinh", "sqrt", NULL };
-    static const char *const reduces[] = { "sample", "min", "max", "mean", NULL };
+    const char *const word[SHOW_WORDS] = { [SHOW_SCALE] = o->scale,
+                                           [SHOW_REDUCE] = o->reduce,
+                                           [SHOW_LIMITS] = o->limits,
+                                           [SHOW_PERCENTILE] = o->percentile,
+                                           [SHOW_BAD] = o->bad };
     *p = (cip_picture_options){ .size = sizeof *p, .map = o->map, .max_nbytes = o->max_nbytes };
-    p->scale = (cip_picture_scale)number_of(o->scale, scales);
-    p->reduce = (cip_picture_reduce)number_of(o->reduce, reduces);
     p->max_width = o->width;
     p->max_height = o->height;
     p->zoom = o->zoom;
-    p->has_limits = o->limits != NULL;
-    if (p->has_limits && !parse_pair(o->limits, &p->low, &p->high))
-        return wrong("limits", "two numbers, as 0,100", o->limits);
-    if (o->percentile != NULL &&
-        !parse_pair(o->percentile, &p->low_percentile, &p->high_percentile))
-        return wrong("percentile", "two numbers, as 1,99", o->percentile);
-    if (p->has_limits && o->percentile != NULL) {
+    for (int i = 0; i < SHOW_WORDS; i++) {
+        const char *expected = show_take_word((show_word)i, word[i], p);
+        if (expected != NULL)
+            return wrong(show_word_names[i], expected, word[i]);
+    }
+    if (o->limits != NULL && o->percentile != NULL) {
         fputs("cippus: --limits cannot be combined with --percentile; see 'cippus show --help'\n",
               stderr);
         return EXIT_USAGE;
     }
-    p->transparent = o->bad != NULL && strcmp(o->bad, "none") == 0;
-    if (o->bad != NULL && !p->transparent && !parse_colour(o->bad, &p->bad))
-        return wrong("bad", "a colour, as '#ff00ff', or none", o->bad);
     return EXIT_FINE;
 }
 
 /* --- facts ----------------------------------------------------------------------------------- */
-
-static void print_axis(const char *key, const cip_picture_axis *a)
-{
-    if (a->n == 0)
-        printf(", \"%s\": null", key);
-    else
-        printf(", \"%s\": {\"axis\": %" PRId32 ", \"n\": %" PRId64 ", \"start\": %" PRId64
-               ", \"step\": %" PRId64 ", \"zoom\": %" PRIu32 "}",
-               key, a->axis, a->n, a->start, a->step, a->zoom);
-}
-
-static const char *const scale_names[] = { "linear", "log", "asinh", "sqrt" };
 
 static void print_json(const opts *o, const target *t, const cip_picture_facts *f)
 {
@@ -103,22 +57,9 @@ static void print_json(const opts *o, const target *t, const cip_picture_facts *
     print_json_string(stdout, cip_array_path(t->array));
     fputs(", \"field\": ", stdout);
     print_json_string(stdout, t->args.field);
-    printf(", \"kind\": \"%s\", \"width\": %" PRIu32 ", \"height\": %" PRIu32,
-           f->line ? "line" : "image", f->width, f->height);
-    print_axis("across", &f->across);
-    print_axis("down", &f->down);
-    fputs(", \"first_index_of\": [", stdout);
-    for (int32_t i = 0; i < f->nfixed; i++)
-        printf("%s%" PRId32, i != 0 ? ", " : "", f->fixed[i]);
-    fputs("], \"limits\": [", stdout);
-    print_json_double(stdout, f->low);
     fputs(", ", stdout);
-    print_json_double(stdout, f->high);
-    printf("], \"scale\": \"%s\", \"map\": \"%s\", \"elements\": %" PRIu64
-           ", \"missing\": %" PRIu64,
-           scale_names[f->scale], f->map, f->nelem, f->nmissing);
-    printf(", \"infinite\": %" PRIu64 ", \"whole\": %s, \"nbytes\": %" PRIu64 "}\n", f->ninf,
-           f->whole ? "true" : "false", f->nbytes);
+    show_facts_json(stdout, f);
+    fputs("}\n", stdout);
 }
 
 static uint64_t step_of(const cip_picture_axis *a)
@@ -143,7 +84,7 @@ static void print_limits(double low, double high)
 static void print_facts(const cip_picture_facts *f)
 {
     print_limits(f->low, f->high);
-    printf(", %s", scale_names[f->scale]);
+    printf(", %s", show_word_of(SHOW_SCALE, f->scale));
     if (!f->line)
         printf(", %s", f->map);
     if (f->nmissing != 0)
@@ -153,8 +94,8 @@ static void print_facts(const cip_picture_facts *f)
     if (f->line && step_of(&f->across) != 1)
         printf(", steps of %" PRIu64, step_of(&f->across));
     else if (!f->line && (step_of(&f->across) != 1 || step_of(&f->down) != 1))
-        printf(", steps of %" PRIu64 " rows and %" PRIu64 " columns", step_of(&f->down),
-               step_of(&f->across));
+        printf(", %s, steps of %" PRIu64 " rows and %" PRIu64 " columns",
+               show_word_of(SHOW_REDUCE, f->reduce), step_of(&f->down), step_of(&f->across));
     putchar('\n');
 }
 
@@ -187,7 +128,10 @@ static bool has_text(const char *variable, const char *part)
 static way way_of(const opts *o)
 {
     static const char *const ways[] = { "auto", "blocks", "kitty", "ascii", NULL };
-    const way w = (way)number_of(o->shown_as, ways);
+    way w = WAY_AUTO;
+    for (unsigned i = 0; o->shown_as != NULL && ways[i] != NULL; i++)
+        if (strcmp(ways[i], o->shown_as) == 0)
+            w = (way)i;
     if (o->out != NULL)
         return WAY_PNG;
     if (o->json)

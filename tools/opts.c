@@ -160,8 +160,9 @@ const opt_row opt_rows[] = {
          "limits by percentiles (default 0.5,99.5; of a line 0,100)"),
     TEXT("map", "NAME", map, "colours: viridis (default), magma, gray, ...; gray_r in reverse"),
     TEXT("bad", "COLOUR", bad, "colour of missing values and NaN, as '#ff00ff', or none"),
-    WORD("reduce", "KIND", reduce, "sample min max mean",
-         "value of several elements in a pixel: sample (the first, default), min, max or mean"),
+    WORD("reduce", "KIND", reduce, "extremes sample min max mean",
+         "element shown of those of a pixel: extremes (the most unusual, default), sample (the "
+         "first), min, max, mean"),
     { "width", "N", "largest width, in pixels or columns", OPT_SIDE, offsetof(opts, width), NULL },
     { "height", "N", "largest height, in pixels or lines", OPT_SIDE, offsetof(opts, height), NULL },
     { "zoom", "N", "pixels of an element's side (default: up to 16)", OPT_SIDE,

@@ -26,11 +26,15 @@ typedef enum cip_picture_scale {
 
 /** The value of a pixel of an image that stands for several elements. */
 typedef enum cip_picture_reduce {
-    CIP_PICTURE_SAMPLE = 0, /* the first element of its box; no others are read */
-    CIP_PICTURE_MIN = 1,    /* of the elements of its box that are neither missing nor NaN: their
-                               smallest; all are read */
-    CIP_PICTURE_MAX = 2,    /* their largest */
-    CIP_PICTURE_MEAN = 3    /* their mean */
+    CIP_PICTURE_EXTREMES = 0, /* the element of its box that is farthest from the median of the
+                                 picture (of the boxes' first elements), so that a single one is
+                                 seen. All are read, if that costs up to max_nbytes (for a
+                                 URL: up to a 16th of it); else the same as SAMPLE */
+    CIP_PICTURE_SAMPLE = 1,   /* the first element of its box; no others are read */
+    CIP_PICTURE_MIN = 2,      /* of the elements of its box that are neither missing nor NaN: their
+                                 smallest; all are read */
+    CIP_PICTURE_MAX = 3,      /* their largest */
+    CIP_PICTURE_MEAN = 4      /* their mean */
 } cip_picture_reduce;
 
 /** Options of a picture; zero fields mean the default. Colours are 0xRRGGBBAA. */
@@ -83,6 +87,13 @@ typedef struct cip_picture_facts {
     int32_t nfixed;       /* axes before the last two that the selection left: index 0 is shown */
     const int32_t *fixed; /* the array's axes that these are, nfixed of them */
     uint64_t nbytes;      /* about how many were read or decoded */
+    cip_picture_reduce reduce; /* of an image: as asked for; SAMPLE for EXTREMES that cost too much,
+                                  and where each place is one element */
+    double base;               /* of integers beyond 2^53, so that their differences are kept */
+    size_t nvalue;
+    const double *values;   /* less `base`; NaN: missing. An image has across.n for each of down.n
+                               rows; a line 4 for each place: first, last, smallest, largest */
+    const uint8_t *colours; /* 256 * 4 bytes: those of the map, from `low` to `high` */
 } cip_picture_facts;
 
 /** Makes a picture of a selection: an image of the last two axes (rows go down), or a line of a

@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .max_height = data[3],
                                     .zoom = data[4] % 8,
                                     .scale = (cip_picture_scale)(data[5] % 4),
-                                    .reduce = (cip_picture_reduce)(data[5] / 4 % 4),
+                                    .reduce = (cip_picture_reduce)(data[5] / 4 % 4 + data[4] / 128),
                                     .map = maps[data[5] / 16 % 4],
                                     .has_limits = data[5] / 64 % 2,
                                     .transparent = data[5] / 128,

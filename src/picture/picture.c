@@ -92,6 +92,11 @@ static cip_status make(cip_picture *p, const cip_array *a, const cip_read_args *
     p->facts.scale = p->limits.scale;
     p->facts.map = p->options.map = p->map;
     p->facts.fixed = p->fixed;
+    p->facts.reduce = p->options.reduce;
+    p->facts.base = p->limits.base;
+    p->facts.nvalue = p->nvalue;
+    p->facts.values = p->value;
+    p->facts.colours = p->colour[0].c;
     return CIP_OK;
 }
 

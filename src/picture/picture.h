@@ -8,7 +8,10 @@
 #include "cippus/picture.h"
 #include "core/reading/read_plan.h"
 
-enum { CIP_PICTURE_SIDE = 1024 /* pixels, where nothing else is asked for */ };
+enum {
+    CIP_PICTURE_SIDE = 1024,     /* pixels, where nothing else is asked for */
+    CIP_PICTURE_SORTED = 1 << 20 /* values that percentiles are taken of: every k-th of more */
+};
 
 typedef struct cip_rgba {
     uint8_t c[4];
@@ -28,8 +31,8 @@ struct cip_picture {
     char map[32];
     cip_rgba colour[256];
     cip_picture_limits limits;
-    double *value; /* until the pixels are made, less limits.base: one for each place of an image,
-                      of a line its first, last, smallest and largest; NaN: there is none */
+    double *value; /* less limits.base: one for each place of an image, of a line its first, last,
+                      smallest and largest; NaN: there is none */
     size_t nvalue;
     uint8_t *pixels;
 };
@@ -48,6 +51,8 @@ cip_status cip_picture_plan_make(cip_picture *p, const cip_array *a, const cip_r
                                  cip_picture_plan *out, cip_err *err);
 /* Reads the elements: p->value, and how many of them there were of each kind. */
 cip_status cip_picture_sample(cip_picture *p, const cip_picture_plan *plan, cip_err *err);
+/* Sorts what is finite of n values, and drops the rest; how many there are left. */
+size_t cip_picture_sort(double *value, size_t n);
 /* Finds p->limits by the options and p->value. */
 cip_status cip_picture_find_limits(cip_picture *p, cip_err *err);
 /* Where a value is between the limits, in [0, 1]; NaN where it has no place. */

@@ -81,7 +81,5 @@ cip_status cip_picture_draw(cip_picture *p, cip_err *err)
         draw_image(p, bad);
     }
     p->facts.pixels = p->pixels;
-    cip_mem_put(&p->mem, p->value);
-    p->value = NULL;
     return CIP_OK;
 }

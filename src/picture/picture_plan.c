@@ -107,6 +107,15 @@ static cip_status too_dear(const cip_picture *p, uint64_t cost, cip_err *err)
                     cost, p->options.max_nbytes);
 }
 
+/* What a picture may cost. Over a network people do not wait for elements that they did not ask
+ * for.
+ */
+static uint64_t most_cost(const cip_picture_options *o, const cip_array *a)
+{
+    const bool waits = o->reduce == CIP_PICTURE_EXTREMES && a->layout->far != NULL;
+    return waits ? o->max_nbytes / 16 : o->max_nbytes;
+}
+
 static cip_status whole_cost(const cip_read_plan *r, uint64_t *cost, cip_err *err)
 {
     cip_part part = { .from = r->from, .nelem = r->nelem };
@@ -155,7 +164,7 @@ static cip_status plan_image(cip_picture *p, const cip_array *a, const cip_read_
     static const int64_t ones[2] = { 1, 1 };
     cip_picture_options *opts = &p->options;
     opts->max_height = opts->max_height != 0 ? opts->max_height : CIP_PICTURE_SIDE;
-    const bool all = opts->reduce != CIP_PICTURE_SAMPLE;
+    bool all;
     const int64_t *len = given->from.shape + given->from.ndim - 2;
     const int64_t zoom = opts->zoom != 0 ? opts->zoom : 1;
     steps s = { .len = { len[0], len[1] },
@@ -164,15 +173,22 @@ static cip_status plan_image(cip_picture *p, const cip_array *a, const cip_read_
     const int64_t down = div_up(s.len[0], s.most[0]), across = div_up(s.len[1], s.most[1]);
     uint64_t cost;
     set_steps(&s, down > across ? down : across);
-    for (;; coarser(&s)) {
+    if (opts->reduce == CIP_PICTURE_EXTREMES && s.step[0] == 1 && s.step[1] == 1)
+        opts->reduce = CIP_PICTURE_SAMPLE;
+    for (;;) {
         cip_selection sel;
+        all = opts->reduce != CIP_PICTURE_SAMPLE;
         select_steps(given, o, all ? ones : s.step, all ? s.len : s.n, &sel);
         CIP_TRY(plan_steps(a, args, &sel, &out->read, &cost, err));
-        if (cost <= opts->max_nbytes)
+        if (cost <= most_cost(opts, a))
             break;
         cip_read_plan_clear(&out->read);
-        if (all || (s.n[0] == 1 && s.n[1] == 1))
+        if (opts->reduce == CIP_PICTURE_EXTREMES)
+            opts->reduce = CIP_PICTURE_SAMPLE;
+        else if (all || (s.n[0] == 1 && s.n[1] == 1))
             return too_dear(p, cost, err);
+        else
+            coarser(&s);
     }
     out->row = all ? s.len[1] : s.n[1];
     out->box[0] = all ? s.step[0] : 1;

@@ -5,12 +5,20 @@
 
 #include "picture/picture.h"
 
-enum { MOST_SORTED = 1 << 20 }; /* values that percentiles are taken of: every k-th of more */
-
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+size_t cip_picture_sort(double *value, size_t n)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(value[i]))
+            value[left++] = value[i];
+    qsort(value, left, sizeof *value, compare);
+    return left;
 }
 
 /* Between the two values beside it, as numpy's default does. */
@@ -47,13 +55,11 @@ cip_status cip_picture_find_limits(cip_picture *p, cip_err *err)
         l->high = p->options.high - l->base;
         return CIP_OK;
     }
-    const size_t each = (p->nvalue - 1) / MOST_SORTED + 1;
+    const size_t each = (p->nvalue - 1) / CIP_PICTURE_SORTED + 1;
     CIP_TRY(CIP_NEW(&p->mem, &sorted, p->nvalue / each + 1, err));
     for (size_t i = 0; i < p->nvalue; i += each)
-        if (isfinite(p->value[i]))
-            sorted[n++] = p->value[i];
-    qsort(sorted, n, sizeof *sorted, compare);
-    limits_of(p, sorted, n, l);
+        sorted[n++] = p->value[i];
+    limits_of(p, sorted, cip_picture_sort(sorted, n), l);
     cip_mem_put(&p->mem, sorted);
     return CIP_OK;
 }

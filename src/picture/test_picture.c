@@ -249,6 +249,7 @@ static void large_images_are_reduced(void **state)
                               .map = "gray",
                               .max_width = 100,
                               .max_height = 100,
+                              .reduce = CIP_PICTURE_SAMPLE,
                               .has_limits = true,
                               .high = 500 };
     made m = make("'<u2'", "(300, 500)", v, n * 2, "[::-1, 10:]", &o);
@@ -270,6 +271,102 @@ static void large_images_are_reduced(void **state)
         end(&m);
     }
     free(v);
+}
+
+/* An image of 1100 x 1000 elements: 1000 and 1001 by turns, but for what is put into it. */
+static double *flat(void)
+{
+    double *v = malloc(1100000 * sizeof *v);
+    for (size_t i = 0; i < 1100000; i++)
+        v[i] = 1000 + (double)(i % 2);
+    return v;
+}
+
+static void single_elements_are_seen_in_any_image(void **state)
+{
+    (void)state;
+    double *v = flat();
+    v[1073 * 1000 + 555] = 9000; /* beyond 2^20 elements, which are read in parts */
+    v[17 * 1000 + 999] = -9000;
+    v[18 * 1000 + 999] = NAN;
+    v[600 * 1000] = INFINITY;
+    v[600 * 1000 + 2] = -INFINITY;
+    cip_picture_options o = { .size = sizeof o,
+                              .map = "gray",
+                              .max_width = 100,
+                              .max_height = 110,
+                              .has_limits = true,
+                              .low = -9000,
+                              .high = 9000 };
+    for (size_t kind = 0; kind < 2; kind++) {
+        made m = make("'<f8'", "(1100, 1000)", v, 8800000, NULL, &o);
+        assert_int_equal(m.st, CIP_OK);
+        assert_true(m.f.whole && m.f.reduce == CIP_PICTURE_EXTREMES && m.f.nelem == 1100000);
+        assert_true(m.f.nmissing == 1 && m.f.ninf == 2 && m.f.nvalue == 100 * 110);
+        assert_int_equal(pixel(&m, 55, 107), grey(255));
+        assert_int_equal(pixel(&m, 99, 1), grey(0));
+        assert_int_equal(pixel(&m, 0, 60), grey(255)); /* either is as far */
+        assert_true(m.f.values[107 * 100 + 55] == 9000 && m.f.values[100 + 99] == -9000);
+        assert_true(m.f.values[0] == 1000 || m.f.values[0] == 1001);
+        assert_memory_equal(m.f.colours + 4 * 255, "\xff\xff\xff\xff", 4);
+        end(&m);
+        o.has_limits = false; /* those of the values leave them at the ends */
+        o.high_percentile = 100;
+    }
+    free(v);
+}
+
+static void extremes_lie_around_the_median(void **state)
+{
+    (void)state;
+    cip_picture_options o = { .size = sizeof o, .max_width = 3, .max_height = 2 };
+    /* boxes of 2 x 2; the first elements are 5, 5, 6, 6, NaN, 1000: of them 6 is in the middle */
+    const double v[] = { 5, 9, 5,   -10, 6,    6, /**/ 5, 5, 20,  20,  6, 6,
+                         6, 5, NAN, NAN, 1000, 7, /**/ 6, 8, NAN, NAN, 6, 1000 };
+    made m = make("'<f8'", "(4, 6)", v, sizeof v, NULL, &o);
+    assert_true(m.st == CIP_OK && m.f.nvalue == 6 && m.f.whole);
+    static const double expected[] = { 9, -10, 6, 8, 0, 1000 };
+    for (int i = 0; i < 6; i++)
+        assert_true(i == 4 ? isnan(m.f.values[i]) : m.f.values[i] == expected[i]);
+    end(&m);
+    const int64_t big = INT64_C(1) << 62;
+    const int64_t large[] = { big + 4, big + 4, big + 4, big + 9, big + 4, big - 2, big + 4, big };
+    m = make("'<i8'", "(2, 4)", large, sizeof large, NULL,
+             CIP_PICTURE_OPTIONS(.max_width = 2, .max_height = 1));
+    assert_true(m.f.base == (double)big && m.f.nvalue == 2);
+    assert_true(m.f.values[0] == -6 && m.f.values[1] == 5);
+    end(&m);
+}
+
+static void extremes_that_cost_too_much_are_samples(void **state)
+{
+    (void)state;
+    double *v = flat();
+    v[1073 * 1000 + 555] = 9000;
+    cip_picture_options o = { .size = sizeof o, .max_width = 50, .max_height = 50 };
+    o.max_nbytes = 8 << 20;
+    made m = make("'<f8'", "(1100, 1000)", v, 8800000, NULL, &o);
+    assert_true(m.st == CIP_OK && !m.f.whole && m.f.reduce == CIP_PICTURE_SAMPLE);
+    assert_true(m.f.across.n == 46 && m.f.nelem == 46 * 50 && m.f.nbytes <= o.max_nbytes);
+    end(&m);
+    o.max_nbytes = 9 << 20;
+    m = make("'<f8'", "(1100, 1000)", v, 8800000, NULL, &o);
+    assert_true(m.f.whole && m.f.reduce == CIP_PICTURE_EXTREMES);
+    end(&m);
+    free(v);
+    m = make("'<f8'", "(1, 2)", (const double[]){ 1, 2 }, 16, NULL, NULL);
+    assert_true(m.f.whole && m.f.reduce == CIP_PICTURE_SAMPLE && m.f.values[1] == 2);
+    end(&m);
+}
+
+static void infinities_have_no_mean(void **state)
+{
+    (void)state;
+    const double v[] = { INFINITY, 1, 2, 3, -INFINITY, 1, 4, 5 };
+    made m = make("'<f8'", "(2, 4)", v, sizeof v, NULL,
+                  CIP_PICTURE_OPTIONS(.max_width = 2, .max_height = 1, .reduce = CIP_PICTURE_MEAN));
+    assert_true(m.st == CIP_OK && isnan(m.f.values[0]) && m.f.values[1] == 3.5);
+    end(&m);
 }
 
 static void narrow_arrays_keep_some_places_of_each_axis(void **state)
@@ -398,7 +495,7 @@ static void wrong_options_are_refused(void **state)
         { .size = sizeof wrong[0], .max_height = UINT32_MAX },
         { .size = sizeof wrong[0], .max_width = 7, .zoom = 8 },
         { .size = sizeof wrong[0], .scale = (cip_picture_scale)4 },
-        { .size = sizeof wrong[0], .reduce = (cip_picture_reduce)4 },
+        { .size = sizeof wrong[0], .reduce = (cip_picture_reduce)5 },
         { .size = sizeof wrong[0], .has_limits = true },
         { .size = sizeof wrong[0], .has_limits = true, .low = NAN, .high = 1 },
         { .size = sizeof wrong[0], .has_limits = true, .high = INFINITY },
@@ -511,6 +608,10 @@ int main(void)
         cmocka_unit_test(percentiles_are_those_of_numpy),
         cmocka_unit_test(small_differences_of_large_integers_are_seen),
         cmocka_unit_test(large_images_are_reduced),
+        cmocka_unit_test(single_elements_are_seen_in_any_image),
+        cmocka_unit_test(extremes_lie_around_the_median),
+        cmocka_unit_test(extremes_that_cost_too_much_are_samples),
+        cmocka_unit_test(infinities_have_no_mean),
         cmocka_unit_test(narrow_arrays_keep_some_places_of_each_axis),
         cmocka_unit_test(leading_axes_show_their_first_index),
         cmocka_unit_test(lines_keep_the_smallest_and_largest),

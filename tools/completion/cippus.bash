@@ -126,7 +126,7 @@ _cippus_values() {
         esac
         ;;
     --scale) echo linear log asinh sqrt ;;
-    --reduce) echo sample min max mean ;;
+    --reduce) echo extremes sample min max mean ;;
     --map) echo {viridis,plasma,inferno,magma,cividis,gray,turbo,coolwarm}{,_r} ;;
     --codec) _cippus_codecs "$(_cippus_format "$1")" ;;
     --filter) echo shuffle bitshuffle delta bytedelta trunc_prec int_trunc ndcell ndmean ;;

@@ -70,7 +70,7 @@ function __cippus_values
         case --scale
             printf '%s\n' linear log asinh sqrt
         case --reduce
-            printf '%s\n' sample min max mean
+            printf '%s\n' extremes sample min max mean
         case --map
             printf '%s\n' {viridis,plasma,inferno,magma,cividis,gray,turbo,coolwarm}{,_r}
         case --codec

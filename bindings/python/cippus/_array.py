@@ -250,7 +250,8 @@ class Array(_cippus.Array):
         `limits`: the values of the first and last colour; else `percentile` (default 0.5 and 99.5, of a line 0 and 100).
         `scale`: "linear", "log", "asinh" or "sqrt". `map`: "viridis", "gray_r", ...: names of matplotlib.
         `bad`: the colour of missing values and NaN, as "#ff00ff", or "none". `axes`: with margins that show indices.
-        `reduce`: what a pixel shows of several elements: "sample" (the first), "min", "max" or "mean".
+        `reduce`: what a pixel shows of several elements: "extremes" (the one farthest from the median), "sample" (the first), "min", "max"
+        or "mean". Where reading all elements for "extremes" would exceed `max_nbytes`, it is "sample".
         `max_nbytes`: at most about so much is read or decoded (default 512 MiB); where that needs it, steps become longer."""
         from ._picture import picture
 

@@ -12,7 +12,7 @@ from ._progress import Progress, telling
 from ._words import keywords
 
 _SCALES = ("linear", "log", "asinh", "sqrt")
-_REDUCES = ("sample", "min", "max", "mean")
+_REDUCES = ("extremes", "sample", "min", "max", "mean")
 
 
 class Made(NamedTuple):
@@ -57,7 +57,7 @@ def picture(
     percentile: Optional[tuple[float, float]] = None,
     map: str = "viridis",
     bad: Optional[str] = None,
-    reduce: str = "sample",
+    reduce: str = "extremes",
     axes: bool = True,
     max_nbytes: int = 0,
     progress: Optional[Progress] = None,

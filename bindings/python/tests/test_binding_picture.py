@@ -47,6 +47,13 @@ def test_fields_masks_and_more_axes(made):
         f["r"].picture()
 
 
+def test_one_element_is_seen_among_many(made):
+    a = np.zeros((1000, 1100), "f4")
+    a[567, 891] = -1
+    f = cippus.open(made({"a": a}))["a"]
+    assert [int((pixels(f.picture(axes=False, width=110, map="gray", **k)) == 0).sum()) for k in ({}, {"reduce": "sample"})] == [3, 0]
+
+
 def test_wrong_options_are_named(made):
     a = cippus.open(made({"a": np.eye(3)}))["a"]
     for words, match in [

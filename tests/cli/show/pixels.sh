@@ -61,7 +61,7 @@ for scale in ("linear", "log", "asinh", "sqrt"):
     print(scale, show(night, "image", "--scale", scale))
 for name in "viridis plasma inferno magma cividis gray turbo coolwarm".split():
     print(name, show(night, "image", "--map", name, "--width", "64"), show(night, "image", "--map", name + "_r", "--width", "64"))
-for kind in ("sample", "min", "max", "mean"):
+for kind in ("extremes", "sample", "min", "max", "mean"):
     print(kind, show(night, "image", "--reduce", kind, "--width", "20", "--height", "20", "--no-axes"))
 # the pictures of the guide are what its commands write
 for name, words in (("image", ("image", "--scale", "asinh", "--width", "400")), ("line", ("spectrum", "--width", "400"))):
