@@ -66,6 +66,11 @@ class Browser:
                    {"type": "pointerMove", "duration": 10, "x": at[1][0], "y": at[1][1]}, {"type": "pointerUp", "button": 0}]
         self.call("POST", self.session + "/actions", {"actions": [{"type": "pointer", "id": "p", "actions": actions}]})
 
+    def move(self, x, y):
+        """The pointer, to a place of the window."""
+        self.call("POST", self.session + "/actions", {"actions": [{"type": "pointer", "id": "p", "actions": [
+            {"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)}]}]})
+
     def errors(self):
         """What the browser complained of: scripts that failed, and what the policy of the page blocked."""
         return [e["message"] for e in self.call("POST", self.session + "/se/log", {"type": "browser"}) if e["level"] == "SEVERE"]

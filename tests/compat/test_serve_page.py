@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page of `cippus serve` in Chromium: lists, search, slices, zoom, chunks, errors, and names that are markup."""
+import base64
 import os
 import pathlib
+import re
 import subprocess
 import urllib.parse
 
@@ -33,9 +35,17 @@ def view(page, server, **state):
 
 
 def pixels(page):
-    """How many colours the image has."""
-    return page.run("const c = document.querySelector('#image'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
-                    "const s = new Set(); for (let i = 0; i < d.length; i += 4) s.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return [c.width, c.height, s.size]")
+    """Rows and columns of the image, and how many colours it has."""
+    rows, columns = map(int, re.search(r"of (\d+) rows and (\d+) columns", page.run("return document.querySelector('#image').ariaLabel")).groups())
+    return [rows, columns, len(set(colours(page)))]
+
+
+def colours(page):
+    """Of the image's pixels, row by row."""
+    data = page.run("const c = document.querySelector('#image'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+                    "let s = ''; for (let i = 0; i < d.length; i += 4) s += String.fromCharCode(d[i], d[i + 1], d[i + 2]); return btoa(s)")
+    data = base64.b64decode(data)
+    return [tuple(data[i : i + 3]) for i in range(0, len(data), 3)]
 
 
 def rows(page):
@@ -48,9 +58,15 @@ def test_from_the_list_to_a_plane(page, server, cippus):
     page.click("#side button", "cube.b2nd")
     page.click("#arrays button")
     page.until("document.querySelector('#image')")
-    assert pixels(page)[:2] == [30, 24]
+    assert pixels(page)[:2] == [24, 30]
     page.keys("\ue014\ue014")  # right, right
     page.until("document.querySelector('#main input[data-axis]')?.value === '2' && location.hash.includes('at=2')")
+    page.run("document.querySelector('#slide0').focus()")
+    page.keys("\ue014")
+    page.until("location.hash.includes('at=3') && document.activeElement.id === 'slide0' && document.activeElement.value === '3'")
+    page.keys("\ue012")
+    page.until("location.hash.includes('at=2') && document.activeElement.id === 'slide0' && document.activeElement.value === '2'")
+    page.run("document.activeElement.blur()")
     page.keys("t")
     page.until("document.querySelector('#table')")
     cube = cippus.array(SAMPLES / "cube.b2nd")
@@ -64,24 +80,24 @@ def test_from_the_list_to_a_plane(page, server, cippus):
 def test_zoom_and_links(page, server):
     view(page, server, file="samples/night.asdf", path="image", scale="asinh", map="magma")
     page.until("document.querySelector('#image')")
-    width, height, colours = pixels(page)
-    assert (width, height) == (160, 128) and colours > 50
+    rows, columns, ncolour = pixels(page)
+    assert (rows, columns) == (128, 160) and ncolour > 50
     page.drag("#image", (0.25, 0.25), (0.5, 0.75))
-    page.until("/rows=\\d+%3A\\d+/.test(location.hash) && document.querySelector('#image')?.width < 160")
-    width, height, _ = pixels(page)
-    assert 38 <= width <= 44 and 62 <= height <= 68
+    page.until("/rows=\\d+%3A\\d+/.test(location.hash) && document.querySelector('#image') && !document.querySelector('#image').ariaLabel.includes('160 columns')")
+    rows, columns, _ = pixels(page)
+    assert 38 <= columns <= 44 and 62 <= rows <= 68
     link = page.run("return location.href")
     page.keys("0")
-    page.until("document.querySelector('#image')?.width === 160")
+    page.until("document.querySelector('#image')?.ariaLabel.includes('160 columns')")
     page.open("about:blank")
     page.open(link)
     page.until("document.querySelector('#image')")
-    assert pixels(page)[:2] == [width, height] and page.run("return document.querySelector('#scale').value") == "asinh"
+    assert pixels(page)[:2] == [rows, columns] and page.run("return document.querySelector('#scale').value") == "asinh"
     page.keys("+")
-    page.until("document.querySelector('#image')?.width <= arguments[0]", width // 2 + 2)
+    page.until("parseInt(document.querySelector('#image')?.ariaLabel.split('and ')[1]) <= arguments[0]", columns // 2 + 2)
     if PICTURES:
         page.keys("0")
-        page.until("document.querySelector('#image')?.width === 160")
+        page.until("document.querySelector('#image')?.ariaLabel.includes('160 columns')")
         page.picture(pathlib.Path(PICTURES) / "serve-image.png")
 
 
@@ -94,8 +110,34 @@ def test_lines_masks_and_fields(page, server):
     view(page, server, file="samples/sky.fits", path="STARS/data")
     page.until("document.querySelector('#table')")
     assert page.run("return [...document.querySelectorAll('#table thead th')].map(h => h.textContent)") == ["", "id", "ra", "dec", "mag"]
-    page.run("const s = document.querySelector('#pane select'); s.value = 'ra'; s.onchange()")
+    page.run("const s = document.querySelector('#field'); s.value = 'ra'; s.onchange()")
     page.until("document.querySelector('#plot canvas')")
+    assert page.errors() == []
+
+
+def test_one_element_is_seen_at_every_zoom(page, cippus, tmp_path):
+    """Of 10^8, in a file of which nothing else is written."""
+    a = np.lib.format.open_memmap(tmp_path / "spike.npy", "w+", "u1", (10000, 10000))
+    a[1234, 5677] = 200
+    a.flush()
+    with served(cippus, tmp_path) as s:
+        file = f"{tmp_path.name}/spike.npy"
+        for n in (10000, 2000, 30):
+            top, left = max(0, 1234 - n // 2), max(0, 5677 - n // 2 - (5000 if n == 10000 else 0))
+            view(page, s, file=file, path="", map="gray", rows=f"{top}:{top + n}", columns=f"{left}:{left + n}")
+            page.until("document.querySelector('#image') && document.querySelector('#status').textContent === ''")
+            found = colours(page)
+            assert found.count((255, 255, 255)) == found.count(max(found)) == len(found) - found.count((0, 0, 0)) > 0
+            assert "values 0 to 200" in page.text("#told") and ("the most unusual of" in page.text("#told")) == (n > 1000)
+        # where the pointer rests, the elements are told
+        x, y, w, h = page.run("const r = document.querySelector('#image').getBoundingClientRect(); return [r.x, r.y, r.width, r.height]")
+        page.move(x + (5677 + 0.5 - left) / n * w, y + (1234 + 0.5 - top) / n * h)
+        page.until("document.querySelector('#status').textContent === '[1234, 5677]: 200'")
+        view(page, s, file=file, path="", view="line", at="1234,0")
+        page.until("document.querySelector('#plot canvas') && document.querySelector('#plot').ariaLabel.includes('values 0 to 200')")
+        assert "elements" in page.text("#told") and "smallest" in page.text("#plot") and "largest" in page.text("#plot")
+        page.drag("#plot .u-over", (0.5, 0.5), (0.6, 0.5))
+        page.until("/columns=\\d+%3A\\d+/.test(location.hash) && !document.querySelector('#told').textContent.includes('each point spans 1')")
     assert page.errors() == []
 
 

@@ -66,6 +66,8 @@ typedef struct serve_call {
 void serve_refuse(serve_call *c, unsigned status, const char *code, const char *text);
 /* The same of a call of the library that failed. */
 void serve_failed(serve_call *c, const cip_err *err);
+/* A parameter that is not what it must be. */
+void serve_refuse_argument(serve_call *c, const char *key, const char *expected);
 void serve_header(serve_call *c, const char *name, const char *value);
 /* Room for exactly n bytes of the body, to be written by the caller; NULL after having refused. */
 void *serve_room(serve_call *c, uint64_t n);
@@ -136,6 +138,8 @@ void serve_attributes_of_array(serve_call *c, const cip_file *file, const cip_ar
 /* --- handlers --------------------------------------------------------------------------------- */
 
 void serve_api(serve_call *c);
+/* Of an array; options are parameters of the query. */
+void serve_picture(serve_call *c, const cip_array *array, const cip_read_args *args);
 void serve_bytes(serve_call *c);
 void serve_refs(serve_call *c);
 void serve_zarr(serve_call *c);

@@ -25,7 +25,7 @@ typedef struct asked {
     uint64_t offset, limit;
 } asked;
 
-static void refused(serve_call *c, const char *key, const char *expected)
+void serve_refuse_argument(serve_call *c, const char *key, const char *expected)
 {
     char text[160];
     snprintf(text, sizeof text, "%s: expected %s", key, expected);
@@ -41,7 +41,7 @@ static bool number(serve_call *c, const char *key, uint64_t usual, uint64_t most
         return true;
     char words[64];
     snprintf(words, sizeof words, "a number up to %" PRIu64, most);
-    refused(c, key, words);
+    serve_refuse_argument(c, key, words);
     return false;
 }
 
@@ -226,7 +226,7 @@ static void api_list(serve_call *c)
         if (S_ISDIR(at.st.st_mode))
             list_folder(c, name, &at, offset, limit);
         else
-            refused(c, "folder", "a folder, found a file");
+            serve_refuse_argument(c, "folder", "a folder, found a file");
         close(at.fd);
     }
 }
@@ -417,7 +417,7 @@ static void api_search(asked *a)
     walk w = { .a = a, .base = "", .between = "", .text = serve_url_get(&a->c->url, "text") };
     cip_err err = CIP_ERR_INIT;
     if (w.text == NULL || w.text[0] == '\0') {
-        refused(a->c, "text", "some letters to search for");
+        serve_refuse_argument(a->c, "text", "some letters to search for");
         return;
     }
     fputs("{\"found\": [", a->c->out);
@@ -460,7 +460,7 @@ static void api_window(asked *a)
         if (strcmp(as, forms[i][0]) == 0)
             type = forms[i][1];
     if (type == NULL) {
-        refused(c, "as", "json, npy, raw, csv or text");
+        serve_refuse_argument(c, "as", "json, npy, raw, csv or text");
         return;
     }
     if (cip_read_shape(a->array, &args, &ndim, shape, &nbytes, &err) != CIP_OK) {
@@ -486,6 +486,12 @@ static void api_window(asked *a)
         serve_header(c, "X-Cippus-Shape", text);
     }
     free(text);
+}
+
+static void api_picture(asked *a)
+{
+    const cip_read_args args = read_args(a);
+    serve_picture(a->c, a->array, &args);
 }
 
 static void api_stat(asked *a)
@@ -588,6 +594,10 @@ static const struct api_row {
     { "verify", api_verify, "file deep", false },
     { "array", api_array, "file path", true },
     { "window", api_window, "file path select as mask", true },
+    { "picture", api_picture,
+      "file path select as width height zoom scale reduce limits percentile map bad axes "
+      "max_nbytes",
+      true },
     { "stat", api_stat, "file path select", true },
     { "chunks", api_chunks, "file path offset limit", true },
 };
@@ -612,7 +622,7 @@ static void run_on_file(const struct api_row *row, serve_call *c)
     asked a = { .c = c, .at = &at, .field = "" };
     const char *name = serve_url_get(&c->url, "file");
     if (name == NULL) {
-        refused(c, "file", "the path of a file");
+        serve_refuse_argument(c, "file", "the path of a file");
         return;
     }
     if (!number(c, "offset", 0, UINT64_MAX / 2, &a.offset) ||

@@ -284,7 +284,7 @@ static void add_headers(const serve_call *c, struct MHD_Response *response)
     if (c->s->cors) {
         MHD_add_response_header(response, "Access-Control-Allow-Origin", "*");
         MHD_add_response_header(response, "Access-Control-Expose-Headers",
-                                "Content-Range, ETag, X-Cippus-Shape");
+                                "Content-Range, ETag, X-Cippus-Picture, X-Cippus-Shape");
     }
     if (c->type != NULL)
         MHD_add_response_header(response, "Content-Type", c->type);

@@ -4,7 +4,7 @@
 "use strict";
 
 const $ = id => document.getElementById(id);
-const MOST_PIXELS = 1024, MOST_POINTS = 8192, ROWS = 40, COLUMNS = 16, PAGE = 200;
+const ROWS = 40, COLUMNS = 16, PAGE = 200;
 
 // An element; `props` are its properties, or attributes where the name has a dash.
 function el(tag, props = {}, ...children) {
@@ -48,9 +48,9 @@ async function ask(call, query, form = "json") {
     try {
       text = (await answer.json()).error.text;
     } catch { /* no JSON: the status will do */ }
-    throw new Error(text);
+    throw Object.assign(new Error(text), { status: answer.status });
   }
-  return form === "json" ? JSON.parse(exact(await answer.text())) : { data: await answer.arrayBuffer(), shape: JSON.parse(answer.headers.get("X-Cippus-Shape")) };
+  return form === "json" ? JSON.parse(exact(await answer.text())) : { facts: JSON.parse(answer.headers.get("X-Cippus-Picture")), data: await answer.arrayBuffer() };
 }
 
 // Integers that JavaScript's numbers do not hold become texts, so that no digit is lost.
@@ -153,7 +153,7 @@ async function showFolder(mine) {
 }
 
 function arrayRow(a) {
-  return row(a.path || "(the array)", `${a.dtype} [${a.shape}]${a.state === "ok" ? "" : " – " + a.why}`, { file: state.file, path: a.path, tab: "data" },
+  return row(a.path || "(the array)", `${a.dtype} [${a.shape.join(", ")}]${a.state === "ok" ? "" : " – " + a.why}`, { file: state.file, path: a.path, tab: "data" },
     { "data-path": a.path });
 }
 
@@ -216,9 +216,16 @@ async function search() {
 
 // --- the main pane ------------------------------------------------------------------------------
 
-function tabs(names, current, key) {
-  return names.map(([name, label]) =>
-    el("button", { textContent: label, "aria-pressed": String(name === current), "data-tab": name, onclick: () => set({ [key]: name }) }));
+function tab(label, next, pressed) {
+  return el("button", { textContent: label, "aria-pressed": String(pressed), onclick: () => set(next) });
+}
+
+// The ways to show the elements, the usual one first.
+function viewsOf(s) {
+  const n = s.shape.length, views = [["table", "Table"]];
+  if (isShown(s.dtype) && n >= 1) views.splice(isTime(s.dtype) ? 1 : 0, 0, ["line", "Line"]);
+  if (isShown(s.dtype) && n >= 2) views.unshift(["image", "Image"]);
+  return views;
 }
 
 async function showMain(mine) {
@@ -226,26 +233,36 @@ async function showMain(mine) {
   const query = { file: state.file, path: state.path };
   const got = await ask("array", query);
   if (mine !== turn) return;
-  const a = got.array, tab = state.tab ?? "data";
-  const parts = [`${a.dtype} [${a.shape}]`, a.chunk && `chunks [${a.chunk}]`, a.codec, a.stored_nbytes != null && `${bytes(a.stored_nbytes)} stored`,
+  const a = got.array, ok = a.state === "ok", s = subject(got), views = ok ? viewsOf(s) : [], which = state.tab ?? "data";
+  const view = views.find(([name]) => name === state.view)?.[0] ?? views[0]?.[0];
+  const parts = [`${a.dtype} [${a.shape.join(", ")}]`, a.chunk && `chunks [${a.chunk.join(", ")}]`, a.codec, a.stored_nbytes != null && `${bytes(a.stored_nbytes)} stored`,
     a.ratio && `ratio ${a.ratio}`, a.masked && "masked"].filter(Boolean);
-  const pane = el("div", { id: "pane" });
-  $("main").replaceChildren(el("h1", { textContent: a.path || state.file }), el("p", { className: "quiet", textContent: parts.join(" · ") }),
-    el("div", { className: "bar" }, ...tabs([["data", "Data"], ["chunks", "Chunks"], ["attributes", "Attributes"]], tab, "tab"),
-      el("button", { textContent: "File", onclick: () => go({ file: state.file }) })), pane);
-  if (a.state !== "ok") {
-    pane.append(el("p", { className: "bad", textContent: a.why }));
-    return;
-  }
-  if (tab === "chunks") await showChunks(pane, query, got, mine);
-  else if (tab === "attributes") showAttributes(pane, got);
-  else await showData(pane, got, mine);
+  const pane = el("div", { id: "pane" }), bar = el("div", { className: "bar" });
+  bar.append(...views.map(([name, label]) => tab(label, { tab: null, view: name }, which === "data" && view === name)));
+  if (ok) bar.append(tab("Chunks", { tab: "chunks" }, which === "chunks"), tab("Attributes", { tab: "attributes" }, which === "attributes"));
+  bar.append(el("button", { textContent: "File", onclick: () => go({ file: state.file }) }));
+  if (ok && which === "data" && got.fields.length)
+    bar.append(chooser("field", "field", [["", "all"], ...got.fields.map(f => [f.name, f.name])], s.field?.name ?? "",
+      name => set({ field: name, at: null, axes: null, rows: null, columns: null, view: null })));
+  const focused = nameOf(document.activeElement);
+  $("main").replaceChildren(el("h1", { textContent: a.path || state.file }), el("p", { className: "quiet", textContent: parts.join(" · ") }), bar, pane);
+  if (!ok) pane.append(el("p", { className: "bad", textContent: a.why }));
+  else if (which === "attributes") showAttributes(pane, got);
+  const rest = !ok ? null : which === "chunks" ? showChunks(pane, query, got, mine) : which === "data" ? showData(pane, got, s, view, mine) : null;
+  if (focused) [...$("main").querySelectorAll("button, input, select")].find(e => nameOf(e) === focused)?.focus({ preventScroll: true });
+  await rest;
 }
 
-const pretty = v => typeof v === "string" ? v : JSON.stringify(v, null, 1);
+// Which part of the main pane an element is, so that its successor gets the focus.
+const nameOf = e => ($("main").contains(e) && e !== $("main") ? e.id || e.textContent : null);
 
-function pairs(object) {
-  return el("dl", {}, ...Object.entries(object).flatMap(([k, v]) => [el("dt", { textContent: k }), el("dd", { textContent: pretty(v) })]));
+const pretty = v => typeof v === "string" ? v : JSON.stringify(v, null, 1);
+const cell = v => typeof v === "string" ? v : Array.isArray(v) ? `[${v.map(cell).join(", ")}]` : JSON.stringify(v);
+const LABELS = { nbytes: "size", decoded_nbytes: "decoded", stored_nbytes: "stored", offset: "at byte" };
+const label = key => LABELS[key] ?? key.replaceAll("_", " ");
+
+function pairs(object, name = k => k) {
+  return el("dl", {}, ...Object.entries(object).flatMap(([k, v]) => [el("dt", { textContent: name(k) }), el("dd", { textContent: pretty(v) })]));
 }
 
 function showAttributes(pane, got) {
@@ -262,7 +279,7 @@ async function showInfo(mine) {
   const { array_list: _, facts, file: _file, ...rest } = info, found = el("div", { id: "findings" });
   const deep = el("input", { type: "checkbox", checked: true }), check = el("button", { id: "verify", textContent: "Verify" });
   check.onclick = () => verify(found, deep.checked).catch(e => say(e.message, true));
-  $("main").replaceChildren(el("h1", { textContent: state.file }), pairs({ ...rest, nbytes: bytes(rest.nbytes), decoded_nbytes: bytes(rest.decoded_nbytes), ...facts }),
+  $("main").replaceChildren(el("h1", { textContent: state.file }), pairs({ ...rest, nbytes: bytes(rest.nbytes), decoded_nbytes: bytes(rest.decoded_nbytes), ...facts }, label),
     el("div", { className: "bar" }, el("a", { href: "files/" + encodePath(state.file), textContent: "Download", hidden: token != null }),
       check, el("label", {}, deep, "decode every chunk")), found);
 }
@@ -277,8 +294,8 @@ async function verify(pane, deep) {
 }
 
 function table(keys, rows) {
-  return el("div", { className: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...keys.map(k => el("th", { textContent: k })))),
-    el("tbody", {}, ...rows.map(r => el("tr", {}, ...keys.map(k => el("td", { className: typeof r[k] === "string" ? "text" : "", textContent: r[k] == null ? "" : pretty(r[k]) })))))));
+  return el("div", { className: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...keys.map(k => el("th", { textContent: label(k) })))),
+    el("tbody", {}, ...rows.map(r => el("tr", {}, ...keys.map(k => el("td", { className: typeof r[k] === "string" ? "text" : "", textContent: r[k] == null ? "" : cell(r[k]) })))))));
 }
 
 // --- chunks -------------------------------------------------------------------------------------
@@ -287,28 +304,38 @@ function table(keys, rows) {
 function chunkColour(c) {
   if (c.error || c.state === "missing") return "#d0342c";
   if (c.state !== "data") return "#999";
-  return colour("viridis", Math.min(1, c.stored_nbytes / Math.max(1, c.decoded_nbytes)));
+  return `hsl(210 65% ${20 + 60 * Math.min(1, c.stored_nbytes / Math.max(1, c.decoded_nbytes))}%)`;
+}
+
+// How many chunks lie in a row of the map: those along the last axis, where there are about as many.
+function mapWidth(chunks) {
+  const above = c => String(c.box?.slice(0, -1)), n = chunks.findIndex(c => above(c) !== above(chunks[0])), side = Math.ceil(Math.sqrt(chunks.length));
+  return n > side / 4 && n <= 64 && chunks[0].box?.length > 1 ? n : clamp(side, 1, 64);
 }
 
 async function showChunks(pane, query, got, mine) {
-  const offset = Number(state.chunk ?? 0), page = await ask("chunks", { ...query, offset, limit: 1000 });
+  const offset = Number(state.chunk ?? 0) || 0, page = await ask("chunks", { ...query, offset, limit: 1000 }), chunks = page.chunks;
   if (mine !== turn) return;
-  const across = Math.max(1, Math.min(64, Math.ceil(Math.sqrt(page.chunks.length)))), size = clamp(Math.floor(480 / across), 12, 40), down = Math.ceil(page.chunks.length / across);
-  const canvas = el("canvas", { id: "map", width: across * size, height: Math.max(1, down * size), "aria-label": "chunks by ratio" }), g = canvas.getContext("2d");
-  page.chunks.forEach((c, i) => {
+  if (!chunks.length) return pane.append(el("p", { className: "quiet", textContent: "The array has no chunks." }));
+  const across = mapWidth(chunks), size = clamp(Math.floor(480 / across), 12, 40), down = Math.ceil(chunks.length / across);
+  const canvas = el("canvas", { id: "map", width: across * size, height: down * size, role: "img", "aria-label": "chunks by ratio; the table has the same" }), g = canvas.getContext("2d");
+  chunks.forEach((c, i) => {
     g.fillStyle = chunkColour(c);
     g.fillRect((i % across) * size, Math.floor(i / across) * size, size - 1, size - 1);
   });
   canvas.onmousemove = e => {
-    const box = canvas.getBoundingClientRect(), i = Math.floor((e.clientY - box.top) / size) * across + Math.floor((e.clientX - box.left) / size);
-    if (page.chunks[i]) say(chunkText(page.chunks[i]));
+    const box = canvas.getBoundingClientRect(), x = Math.floor((e.clientX - box.left) / size), i = Math.floor((e.clientY - box.top) / size) * across + x;
+    if (x < across && chunks[i]) say(chunkText(chunks[i]));
   };
-  const rows = page.chunks.slice(0, PAGE).map(c => ({ ...c, elements: c.box && c.box.map(b => b.join(":")).join(", "), ratio: c.stored_nbytes ? +(c.decoded_nbytes / c.stored_nbytes).toFixed(3) : null,
+  const rows = chunks.slice(0, PAGE).map(c => ({ ...c, run: c.run > 1 ? c.run : null, elements: c.box && c.box.map(b => b.join(":")).join(", "), ratio: c.stored_nbytes ? +(c.decoded_nbytes / c.stored_nbytes).toFixed(3) : null,
     why: c.why ?? c.error }));
-  pane.append(el("p", { textContent: `${page.nchunk} chunks${offset ? `, from ${offset}` : ""}` }), canvas,
-    el("div", { className: "bar" }, ...[[offset > 0, "First", null], [page.next != null, "Next", page.next]].map(([there, label, at]) =>
-      el("button", { textContent: label, disabled: !there, onclick: () => set({ chunk: at }) }))),
-    table(["chunk", "run", "state", "elements", "codec", "stored_nbytes", "decoded_nbytes", "ratio", "offset", "member", "why"], rows));
+  const keys = ["chunk", "run", "state", "elements", "codec", "stored_nbytes", "decoded_nbytes", "ratio", "offset", "member", "why"].filter(k => rows.some(r => r[k] != null));
+  pane.append(el("p", { textContent: `${page.nchunk} chunk${page.nchunk === 1 ? "" : "s"}${offset ? `, from ${offset}` : ""}${rows.length < chunks.length ? `; the table has the first ${rows.length} of these` : ""}` }),
+    canvas, el("p", { className: "quiet", textContent: "Dark: well compressed. Light: hardly smaller than its elements. Grey: nothing stored. Red: damaged or missing." }));
+  if (offset > 0 || page.next != null)
+    pane.append(el("div", { className: "bar" }, ...[[offset > 0, "First", null], [page.next != null, "Next", page.next]].map(([there, label, at]) =>
+      el("button", { textContent: label, disabled: !there, onclick: () => set({ chunk: at }) }))));
+  pane.append(table(keys, rows));
 }
 
 function chunkText(c) {
@@ -317,36 +344,12 @@ function chunkText(c) {
 
 // --- elements -----------------------------------------------------------------------------------
 
-function float16(h) {
-  const s = h & 0x8000 ? -1 : 1, e = h >> 10 & 31, m = h & 1023;
-  return e === 0 ? s * m * 2 ** -24 : e === 31 ? (m ? NaN : s * Infinity) : s * (1 + m / 1024) * 2 ** (e - 15);
-}
-
-// By the name of the type: how many bytes an element has, and how one is read, little-endian.
-const READERS = {
-  bool8: [1, (v, i) => v.getUint8(i)], int8: [1, (v, i) => v.getInt8(i)], uint8: [1, (v, i) => v.getUint8(i)],
-  int16: [2, (v, i) => v.getInt16(i, true)], uint16: [2, (v, i) => v.getUint16(i, true)], int32: [4, (v, i) => v.getInt32(i, true)],
-  uint32: [4, (v, i) => v.getUint32(i, true)], int64: [8, (v, i) => Number(v.getBigInt64(i, true))], uint64: [8, (v, i) => Number(v.getBigUint64(i, true))],
-  float16: [2, (v, i) => float16(v.getUint16(i, true))], float32: [4, (v, i) => v.getFloat32(i, true)], float64: [8, (v, i) => v.getFloat64(i, true)],
-  complex64: [8, (v, i) => Math.hypot(v.getFloat32(i, true), v.getFloat32(i + 4, true))],
-  complex128: [16, (v, i) => Math.hypot(v.getFloat64(i, true), v.getFloat64(i + 8, true))],
-};
-
-async function numbers(query, dtype, masked) {
-  const [got, mask] = await Promise.all([ask("window", { ...query, as: "raw" }, "raw"), masked ? ask("window", { ...query, as: "raw", mask: 1 }, "raw") : null]);
-  const [size, reader] = READERS[dtype], view = new DataView(got.data), n = view.byteLength / size;
-  const values = new Float64Array(n), missing = mask ? new Uint8Array(mask.data) : null;
-  for (let i = 0; i < n; i++) values[i] = reader(view, i * size);
-  return { values, missing, shape: got.shape };
-}
-
 // What is asked for: the array, or a field of its records, whose own axes come last.
 function subject(got) {
   const field = got.fields.find(f => f.name === state.field) ?? null;
   const a = got.array;
   const step = field && field.name.replaceAll("~", "~0").replaceAll("/", "~1");
-  return field ? { path: a.path ? `${a.path}/${step}` : step, dtype: field.dtype, shape: [...a.shape, ...field.shape], masked: a.masked, field }
-    : { path: a.path, dtype: a.dtype, shape: a.shape, masked: a.masked };
+  return field ? { path: a.path ? `${a.path}/${step}` : step, dtype: field.dtype, shape: [...a.shape, ...field.shape], field } : { path: a.path, dtype: a.dtype, shape: a.shape };
 }
 
 const clamp = (v, low, high) => Math.min(high, Math.max(low, v));
@@ -357,56 +360,48 @@ function cutOf(shape) {
   let [down, across] = ints(state.axes);
   if (!(down < n && across < n && down !== across)) [down, across] = [n - 2, n - 1];
   const at = ints(state.at), range = text => (/^\d+:\d+$/.test(text ?? "") ? text.split(":").map(Number) : null);
-  const fit = (r, axis) => r && r[0] < r[1] && r[1] <= shape[axis] ? r : [0, shape[axis] ?? 0];
-  return { down, across, at: shape.map((len, k) => clamp(at[k] ?? 0, 0, Math.max(0, len - 1))), rows: fit(range(state.rows), down), columns: fit(range(state.columns), across) };
+  const fit = (text, axis) => {
+    const r = range(text), len = shape[axis] ?? 0;
+    return r && r[0] < r[1] && r[1] <= len ? r : [0, len];
+  };
+  return { down, across, at: shape.map((len, k) => clamp(at[k] ?? 0, 0, Math.max(0, len - 1))), rows: fit(state.rows, down), columns: fit(state.columns, across) };
 }
 
-function selection(shape, parts) {
-  return "[" + shape.map((_, k) => parts[k]).join(", ") + "]";
-}
+const length = r => r[1] - r[0];
+const selection = parts => `[${parts.join(", ")}]`;
+const isShown = dtype => /^(bool|u?int|float|complex|datetime64|timedelta64)/.test(dtype);
+const isTime = dtype => /^(datetime64|timedelta64)/.test(dtype);
 
-const isNumeric = dtype => dtype in READERS;
-
-async function showData(pane, got, mine) {
-  const s = subject(got), n = s.shape.length, numeric = isNumeric(s.dtype), cut = cutOf(s.shape);
-  const views = [numeric && n >= 2 && ["image", "Image"], numeric && n >= 1 && ["line", "Line"], ["table", "Table"]].filter(Boolean);
-  const view = views.some(([name]) => name === state.view) ? state.view : views[0][0];
-  const bar = el("div", { className: "bar" }, ...tabs(views, view, "view"));
-  if (got.fields.length) {
-    const choose = el("select", { "aria-label": "field" }, el("option", { value: "", textContent: "all fields" }), ...got.fields.map(f => el("option", { value: f.name, textContent: f.name })));
-    choose.value = s.field ? s.field.name : "";
-    choose.onchange = () => set({ field: choose.value, at: null, axes: null, rows: null, columns: null, view: null });
-    bar.append(choose);
-  }
-  pane.append(bar, sliders(s.shape, cut, view, got.axes));
-  const body = el("div", { id: "view" });
-  pane.append(body);
+async function showData(pane, got, s, view, mine) {
+  const cut = cutOf(s.shape), body = el("div", { id: "view" });
+  pane.append(sliders(s.shape, cut, view, got.axes), body);
   if (s.shape.some(len => len === 0)) return body.append(el("p", { className: "quiet", textContent: "The array is empty." }));
   await ({ image: showImage, line: showLine, table: showTable })[view](body, s, cut, mine);
 }
 
+// A list to choose from, of [value, text]; by itself it changes the state's `key`.
+function chooser(label, key, list, value, change = chosen => set({ [key]: chosen }, true)) {
+  const c = el("select", { id: key }, ...list.map(([v, text]) => el("option", { value: v, textContent: text })));
+  c.value = value;
+  c.onchange = () => change(c.value);
+  return el("label", {}, label, c);
+}
+
 // A slider for each axis that the view leaves, and which axes it shows.
 function sliders(shape, cut, view, names) {
-  const bar = el("div", { className: "bar" }), shown = view === "line" ? [cut.across] : [cut.down, cut.across];
-  const name = k => names?.[k] ?? `axis ${k}`;
-  if (shape.length > 2 && view !== "line") {
-    const axis = (label, key) => {
-      const choose = el("select", { "aria-label": label }, ...shape.map((len, k) => el("option", { value: k, textContent: `${name(k)} (${len})` })));
-      choose.value = cut[key];
-      choose.onchange = () => {
-        const next = { ...cut, [key]: Number(choose.value) }, other = key === "down" ? "across" : "down";
-        if (next.down === next.across) next[other] = cut[key];
-        set({ axes: `${next.down},${next.across}`, rows: null, columns: null });
-      };
-      return el("label", {}, label, choose);
-    };
-    bar.append(axis("down", "down"), axis("across", "across"));
-  }
+  const bar = el("div", { className: "bar" }), isLine = view === "line", shown = isLine ? [cut.across] : [cut.down, cut.across];
+  const name = k => names?.[k] ?? `axis ${k}`, list = shape.map((len, k) => [k, `${name(k)} (${len})`]);
+  const axis = (label, key, other) => chooser(label, key, list, cut[key], k => {
+    const next = { ...cut, [key]: Number(k) };
+    if (next.down === next.across) next[other] = cut[key];
+    set({ axes: `${next.down},${next.across}`, rows: null, columns: null });
+  });
+  if (shape.length > 2 && !isLine) bar.append(axis("down", "down", "across"), axis("across", "across", "down"));
+  else if (shape.length > 1 && isLine) bar.append(axis("along", "across", "down"));
   shape.forEach((len, k) => {
-    if (shown.includes(k) || shape.length === 0) return;
-    const props = { min: 0, max: Math.max(0, len - 1), value: cut.at[k], "aria-label": name(k) };
-    const slide = el("input", { type: "range", "data-axis": k, ...props }), number = el("input", { type: "number", ...props });
-    slide.max = number.max = Math.max(0, len - 1);
+    if (shown.includes(k)) return;
+    const props = { min: 0, max: Math.max(0, len - 1), "aria-label": name(k) };
+    const slide = el("input", { type: "range", id: `slide${k}`, "data-axis": k, ...props }), number = el("input", { type: "number", id: `index${k}`, ...props });
     slide.value = number.value = cut.at[k];
     const move = value => set({ at: cut.at.map((v, i) => i === k ? clamp(Math.round(Number(value)) || 0, 0, len - 1) : v).join(",") }, true);
     slide.onchange = () => move(slide.value);
@@ -417,102 +412,140 @@ function sliders(shape, cut, view, names) {
   return bar;
 }
 
-// --- the image ----------------------------------------------------------------------------------
+// --- pictures -----------------------------------------------------------------------------------
 
-// Anchors of matplotlib's maps, 0 to 1 in equal steps.
-const MAPS = {
-  viridis: ["440154", "482878", "3e4989", "31688e", "26828e", "1f9e89", "35b779", "6ece58", "b5de2b", "fde725"],
-  magma: ["000004", "180f3d", "440f76", "721f81", "9e2f7f", "cd4071", "f1605d", "fd9668", "feca8d", "fcfdbf"],
-  coolwarm: ["3b4cc0", "6788ee", "9abbff", "c9d7f0", "edd1c2", "f7a889", "e26952", "b40426"],
-  gray: ["000000", "ffffff"],
-};
-const RGB = Object.fromEntries(Object.entries(MAPS).map(([name, list]) => [name, list.map(h => [0, 2, 4].map(i => parseInt(h.slice(i, i + 2), 16)))]));
+const MAPS = ["viridis", "plasma", "inferno", "magma", "cividis", "gray", "gray_r", "turbo", "coolwarm"];
+const SCALES = [["linear", "linear"], ["sqrt", "square root"], ["asinh", "asinh"], ["log", "logarithmic"]];
+const REDUCES = [["extremes", "the most unusual"], ["mean", "the mean"], ["max", "the largest"], ["min", "the smallest"], ["sample", "the first"]];
+const SPANS = [["", "99 % of the values"], ["0,100", "all values"]];
+const BUDGETS = [1 << 26, 1 << 30]; // bytes to be read: for a picture at once, and then for a better one
 
-function rgb(map, t) {
-  const list = RGB[map] ?? RGB.viridis, x = clamp(t, 0, 1) * (list.length - 1), i = Math.min(list.length - 2, Math.floor(x));
-  return list[i].map((v, k) => v + (list[i + 1][k] - v) * (x - i));
+// Pictures of the server, the first of few elements if all of them take long; `draw` gets each.
+async function pictures(query, mine, draw) {
+  for (const [i, max_nbytes] of BUDGETS.entries()) {
+    let got = null;
+    try {
+      got = await ask("picture", { ...query, max_nbytes }, "picture");
+    } catch (e) {
+      if (e.status !== 413 || i === BUDGETS.length - 1) throw e;
+    }
+    if (mine !== turn) return;
+    if (got) draw(got);
+    const last = i === BUDGETS.length - 1 || (got && (got.facts.whole || query.reduce === "sample"));
+    say(last ? "" : got ? "Reading more elements…" : "Reading…");
+    if (last) return;
+  }
 }
 
-const colour = (map, t) => `rgb(${rgb(map, t).map(Math.round)})`;
+const format = v => typeof v !== "number" ? String(v) : Number.isInteger(v) && Math.abs(v) < 1e9 ? String(v) : String(+v.toPrecision(6));
 
-const same = v => v;
-const SCALES = { // a name, a function and its inverse
-  linear: ["minimum to maximum", same, same], percentile: ["1 % to 99 %", same, same], log: ["logarithmic", Math.log, Math.exp], asinh: ["asinh", Math.asinh, Math.sinh],
-};
-
-// [low, high] of what is finite (and positive, for logarithms), after the scale's function.
-function bounds(values, missing, scale) {
-  const f = SCALES[scale][1], list = [];
-  for (let i = 0; i < values.length; i++) {
-    const v = f(values[i]);
-    if (Number.isFinite(v) && !(missing && missing[i])) list.push(v);
-  }
-  const sorted = Float64Array.from(list).sort(), n = sorted.length;
-  if (!n) return [0, 1];
-  return scale === "percentile" ? [sorted[Math.floor((n - 1) * 0.01)], sorted[Math.ceil((n - 1) * 0.99)]] : [sorted[0], sorted[n - 1]];
+// Indices at round steps, as [pixels from the start, text].
+function ticks(axis, apart) {
+  const by = Math.abs(axis.step), least = by * Math.ceil(apart / axis.zoom), ten = 10 ** Math.floor(Math.log10(least));
+  const each = [1, 2, 5, 10].map(k => k * ten).find(k => k >= least), last = axis.start + by * (axis.n - 1), list = [];
+  for (let i = Math.ceil(axis.start / each) * each; i <= last; i += each)
+    list.push([((i - axis.start) / by + (by === 1 ? 0.5 : 0)) * axis.zoom, i]);
+  return list;
 }
 
-function paint(canvas, got, width, height, scale, map) {
-  canvas.width = width;
-  canvas.height = height;
-  const g = canvas.getContext("2d"), image = g.createImageData(width, height), f = SCALES[scale][1];
-  const [low, high] = bounds(got.values, got.missing, scale), span = high - low || 1;
-  for (let i = 0; i < width * height; i++) {
-    const v = f(got.values[i]);
-    const c = got.missing && got.missing[i] ? [255, 0, 255] : Number.isNaN(v) ? [128, 128, 128] : rgb(map, (v - low) / span);
-    image.data.set([c[0], c[1], c[2], 255], 4 * i);
-  }
+// The picture with indices of both axes, and what its colours mean. `turned`: axes change places.
+function framed(got, turned) {
+  const f = got.facts, ratio = devicePixelRatio || 1, [width, height] = turned ? [f.height, f.width] : [f.width, f.height];
+  const [down, across] = turned ? [f.across, f.down] : [f.down, f.across];
+  const canvas = el("canvas", { id: "image", width, height, role: "img", "aria-label": `image of ${down.n} rows and ${across.n} columns, values ${format(f.range[0])} to ${format(f.range[1])}` });
+  const pixels = new Uint32Array(got.data), g = canvas.getContext("2d"), image = g.createImageData(width, height);
+  new Uint32Array(image.data.buffer).set(turned ? pixels.map((_, i) => pixels[(i % width) * height + Math.floor(i / width)]) : pixels);
   g.putImageData(image, 0, 0);
-  return [low, high].map(SCALES[scale][2]);
+  canvas.style.width = `${width / ratio}px`;
+  const mark = (axis, side, apart) => ticks(axis, apart * ratio).map(([at, text]) => {
+    const tick = el("span", { className: `tick ${side}`, textContent: text });
+    tick.style[side === "down" ? "top" : "left"] = `${at / ratio}px`;
+    return tick;
+  });
+  const frame = el("div", { className: "frame" }, canvas, ...mark(down, "down", 40), ...mark(across, "across", 80));
+  const ramp = el("div", { className: "ramp" });
+  ramp.style.background = `linear-gradient(to right, ${f.colours.join(", ")})`;
+  return { canvas, frame, down, across, legend: el("div", { className: "legend" }, ramp, el("span", { textContent: format(f.limits[0]) }), el("span", { textContent: format(f.limits[1]) })) };
 }
+
+// The pixels that there are beside the panel and below `place`.
+function room(place, left, most = 4096) {
+  const main = $("main"), wide = main.clientWidth - left - (main.clientWidth > 700 ? 270 : 30), high = main.getBoundingClientRect().bottom - place.getBoundingClientRect().top - 50;
+  return [clamp(Math.floor(wide), 200, most), clamp(Math.floor(high), 280, most)];
+}
+
+// What the picture shows, in words.
+function told(f) {
+  const count = (n, text) => n ? `${n} ${text}` : null, steps = f.down ? [f.down.step, f.across.step].map(Math.abs) : [Math.abs(f.across.step)];
+  const boxed = Math.max(...steps) > 1, word = REDUCES.find(([name]) => name === f.reduce)?.[1];
+  return [`values ${format(f.range[0])} to ${format(f.range[1])}`, count(f.missing, !f.down ? "missing or NaN" : "missing or NaN (magenta)"), count(f.infinite, "infinite"),
+    boxed && (f.down ? `a pixel is ${word} of ${steps.join(" × ")} elements` : `each point spans ${steps[0]} elements`),
+    boxed && !f.whole && "not all elements were read: zoom in to see more"].filter(Boolean).join(" · ");
+}
+
+const query = (s, parts) => ({ file: state.file, path: s.path, select: selection(parts) });
 
 async function showImage(body, s, cut, mine) {
-  const length = r => r[1] - r[0], steps = [cut.rows, cut.columns].map(r => Math.ceil(length(r) / MOST_PIXELS));
-  const parts = [...cut.at];
-  parts[cut.down] = `${cut.rows.join(":")}:${steps[0]}`;
-  parts[cut.across] = `${cut.columns.join(":")}:${steps[1]}`;
-  const got = await numbers({ file: state.file, path: s.path, select: selection(s.shape, parts) }, s.dtype, s.masked);
-  if (mine !== turn) return;
-  const turned = cut.down > cut.across, height = got.shape[turned ? 1 : 0], width = got.shape[turned ? 0 : 1];
-  if (turned) transpose(got, width, height);
-  const scale = state.scale in SCALES ? state.scale : "linear", map = state.map in MAPS ? state.map : "viridis";
-  const canvas = el("canvas", { id: "image", "aria-label": "image of the elements" }), frame = el("div", { className: "frame" }, canvas);
+  const parts = [...cut.at], known = (list, value) => (list.some(([v]) => v === value) ? value : list[0][0]), ratio = devicePixelRatio || 1;
+  parts[cut.down] = cut.rows.join(":");
+  parts[cut.across] = cut.columns.join(":");
+  const scale = known(SCALES, state.scale), map = MAPS.includes(state.map) ? state.map : MAPS[0], reduce = known(REDUCES, state.reduce), span = state.limits ?? state.span ?? "";
+  const turned = cut.down > cut.across, pair = /^[^,]+,[^,]+$/.test(state.limits ?? "") ? state.limits : null;
+  const low = el("input", { id: "low", type: "text", inputMode: "decimal" }), high = el("input", { id: "high", type: "text", inputMode: "decimal" });
+  const words = el("p", { className: "quiet", id: "told" }), place = el("div", { className: "picture" }), legend = el("div"), kinds = chooser("a pixel shows", "reduce", REDUCES, reduce);
+  low.onchange = high.onchange = () => set({ limits: low.value.trim() && high.value.trim() ? `${low.value.trim()},${high.value.trim()}` : null }, true);
+  body.append(el("div", { className: "sides" }, place, el("div", { className: "panel" }, legend, chooser("scale", "scale", SCALES, scale), chooser("colours", "map", MAPS.map(m => [m, m]), map),
+    chooser("limits", "span", [...SPANS, ...(pair ? [[span, "as given"]] : [])], span, v => set({ span: v, limits: null }, true)), el("label", {}, "first colour", low), el("label", {}, "last colour", high),
+    kinds, zoomButtons(length(cut.rows) === s.shape[cut.down] && length(cut.columns) === s.shape[cut.across]), words)));
+  const pixels = room(place, 70).map(v => Math.min(4096, Math.floor(v * ratio))), [width, height] = turned ? pixels.reverse() : pixels;
   zoom.cut = { rows: cut.rows, columns: cut.columns, shape: [s.shape[cut.down], s.shape[cut.across]] };
-  const range = paint(canvas, got, width, height, scale, map);
-  const shownWidth = Math.max(width, Math.min(640, width * 16)), factor = Math.max(1, Math.floor(shownWidth / width));
-  canvas.style.width = `${width * factor}px`;
-  const choose = (label, key, names, value) => {
-    const c = el("select", { "aria-label": label, id: key }, ...names.map(([v, text]) => el("option", { value: v, textContent: text })));
-    c.value = value;
-    c.onchange = () => set({ [key]: c.value }, true);
-    return el("label", {}, label, c);
-  };
-  body.append(el("div", { className: "bar" }, choose("scale", "scale", Object.entries(SCALES).map(([k, v]) => [k, v[0]]), scale),
-    choose("colours", "map", Object.keys(MAPS).map(k => [k, k]), map),
-    el("button", { textContent: "Whole", disabled: length(cut.rows) === s.shape[cut.down] && length(cut.columns) === s.shape[cut.across], onclick: () => set({ rows: null, columns: null }) }),
-    el("span", { className: "quiet", id: "range", textContent: `${format(range[0])} to ${format(range[1])}` +
-      (Math.max(...steps) > 1 ? `, every ${steps[0]}th row, ${steps[1]}th column` : "") })), frame);
-  pointer(canvas, frame, cut, steps, (x, y) => {
-    const i = y * width + x, at = [...cut.at];
-    at[cut.down] = cut.rows[0] + y * steps[0];
-    at[cut.across] = cut.columns[0] + x * steps[1];
-    say(`[${at.join(", ")}] = ${got.missing && got.missing[i] ? "missing" : format(got.values[i])}`);
+  const of = `${state.file}\n${s.path}`, last = showImage.last; // which stays until there is a new one
+  if (last?.of === of) {
+    last.frame.className = "frame old";
+    last.canvas.id = "";
+    place.append(last.frame);
+  }
+  const asked = { ...query(s, parts), as: "pixels", width, height, scale, map, reduce, ...(pair ? { limits: pair } : span ? { percentile: span } : {}) };
+  await pictures(asked, mine, got => {
+    const made = framed(got, turned);
+    place.replaceChildren(made.frame);
+    showImage.last = { of, ...made };
+    legend.replaceChildren(made.legend);
+    kinds.hidden = [made.down, made.across].every(a => Math.abs(a.step) === 1);
+    [low.value, high.value] = got.facts.limits.map(format);
+    words.textContent = told(got.facts) + (s.dtype.startsWith("complex") ? " · absolute values" : "");
+    pointer(made, cut, where => look(s, cut, where));
   });
 }
 
-function transpose(got, width, height) {
-  for (const key of ["values", "missing"])
-    if (got[key]) got[key] = got[key].map((_, i, all) => all[(i % width) * height + Math.floor(i / width)]);
+// The elements under the pointer, in words: asked for when it rests.
+function look(s, cut, where) {
+  clearTimeout(look.waiting);
+  look.waiting = setTimeout(async () => {
+    const mine = turn, parts = [...cut.at], one = where.every(r => length(r) === 1), at = where.map(r => (length(r) === 1 ? r[0] : r.join(":")));
+    [parts[cut.down], parts[cut.across]] = at;
+    try {
+      const got = await ask(one ? "window" : "stat", query(s, parts));
+      if (mine !== turn) return;
+      say(`${selection(parts)}: ` + (one ? (got === null ? "missing" : pretty(got)) : `${format(got.min)} to ${format(got.max)}` +
+        (got.nan ? `, ${got.nan} NaN` : "") + (got.masked ? `, ${got.masked} masked` : "")));
+    } catch (e) {
+      if (mine === turn) say(e.message, true);
+    }
+  }, 80);
 }
 
-const format = v => Number.isSafeInteger(v) ? String(v) : (Number.isInteger(v) ? "about " : "") + String(+v.toPrecision(7));
-
 // Where the pointer is; a rectangle that is dragged becomes the range of both axes.
-function pointer(canvas, frame, cut, steps, tell) {
+function pointer({ canvas, frame, down, across }, cut, tell) {
   let from = null, box = null;
+  const axes = [[down, "rows", "clientY", "top", "height"], [across, "columns", "clientX", "left", "width"]];
   const place = e => {
     const r = canvas.getBoundingClientRect();
-    return [clamp(Math.floor((e.clientX - r.left) / r.width * canvas.width), 0, canvas.width - 1), clamp(Math.floor((e.clientY - r.top) / r.height * canvas.height), 0, canvas.height - 1)];
+    return axes.map(([a, , client, side, size]) => clamp(Math.floor((e[client] - r[side]) / r[size] * a.n), 0, a.n - 1));
+  };
+  const range = (k, a, b) => {
+    const [axis, key] = axes[k], first = axis.start + Math.min(a, b) * axis.step;
+    return [first, Math.min(axis.start + (Math.max(a, b) + 1) * axis.step, cut[key][1])];
   };
   canvas.onpointerdown = e => {
     from = place(e);
@@ -520,57 +553,75 @@ function pointer(canvas, frame, cut, steps, tell) {
   };
   canvas.onpointermove = e => {
     const to = place(e);
-    tell(...to);
+    tell(to.map((v, k) => range(k, v, v)));
     if (!from) return;
     if (!box) frame.append(box = el("div", { className: "box" }));
-    const sx = canvas.clientWidth / canvas.width, sy = canvas.clientHeight / canvas.height;
-    const [x, y] = [0, 1].map(k => Math.min(from[k], to[k])), [w, h] = [0, 1].map(k => Math.abs(from[k] - to[k]) + 1);
-    Object.assign(box.style, { left: `${x * sx}px`, top: `${y * sy}px`, width: `${w * sx}px`, height: `${h * sy}px` });
+    axes.forEach(([a, , , side, size], k) => {
+      const each = (k ? canvas.clientWidth : canvas.clientHeight) / a.n;
+      box.style[side] = `${Math.min(from[k], to[k]) * each}px`;
+      box.style[size] = `${(Math.abs(from[k] - to[k]) + 1) * each}px`;
+    });
   };
   canvas.onpointerup = e => {
     const to = place(e), a = from;
     from = null;
     box?.remove();
     box = null;
-    if (!a || (Math.abs(a[0] - to[0]) < 2 && Math.abs(a[1] - to[1]) < 2)) return;
-    const range = (k, start, step) => `${start + Math.min(a[k], to[k]) * step}:${Math.min(start + (Math.max(a[k], to[k]) + 1) * step, k ? cut.rows[1] : cut.columns[1])}`;
-    set({ rows: range(1, cut.rows[0], steps[0]), columns: range(0, cut.columns[0], steps[1]) });
+    if (a && a.some((v, k) => Math.abs(v - to[k]) > 1)) set({ rows: range(0, a[0], to[0]).join(":"), columns: range(1, a[1], to[1]).join(":") });
+  };
+  canvas.onpointercancel = () => {
+    from = null;
+    box?.remove();
+    box = null;
   };
   canvas.ondblclick = () => set({ rows: null, columns: null });
 }
 
+function zoomButtons(whole) {
+  const zooms = [["−", "zoom out (-)", 2, whole], ["+", "zoom in (+)", 0.5, false]].map(([text, title, factor, disabled]) => el("button", { textContent: text, title, "aria-label": title, disabled, onclick: () => zoom(factor) }));
+  return el("div", { className: "bar" }, ...zooms, el("button", { textContent: "Whole", title: "show all (0)", disabled: whole, onclick: () => set({ rows: null, columns: null }) }));
+}
+
 function zoom(factor) {
-  const image = $("image");
-  if (!image || !zoom.cut) return;
+  if (!($("image") || $("plot")) || !zoom.cut) return;
   const { rows, columns, shape } = zoom.cut;
   const scaled = ([a, b], len) => {
     const half = Math.max(1, (b - a) * factor / 2), mid = (a + b) / 2;
     return `${Math.max(0, Math.floor(mid - half))}:${Math.min(len, Math.ceil(mid + half))}`;
   };
-  set({ rows: scaled(rows, shape[0]), columns: scaled(columns, shape[1]) }, true);
+  set({ ...(rows ? { rows: scaled(rows, shape[0]) } : {}), columns: scaled(columns, shape[1]) }, true);
 }
 
 // --- lines and tables ---------------------------------------------------------------------------
 
-async function showLine(body, s, cut, mine) {
-  const axis = cut.across < 0 ? 0 : cut.across, len = s.shape[axis];
-  const whole = s.shape.length === 1 ? cutRange(state.columns, len) : cut.columns, step = Math.ceil((whole[1] - whole[0]) / MOST_POINTS);
-  const parts = [...cut.at];
-  parts[axis] = `${whole.join(":")}:${step}`;
-  const got = await numbers({ file: state.file, path: s.path, select: selection(s.shape, parts) }, s.dtype, s.masked);
-  if (mine !== turn) return;
-  const x = Float64Array.from(got.values, (_, i) => whole[0] + i * step), y = Array.from(got.values, (v, i) => Number.isFinite(v) && !(got.missing && got.missing[i]) ? v : null);
-  const style = getComputedStyle(document.documentElement), soft = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line"), axes = { stroke: soft, grid: { stroke: line }, ticks: { stroke: line } };
-  if (step > 1) body.append(el("p", { className: "quiet", textContent: `Every ${step}th element is drawn.` }));
-  const plot = el("div", { id: "plot" });
-  body.append(plot);
-  new uPlot({ width: Math.max(320, Math.min(1000, $("main").clientWidth - 40)), height: 380, scales: { x: { time: false } }, axes: [axes, { ...axes, size: 70 }],
-    series: [{ label: "index" }, { label: s.field?.name || s.path || "value", stroke: style.getPropertyValue("--mark"), points: { show: x.length < 200 } }] }, [x, y], plot);
+// The smallest and the largest of each point's elements; one line where it has one element.
+function drawLine(body, s, got, chosen) {
+  const f = got.facts, v = new Float64Array(got.data), one = Math.abs(f.across.step) === 1, at = k => Array.from({ length: f.across.n }, (_, i) => (Number.isFinite(v[4 * i + k]) ? v[4 * i + k] : null));
+  const x = Float64Array.from({ length: f.across.n }, (_, i) => f.across.start + i * f.across.step), data = one ? [x, at(0)] : [x, at(2), at(3)];
+  const style = getComputedStyle(document.documentElement), soft = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line"), mark = style.getPropertyValue("--mark");
+  const axes = { stroke: soft, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }, [width, height] = room(body, 0), series = label => ({ label, stroke: mark, width: 1, points: { show: f.across.n < 200 } });
+  const plot = el("div", { id: "plot", role: "img", "aria-label": `line, values ${format(f.range[0])} to ${format(f.range[1])}` }), name = s.field?.name || s.path || "value";
+  body.replaceChildren(plot);
+  new uPlot({ width, height, scales: { x: { time: false } },
+    axes: [axes, { ...axes, size: 80, label: f.base ? `+ ${f.base}` : undefined, labelSize: f.base ? 20 : 0 }], cursor: { drag: { setScale: false } }, legend: { live: true },
+    hooks: { setSelect: [u => chosen(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x"))] },
+    series: [{ label: "index" }, ...(one ? [series(name)] : [series("smallest"), series("largest")])], ...(one ? {} : { bands: [{ series: [2, 1], fill: mark }] }) }, data, plot);
 }
 
-function cutRange(text, len) {
-  const r = /^\d+:\d+$/.test(text ?? "") ? text.split(":").map(Number) : [0, len];
-  return r[0] < r[1] && r[1] <= len ? r : [0, len];
+async function showLine(body, s, cut, mine) {
+  const axis = cut.across, len = s.shape[axis], range = cut.columns, parts = [...cut.at], words = el("p", { className: "quiet", id: "told" }), place = el("div");
+  parts[axis] = range.join(":");
+  zoom.cut = { rows: null, columns: range, shape: [1, len] };
+  body.append(el("div", { className: "sides" }, place, el("div", { className: "panel" }, zoomButtons(length(range) === len), words)));
+  place.ondblclick = () => set({ columns: null });
+  const chosen = (a, b) => {
+    const [from, to] = [clamp(Math.floor(a), range[0], range[1] - 1), clamp(Math.ceil(b) + 1, 1, range[1])];
+    if (to - from > 1) set({ columns: `${from}:${to}` });
+  };
+  await pictures({ ...query(s, parts), as: "values", width: Math.max(200, room(place, 80)[0]) }, mine, got => {
+    drawLine(place, s, got, chosen);
+    words.textContent = told(got.facts) + (s.dtype.startsWith("complex") ? " · absolute values" : "");
+  });
 }
 
 async function showTable(body, s, cut, mine) {
@@ -579,7 +630,7 @@ async function showTable(body, s, cut, mine) {
   const down = n > 1 ? cut.down : 0;
   if (n > 0) parts[down] = `${top}:${top + ROWS}`;
   if (n > 1) parts[cut.across] = `${left}:${left + COLUMNS}`;
-  let rows = await ask("window", { file: state.file, path: s.path, ...(n ? { select: selection(s.shape, parts) } : {}) });
+  let rows = await ask("window", { file: state.file, path: s.path, ...(n ? { select: selection(parts) } : {}) });
   if (mine !== turn) return;
   rows = n === 0 ? [rows] : rows;
   if (n > 1 && cut.down > cut.across) rows = rows[0].map((_, i) => rows.map(r => r[i]));
@@ -592,7 +643,7 @@ async function showTable(body, s, cut, mine) {
     ...(n > 1 ? [move("←", "left", Math.max(0, left - COLUMNS), left > 0), move("→", "left", left + COLUMNS, left + COLUMNS < width)] : [])),
     el("div", { className: "scroll" }, el("table", { id: "table" }, el("thead", {}, el("tr", {}, el("th"), ...heads.map(h => el("th", { textContent: h })))),
       el("tbody", {}, ...rows.map((r, i) => el("tr", {}, el("th", { textContent: String(top + i) }),
-        ...cells(r).map(v => el("td", { className: typeof v === "string" && !LONG.test(v) ? "text" : "", textContent: v === null ? "missing" : pretty(v) }))))))));
+        ...cells(r).map(v => el("td", { className: typeof v === "string" && !LONG.test(v) ? "text" : "", textContent: v === null ? "missing" : cell(v) }))))))));
 }
 
 // --- keys, theme --------------------------------------------------------------------------------
