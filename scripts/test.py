@@ -36,7 +36,7 @@ RELEASE = ROOT / "build" / "release"
 PROGRAMS = ROOT / "build" / "dev" / "tests"
 JOBS = str(os.cpu_count() or 1)
 CASE = re.compile(r"^\[ +(RUN|OK|FAILED|SKIPPED) +\] (.*)$")
-ASIDE = ("python",)  # runs while the steps after it do: it takes long, and one processor
+ASIDE = ("python",)  # runs while the steps after it do: it takes long, and waits often
 building = threading.Lock()  # two steps may want the same folder
 output_of = threading.local()  # .file: where the thread's output goes, if not to the terminal
 pool = concurrent.futures.ThreadPoolExecutor()  # of what runs beside the steps
@@ -232,10 +232,10 @@ def step_packaging():
     return tally
 
 
-def pytest_tally(name, python, folders, env):
+def pytest_tally(name, python, folders, env, options=()):
     report = LOGS / f"{name}.xml"
     report.unlink(missing_ok=True)
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *options]
     status, _ = run(name, command + folders, env=env)
     tally = Tally()
     for case in xml.etree.ElementTree.parse(report).iter("testcase") if report.exists() else []:
@@ -274,7 +274,7 @@ def step_python():
         return tally
     folders = [f for f in ("tests/compat", "tests/support") if (ROOT / f).exists()]
     env = {"CIPPUS": str(RELEASE / "cippus"), "CIPPUS_PROGRAMS": str(PROGRAMS)}
-    return pytest_tally("python", PYTHON, folders, env)
+    return pytest_tally("python", PYTHON, folders, env, ["-n", JOBS, "--dist", "loadfile"])
 
 
 def step_binding():
