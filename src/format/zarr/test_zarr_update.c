@@ -249,7 +249,11 @@ static void arrays_come_with_the_groups_on_the_way(void **state)
         /* They can be read before they are the store's. */
         const cip_array *seen = j.came[0].how.array;
         const cip_read_how how = { seen->layout, NULL };
+        const cip_node *root;
         uint8_t got[4];
+        OK(&j, zarr_store->tree_now(j.u, &root, &j.err));
+        assert_non_null(seen->node);
+        assert_ptr_equal(seen->node, cip_tree_get(root, "n/m/x", NULL)); /* found by it */
         OK(&j, cip_space_read_at(&how, seen->space, 4 * 9, got, 4, &j.err));
         assert_int_equal(cip_load_u32(got, false), 109);
         if (!two) {

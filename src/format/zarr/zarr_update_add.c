@@ -251,7 +251,7 @@ cip_status cip_zarr_coming_finish(cip_zarr_coming *x, cip_err *err)
     const char *dir = x->w.array->dir;
     CIP_TRY(cip_arena_copy(u->w.arena, dir, strlen(dir) - 1, &path, err));
     now.n.path = path;
-    now.n.array = doc;
+    now.n.array = x->rows->node = doc;
     CIP_TRY(cip_zarr_keep(u, err));
     CIP_TRY(cip_zarr_make_way(u, dir, x->coming->replace, true, &there, err));
     if (there != SIZE_MAX)
