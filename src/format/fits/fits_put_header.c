@@ -142,7 +142,13 @@ static cip_status put_column(fits_cards *c, const cip_field *f, unsigned i, cip_
         snprintf(form, sizeof form, "%c", t->letter);
     else
         snprintf(form, sizeof form, "%" PRIu64 "%c", n, t->letter);
+    const size_t before = c->out != NULL ? c->out->len : 0;
     CIP_TRY(cip_fits_put_text(c, cip_fits_nth(key, "TTYPE", i), f->name, err));
+    if (c->out != NULL && c->out->len == before) { /* lost; astropy reads no column without one */
+        char name[16];
+        snprintf(name, sizeof name, "col%u", i);
+        CIP_TRY(cip_fits_put_text(c, key, name, err));
+    }
     CIP_TRY(cip_fits_put_text(c, cip_fits_nth(key, "TFORM", i), form, err));
     if (t->zero != 0)
         CIP_TRY(put_zero(c, cip_fits_nth(key, "TZERO", i), t, err));

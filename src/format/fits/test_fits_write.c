@@ -107,6 +107,19 @@ static void what_fits_cannot_hold_is_refused(void **state)
     }
 }
 
+/* It gets the name that a column without one is read under. */
+static void a_column_whose_name_is_lost_has_a_number(void **state)
+{
+    (void)state;
+    const int64_t shape[1] = { 1 };
+    one_output o = { .fail_after = 0 };
+    assert_int_equal(write_one(&o, "[('x', '<i2'), ('\xc3\xa9', '<i2')]", 1, shape, "abcd", NULL),
+                     CIP_OK);
+    assert_int_equal(o.nlost, 1);
+    assert_non_null(memmem(o.bytes.ptr, o.bytes.len, "TTYPE2  = 'col2    '", 20));
+    one_output_clear(&o);
+}
+
 static void failing_allocations_leave_nothing(void **state)
 {
     (void)state;
@@ -146,6 +159,7 @@ int main(void)
         cmocka_unit_test(records_read_back),
         cmocka_unit_test(empty_arrays_are_written),
         cmocka_unit_test(what_fits_cannot_hold_is_refused),
+        cmocka_unit_test(a_column_whose_name_is_lost_has_a_number),
         cmocka_unit_test(failing_allocations_leave_nothing),
         cmocka_unit_test(a_full_disk_is_reported),
     };
