@@ -150,14 +150,26 @@ static void an_archive_that_is_mostly_unused_is_written_anew(void **state)
 static void what_lies_before_the_members_stays_unless_it_was_members(void **state)
 {
     (void)state;
+    enum { B = 30 + 2 + 90000 }; /* the header of b */
     static const struct {
-        size_t at; /* of the byte that is not as it was in a header */
+        size_t at[2]; /* of bytes that are not as they were in headers */
+        uint8_t flip[2];
         bool anew;
-    } row[] = { { 30, true }, { 0, false }, { 6, false }, { 18, false }, { 26, false } };
+    } row[] = {
+        { { 30 }, { 8 }, true },           /* the name */
+        { { 18, 28 }, { 0x1c, 4 }, true }, /* 4 of the bytes are an extra field */
+        { { 0 }, { 8 }, false },           /* no header */
+        { { 6 }, { 8 }, false },           /* a descriptor */
+        { { 18 }, { 8 }, false },          /* other lengths */
+        { { 26 }, { 8 }, false },          /* */
+        { { B + 18 }, { 8 }, false },      /* over the members that are there */
+        { { B + 20 }, { 8 }, false },      /* ... and the end of the file */
+    };
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         job j;
         assert_int_equal(make(&j, &env, "-a 90000 -b 10 c 80000 d 30000"), CIP_OK);
-        j.bytes.ptr[row[i].at] ^= 8;
+        for (int k = 0; k < 2; k++)
+            j.bytes.ptr[row[i].at[k]] ^= row[i].flip[k];
         assert_int_equal(fill(&j, "c", true, 21), CIP_OK);
         assert_int_equal(revise(&j, NULL), CIP_OK);
         assert_string_equal(show(&j), "d 30000 d\nc 21 n\n");
