@@ -120,6 +120,62 @@ static void a_column_whose_name_is_lost_has_a_number(void **state)
     one_output_clear(&o);
 }
 
+static cip_status rewrite(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
+{
+    (void)err;
+    memcpy(((one_output *)user)->bytes.ptr + off, p, n);
+    return CIP_OK;
+}
+
+static cip_status rewind_to(void *user, uint64_t off, cip_err *err)
+{
+    (void)err;
+    ((one_output *)user)->bytes.len = off;
+    return CIP_OK;
+}
+
+/* With headers of the length that was left for them nothing moves: this output cannot. */
+static void data_stay_where_they_came(void **state)
+{
+    (void)state;
+    static const char *const type[] = { "<i2", "[('x', '<i2')]" };
+    static const int64_t shape[] = { 2 };
+    for (unsigned order = 0; order < 4; order++) { /* each may be a table */
+        one_output o = { .fail_after = 0 };
+        cip_arena a = { .mem = &o.env.mem };
+        cip_out out = { .write = one_out, .user = &o, .rewrite = rewrite, .rewind = rewind_to };
+        cip_spec_array array[2];
+        cip_dtype *d[2];
+        cip_spec spec = { .env = &o.env, .big = -1, .late = true, .array = array };
+        void *w;
+        assert_int_equal(cip_env_init(&o.env, NULL, NULL, NULL, NULL), CIP_OK);
+        o.bytes.mem = &o.env.mem;
+        const cip_store_begin b = { .env = &o.env, .arena = &a, .spec = &spec, .out = &out };
+        assert_int_equal(cip_fits_store.begin(&b, &w, NULL), CIP_OK);
+        for (size_t i = 0; i < 2; i++) {
+            const cip_chunk_in chunk = { .bytes = { (const uint8_t *)"abcd", 4 }, .raw_len = 4 };
+            cip_array_form form = { .dtype = NULL };
+            d[i] = cip_dtype_parse(type[order >> i & 1], NULL);
+            array[i] = (cip_spec_array){
+                .path = i == 0 ? "one" : "two", .dtype = d[i], .ndim = 1, .shape = shape, .mask = -1
+            };
+            assert_int_equal(cip_fits_store.add(w, &array[i], &form, NULL), CIP_OK);
+            assert_int_equal(cip_fits_store.store(w, i, 0, 1, &chunk, NULL), CIP_OK);
+        }
+        spec.narray = 2;
+        assert_int_equal(cip_fits_store.finish(w, NULL, NULL), CIP_OK);
+        const size_t first = order & 1 ? 2 * FITS_BLOCK : FITS_BLOCK;
+        assert_memory_equal(o.bytes.ptr + first, "abcd", 5);
+        assert_memory_equal(o.bytes.ptr + first + 2 * FITS_BLOCK, "abcd", 5);
+        assert_int_equal(o.bytes.len, first + 3 * FITS_BLOCK);
+        cip_fits_store.clear(w);
+        for (size_t i = 0; i < 2; i++)
+            cip_dtype_free(d[i]);
+        cip_arena_clear(&a);
+        one_output_clear(&o);
+    }
+}
+
 static void failing_allocations_leave_nothing(void **state)
 {
     (void)state;
@@ -160,6 +216,7 @@ int main(void)
         cmocka_unit_test(empty_arrays_are_written),
         cmocka_unit_test(what_fits_cannot_hold_is_refused),
         cmocka_unit_test(a_column_whose_name_is_lost_has_a_number),
+        cmocka_unit_test(data_stay_where_they_came),
         cmocka_unit_test(failing_allocations_leave_nothing),
         cmocka_unit_test(a_full_disk_is_reported),
     };
