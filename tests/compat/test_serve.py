@@ -50,7 +50,7 @@ def server(cippus, tree):
 
 
 @pytest.mark.parametrize("host, status", [("localhost", 200), ("127.0.0.1:99", 200), ("[::1]:8", 200), ("evil.example", 403),
-                                          ("127.0.0.1.evil.example", 403), ("localhost.evil", 403), ("localhost:8@evil", 403)])
+                                          ("127.0.0.1.evil.example", 403), ("localhost.evil", 403), ("localhost:8@evil", 403), ("127.0.0.256", 403)])
 def test_only_local_names_are_answered(server, host, status):
     for target in ("/", "/api/v1/list", "/files/data/a.npy"):
         assert server.ask(target, headers={"Host": host}).status == status
@@ -177,7 +177,7 @@ def test_a_link_that_comes_and_goes_leads_nowhere(cippus, tmp_path, what):
             for i in range(400):
                 answer = s.ask(f"/api/v1/window?file={file}&as=raw")
                 seen.add(answer.status)
-                assert answer.status in (403, 404, 503) or answer.body == bytes(8000), (answer.status, answer.body[:200])
+                assert answer.status in (404, 500, 503) or answer.body == bytes(8000), (answer.status, answer.body[:200])
             assert 200 in seen and len(seen) > 1
     finally:
         child.kill()
@@ -405,6 +405,18 @@ def test_trees(server):
     assert attributes["axes"] == ["day", "station"] and attributes["attributes"]["units"] == "K"
 
 
+def test_attributes_beyond_the_limits_are_an_error(cippus, tmp_path):
+    """Not null, and not left out: 10 MB of text by aliases, where a tree may take 4 MiB."""
+    lines = ["#ASDF 1.0.0", "#ASDF_STANDARD 1.5.0", "%YAML 1.1", "%TAG ! tag:stsci.edu:asdf/", "--- !core/asdf-1.1.0"]
+    lines += [f"t0: &t0 {'x' * 1000}"] + [f"t{i}: &t{i} [{', '.join([f'*t{i - 1}'] * 10)}]" for i in range(1, 5)]
+    (tmp_path / "a.asdf").write_text("\n".join([*lines, "a: !core/ndarray-1.0.0 [1, 2, 3]", "...", ""]))
+    with served(cippus, tmp_path / "a.asdf", "--max-memory", "32M") as s:
+        assert s.api("window", file="a.asdf", path="a") == [1, 2, 3]
+        for target in ("/zarr/a.asdf/zarr.json", "/api/v1/array?file=a.asdf&path=a"):
+            answer = s.ask(target)
+            assert answer.status == 413 and set(answer.json) == {"error"}
+
+
 def test_findings(cippus, tmp_path):
     data = bytearray((SAMPLES / "night.asdf").read_bytes())
     data[-2000] ^= 1
@@ -468,6 +480,35 @@ def test_odd_requests_end(server, request_text):
         except OSError:
             pass
     assert server.ask("/api/v1").status == 200
+
+
+HEAD = b"GET /api/v1 HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.mark.parametrize("more", [
+    b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"Transfer-Encoding: xchunked\r\n\r\n", b"Content-Length: 0\r\nContent-Length: 5\r\n\r\nhello", b"Content-Length: 5\r\n\r\nhello",
+    b"Content-Length : 5\r\n\r\nhello", b"Content-Length: 0\r\nContent-Length: 0\r\n\r\n", b"Host: evil\r\n\r\n", b"X Y: z\r\n\r\n"])
+def test_nothing_is_smuggled(server, more):
+    """What a proxy may take for a request's body is never answered as another one."""
+    with connect(server) as s:
+        s.settimeout(5)
+        s.sendall(HEAD + more + b"GET /files/data/a.npy HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        got = b""
+        with contextlib.suppress(ConnectionResetError):
+            while part := s.recv(1 << 16):
+                got += part
+    assert got.startswith(b"HTTP/1.1 400") and got.count(b"HTTP/1.1 ") == 1
+
+
+def test_requests_one_after_the_other_on_a_connection(server):
+    body = (HEAD + b"Content-Length: 0\r\n\r\n", HEAD.replace(b"GET", b"HEAD") + b"\r\n", HEAD.replace(b"v1", b"v1/list") + b"\r\n")
+    with connect(server) as s:
+        s.sendall(b"".join(body * 5) + HEAD + b"Connection: close\r\n\r\n")
+        got = b""
+        while part := s.recv(1 << 16):
+            got += part
+    assert got.count(b"HTTP/1.1 200") == 16
 
 
 def test_requests_at_the_same_time(server):

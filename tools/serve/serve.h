@@ -58,12 +58,16 @@ typedef struct serve_call {
         char *bytes;
         size_t len, cap;
         bool too_large, no_room;
+        bool refused; /* it is an error, and what comes after that is dropped */
     } * body;
     double deadline; /* of CLOCK_MONOTONIC */
 } serve_call;
 
 /* The answer so far is dropped; an error as JSON takes its place. `code` is a word of the API. */
 void serve_refuse(serve_call *c, unsigned status, const char *code, const char *text);
+/* Whether the answer is one of these already, or could not be sent anyway, or its time is over,
+ * which is then refused: loops end. */
+bool serve_is_over(serve_call *c);
 /* The same of a call of the library that failed. */
 void serve_failed(serve_call *c, const cip_err *err);
 /* A parameter that is not what it must be. */

@@ -78,6 +78,8 @@ static bool grow(struct serve_body *b, size_t cap)
 static ssize_t append(void *cookie, const char *bytes, size_t n)
 {
     struct serve_body *b = cookie;
+    if (b->refused)
+        return (ssize_t)n;
     if (n > b->cap - b->len) {
         const size_t least = b->len + n, twice = b->cap < 4096 ? 8192 : 2 * b->cap;
         const size_t most = (size_t)b->s->most_answer;
@@ -161,13 +163,20 @@ static void begin_error(serve_call *c, unsigned status)
     __fpurge(c->out); /* what could not be written, too */
     clearerr(c->out);
     b->len = 0;
-    b->too_large = b->no_room = false;
+    b->too_large = b->no_room = b->refused = false;
     if (c->fd >= 0)
         close(c->fd);
     c->fd = -1;
     c->nheader = 0;
     c->status = status;
     c->type = "application/json";
+}
+
+static void end_error(serve_call *c)
+{
+    fputs("}}\n", c->out);
+    fflush(c->out);
+    c->body->refused = true;
 }
 
 void serve_refuse(serve_call *c, unsigned status, const char *code, const char *text)
@@ -177,8 +186,18 @@ void serve_refuse(serve_call *c, unsigned status, const char *code, const char *
     print_json_string(c->out, code);
     fputs(", \"text\": ", c->out);
     print_json_string(c->out, text);
-    fputs("}}\n", c->out);
-    fflush(c->out);
+    end_error(c);
+}
+
+bool serve_is_over(serve_call *c)
+{
+    const struct serve_body *b = c->body;
+    if (b->refused || b->too_large || b->no_room)
+        return true;
+    if (serve_now() <= c->deadline)
+        return false;
+    serve_refuse(c, 503, "cancelled", "it takes too long");
+    return true;
 }
 
 void serve_failed(serve_call *c, const cip_err *err)
@@ -213,6 +232,5 @@ void serve_failed(serve_call *c, const cip_err *err)
     }
     if (err->offset != CIP_NO_OFFSET)
         fprintf(c->out, ", \"offset\": %llu", (unsigned long long)err->offset);
-    fputs("}}\n", c->out);
-    fflush(c->out);
+    end_error(c);
 }

@@ -661,7 +661,7 @@ void serve_api(serve_call *c)
     }
     const char *keys = row != NULL ? row->keys : list ? "folder offset limit" : "";
     const char *unknown = serve_url_unknown(&c->url, keys);
-    if (unknown != NULL && strcmp(unknown, "token") != 0) {
+    if (unknown != NULL) {
         char text[200];
         snprintf(text, sizeof text, "there is no parameter '%.100s' here; expected: %s", unknown,
                  keys);

@@ -31,40 +31,50 @@ const cip_node *serve_axes(const cip_file *file, const cip_array *a)
     return beside(file, a, "dims");
 }
 
+typedef struct look {
+    serve_call *c;
+    const cip_file *file;
+    bool found;
+} look;
+
 /* A cip_visit_fn: whether an array is below. */
 static int look_for_array(void *user, const char *path, const cip_node *n, uint32_t depth)
 {
-    const cip_file *file = user;
+    look *l = user;
     (void)path;
     (void)depth;
-    return cip_array_of_node(file, n) != NULL ? -1 : 0;
+    l->found = cip_array_of_node(l->file, n) != NULL;
+    return l->found || serve_is_over(l->c) ? -1 : 0;
 }
 
-static bool has_array(const cip_file *file, const cip_node *n)
-{
-    return cip_tree_visit(file, n, look_for_array, (void *)(uintptr_t)file, NULL) != CIP_OK;
-}
-
-/* The pairs of a mapping that hold no arrays, but for those of `not`, which ends with NULL. */
+/* The pairs of a mapping that hold no arrays, but for those of `not`, which ends with NULL. One
+ * that is more than the limits allow is an error: without it the others would seem to be all. */
 static void print_pairs(serve_call *c, const cip_file *file, const cip_node *map,
                         const char *const * not, const char **between)
 {
     const cip_tree_print_options how = { .size = sizeof how, .json = true };
     const bool root = map == cip_file_tree(file);
-    for (size_t i = 0; cip_node_kind(map) == CIP_NODE_MAP && i < cip_node_len(map); i++) {
+    const size_t n = cip_node_kind(map) == CIP_NODE_MAP ? cip_node_len(map) : 0;
+    for (size_t i = 0; i < n && !serve_is_over(c); i++) {
         const char *key = cip_node_text(cip_node_key(map, i), NULL);
         const cip_node *value = cip_node_at(map, i);
         cip_err err = CIP_ERR_INIT;
-        bool skip = key == NULL || (root && cip_tree_is_own(file, key)) || has_array(file, value);
+        look l = { c, file, false };
+        bool skip = key == NULL || (root && cip_tree_is_own(file, key));
         for (const char *const *p = not ; !skip && *p != NULL; p++)
             skip = strcmp(key, *p) == 0;
         if (skip)
             continue;
+        cip_status st = cip_tree_visit(file, value, look_for_array, &l, &err);
+        if (l.found)
+            continue;
         fputs(*between, c->out);
         print_json_string(c->out, key);
         fputs(": ", c->out);
-        if (cip_tree_print(file, value, &how, serve_write, c, &err) != CIP_OK)
-            fputs("null", c->out); /* more than limits allow */
+        if (st == CIP_OK)
+            st = cip_tree_print(file, value, &how, serve_write, c, &err);
+        if (st != CIP_OK && !serve_is_over(c))
+            serve_failed(c, &err);
         *between = ", ";
     }
 }

@@ -44,8 +44,8 @@ typedef struct connection {
 
 typedef struct request {
     serve_call call;
-    char *target; /* which call.url points into */
-    const char *why;
+    char *target;    /* which call.url points into */
+    const char *why; /* it is refused, or NULL */
     struct MHD_Connection *c;
     void (*run)(serve_call *call);
     struct request *next; /* in the queue */
@@ -160,6 +160,35 @@ static bool make_place(http *h)
 static const char *header_of(struct MHD_Connection *c, const char *name)
 {
     return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+typedef struct headers {
+    unsigned nhost, nlength;
+    bool odd;
+} headers;
+
+/* MHD_KeyValueIteratorN */
+static enum MHD_Result look_at_header(void *user, enum MHD_ValueKind kind, const char *name,
+                                      size_t nname, const char *value, size_t nvalue)
+{
+    headers *h = user;
+    (void)kind;
+    (void)nvalue;
+    h->nhost += strcasecmp(name, "Host") == 0;
+    if (strcasecmp(name, "Content-Length") == 0)
+        h->odd = h->odd || strcmp(value, "0") != 0 || h->nlength++ != 0;
+    h->odd = h->odd || h->nhost > 1 || strcasecmp(name, "Transfer-Encoding") == 0 ||
+             strcspn(name, " \t") != nname;
+    return MHD_YES;
+}
+
+/* NULL, or why a request is refused that a proxy before us may understand in another way, of which
+ * a part might then pass for a request of someone else. */
+static const char *check_headers(struct MHD_Connection *c)
+{
+    headers h = { 0 };
+    MHD_get_connection_values_n(c, MHD_HEADER_KIND, look_at_header, &h);
+    return h.odd ? "expected a request without a body, with one Host, and no odd headers" : NULL;
 }
 
 /* In a time that does not tell how much of it is right. */
@@ -397,7 +426,11 @@ static bool begin(http *h, request *r, const char *method)
     serve_call *c = &r->call;
     set_state(h, r->c, WORKING);
     c->head = strcmp(method, "HEAD") == 0;
-    if (r->why != NULL || (r->why = serve_url_parse(r->target, &c->url)) != NULL) {
+    if (r->why != NULL) {
+        serve_refuse(c, 400, "bad request", r->why);
+        return false;
+    }
+    if ((r->why = serve_url_parse(r->target, &c->url)) != NULL) {
         serve_refuse(c, 400, "bad URL", r->why);
         return false;
     }
@@ -440,8 +473,11 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const ch
         return MHD_NO; /* no memory for it */
     const bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     if (r->step == HEADERS && (reads || (strcmp(method, "OPTIONS") == 0 && h->s->cors))) {
-        r->step = END;
-        return MHD_YES;
+        r->why = r->why != NULL ? r->why : check_headers(c);
+        if (r->why == NULL) {
+            r->step = END;
+            return MHD_YES;
+        }
     }
     if (*ndata != 0) {
         *ndata = 0; /* of a body, which nobody wants */

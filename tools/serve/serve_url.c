@@ -2,8 +2,9 @@
  * Targets, ranges and hosts of requests. */
 #include "serve_url.h"
 
-#include <ctype.h>
+#include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -187,14 +188,11 @@ bool serve_host_is_local(const char *host)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == n && strncasecmp(host, names[i], n) == 0)
             return true;
-    /* Four numbers: a name may begin with "127." too. */
-    int dots = 0;
-    for (size_t i = 0; i < n; i++) {
-        dots += host[i] == '.';
-        if (host[i] != '.' && !isdigit((unsigned char)host[i]))
-            return false;
-    }
-    return n <= 15 && dots == 3 && strncmp(host, "127.", 4) == 0;
+    /* An address: a name may begin with "127." too. */
+    char text[16];
+    struct in_addr address;
+    snprintf(text, sizeof text, "%.*s", n < sizeof text ? (int)n : 0, host);
+    return inet_pton(AF_INET, text, &address) == 1 && strncmp(text, "127.", 4) == 0;
 }
 
 bool serve_origin_fits(const char *origin, const char *host)

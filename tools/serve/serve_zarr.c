@@ -271,7 +271,8 @@ static void print_left_out(writer *w, const char **between)
 {
     const char *comma = "";
     size_t at = 0;
-    for (const cip_array *a; (a = cip_file_next_array(w->file, NULL, &at)) != NULL;) {
+    for (const cip_array *a;
+         !serve_is_over(w->c) && (a = cip_file_next_array(w->file, NULL, &at)) != NULL;) {
         form f;
         const char *why;
         cip_err err = CIP_ERR_INIT;
@@ -338,7 +339,8 @@ static bool print_consolidated(writer *w, const char *prefix)
     fputs(", \"consolidated_metadata\": {\"kind\": \"inline\", \"must_understand\": false, "
           "\"metadata\": {",
           w->f);
-    for (const cip_array *a; (a = cip_file_next_array(w->file, NULL, &at)) != NULL;) {
+    for (const cip_array *a;
+         !serve_is_over(w->c) && (a = cip_file_next_array(w->file, NULL, &at)) != NULL;) {
         form f;
         cip_err err = CIP_ERR_INIT;
         const char *name = name_of(w->file, a, &why);
@@ -368,7 +370,7 @@ static void send_metadata(serve_call *c, const cip_file *file, const char *name)
         return;
     }
     print_group(&w, name);
-    if (!print_consolidated(&w, name) && name[0] != '\0')
+    if (!print_consolidated(&w, name) && name[0] != '\0' && !serve_is_over(c))
         serve_refuse(c, 404, "not found", "there is no such group or array");
 }
 

@@ -191,7 +191,11 @@ static void only_names_of_this_machine_are_local(void **state)
                                        "localhost:8x",
                                        "localhost:8@evil",
                                        "127.0000000.00.1",
-                                       "[" };
+                                       "[",
+                                       "127.0.0.256",
+                                       "127...1",
+                                       "127.0.0.",
+                                       "127.00000000000000000000.0.1" };
     (void)state;
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
         if (!serve_host_is_local(fine[i]))
