@@ -15,6 +15,12 @@ typedef struct box {
     uint64_t parts; /* jobs that share the blocks of a chunk */
 } box;
 
+/* a * b modulo 2^64: of offsets, whose sum alone must fit, and of steps of axes of one element. */
+static uint64_t times(int64_t a, int64_t b)
+{
+    return (uint64_t)a * (uint64_t)b;
+}
+
 /* The steps as a walk over raw bytes in which element first[] of the array is the first one. */
 static void walk_of(const box *b, const int64_t *first, const int64_t *stride,
                     const cip_view_steps *in, cip_walk *w)
@@ -26,14 +32,14 @@ static void walk_of(const box *b, const int64_t *first, const int64_t *stride,
     w->to_off = b->v.to_off;
     w->pos0 = b->v.pos0;
     for (int32_t k = 0; k < b->v.grid->ndim; k++)
-        w->off += (uint64_t)((b->v.axis[k].start - first[k]) * stride[k]);
+        w->off += times(b->v.axis[k].start - first[k], stride[k]);
     for (int32_t j = 0; j < b->v.nview; j++) {
         const cip_view_axis *v = &b->v.view[j];
         int64_t step = v->along == CIP_AXIS_NOWHERE  ? 0
                        : v->along == CIP_AXIS_INSIDE ? v->step
-                                                     : v->step * stride[v->along];
+                                                     : (int64_t)times(v->step, stride[v->along]);
         axis[j] = (cip_axis){ in->hi[j] - in->lo[j], step, v->to, v->pos };
-        w->off += (uint64_t)(in->lo[j] * step);
+        w->off += times(in->lo[j], step);
         w->to_off += in->lo[j] * v->to;
         w->pos0 += in->lo[j] * v->pos;
     }
