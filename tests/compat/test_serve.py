@@ -311,6 +311,24 @@ def test_what_is_sent_of_a_file_is_of_one_state(cippus, tmp_path, how):
         assert s.ask("/api/v1").status == 200
 
 
+def test_answers_are_of_one_state(cippus, tmp_path):
+    """The first and the last element change while all are read: both in the sum, or none."""
+    n = 100 << 20
+    np.lib.format.open_memmap(tmp_path / "x.npy", mode="w+", dtype="u1", shape=(n,)).flush()
+    with served(cippus, tmp_path) as s, open(tmp_path / "x.npy", "r+b", buffering=0) as f:
+        target = f"/api/v1/stat?file={tmp_path.name}/x.npy"
+        for i in range(3):
+            tag_of(s, f"/files/{tmp_path.name}/x.npy")
+            answers = []
+            thread = threading.Thread(target=lambda: answers.append(s.ask(target)))
+            thread.start()
+            time.sleep(0.1)
+            for at in (128, 128 + n - 1):
+                os.pwrite(f.fileno(), bytes([i + 1]), at)
+            thread.join()
+            assert answers[0].status == 503 or round(answers[0].json["mean"] * n) in (2 * i, 2 * i + 2)
+
+
 # --- the API -----------------------------------------------------------------------------------
 
 

@@ -86,6 +86,8 @@ void serve_call_end(serve_call *c);
 double serve_now(void);
 /* Whether a file is the same, and unchanged. */
 bool serve_is_same(const struct stat *a, const struct stat *b);
+/* Whether what is open is still as in *st; it may have lost its name to another file. */
+bool serve_is_unchanged(int fd, const struct stat *st);
 /* Whether its last change is so old that a change to come has other times: within a step of the
  * clock they stay as they are. */
 bool serve_is_settled(const struct stat *st);
@@ -128,6 +130,9 @@ cip_file *serve_files_get(serve_files *f, const serve_found *at, cip_err *err);
 /* The same, of the caller alone. */
 cip_file *serve_files_get_own(serve_files *f, const serve_found *at, cip_err *err);
 void serve_files_put(serve_files *f, cip_file *file);
+/* Refuses the answer if the file was changed while it was read, which may be a mixture then. (Of a
+ * folder this is not known.) */
+void serve_files_check(serve_call *c, const serve_found *at);
 
 /* --- attributes ------------------------------------------------------------------------------- */
 

@@ -23,6 +23,16 @@ bool serve_is_same(const struct stat *a, const struct stat *b)
            memcmp(&a->st_ctim, &b->st_ctim, sizeof a->st_ctim) == 0;
 }
 
+bool serve_is_unchanged(int fd, const struct stat *st)
+{
+    struct stat now;
+    if (fstat(fd, &now) != 0)
+        return false;
+    if (now.st_nlink == 0)
+        now.st_ctim = st->st_ctim; /* of when it was removed, or replaced */
+    return serve_is_same(&now, st);
+}
+
 bool serve_is_settled(const struct stat *st)
 {
     struct timespec now;

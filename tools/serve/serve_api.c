@@ -634,6 +634,7 @@ static void run_on_file(const struct api_row *row, serve_call *c)
         serve_failed(c, &err);
     else
         run_row(row, &a);
+    serve_files_check(c, &at);
     serve_files_put(c->s->files, a.file);
     close(at.fd);
 }

@@ -143,6 +143,7 @@ void serve_refs(serve_call *c)
         serve_failed(c, &err);
     else
         write_refs(c, f, &at);
+    serve_files_check(c, &at);
     serve_files_put(c->s->files, f);
     close(at.fd);
 }

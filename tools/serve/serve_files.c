@@ -176,6 +176,12 @@ cip_file *serve_files_get_own(serve_files *f, const serve_found *at, cip_err *er
     return open_new(f, at, true, err);
 }
 
+void serve_files_check(serve_call *c, const serve_found *at)
+{
+    if (S_ISREG(at->st.st_mode) && !serve_is_unchanged(at->fd, &at->st))
+        serve_refuse(c, 503, "busy", "the file was changed while it was read; try again");
+}
+
 void serve_files_put(serve_files *f, cip_file *file)
 {
     pthread_mutex_lock(&f->lock);

@@ -250,13 +250,8 @@ typedef struct part {
 static ssize_t read_part(void *user, uint64_t at, char *bytes, size_t n)
 {
     const part *p = user;
-    struct stat now;
     const ssize_t got = pread(p->fd, bytes, n, (off_t)(p->offset + at));
-    if (got <= 0 || fstat(p->fd, &now) != 0)
-        return MHD_CONTENT_READER_END_WITH_ERROR;
-    if (now.st_nlink == 0)
-        now.st_ctim = p->st.st_ctim; /* the file lost its name to another one, or was removed */
-    return serve_is_same(&now, &p->st) ? got : MHD_CONTENT_READER_END_WITH_ERROR;
+    return got > 0 && serve_is_unchanged(p->fd, &p->st) ? got : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
 static void free_part(void *user)

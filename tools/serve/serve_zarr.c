@@ -505,6 +505,7 @@ void serve_zarr(serve_call *c)
     else
         send_key(c, file, key);
     free(key);
+    serve_files_check(c, &at);
     serve_files_put(c->s->files, file);
     close(at.fd);
 }
