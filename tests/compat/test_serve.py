@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import urllib.parse
 
 import numpy as np
@@ -475,6 +476,23 @@ def test_idle_connections_keep_nobody_out(cippus, tree):
             for one in idle:
                 one.close()
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_downloads_that_stand_still_keep_nobody_out(cippus, tmp_path):
+    """With few descriptors, half of which they take."""
+    few = tmp_path / "few"
+    few.write_text(f"#!/bin/sh\nulimit -n 256\nexec '{os.path.abspath(cippus.path)}' \"$@\"\n")
+    few.chmod(0o755)
+    with open(tmp_path / "x", "wb") as f:
+        f.truncate(64 << 20)
+    with served(types.SimpleNamespace(path=few), tmp_path / "x") as s, contextlib.ExitStack() as stack:
+        for _ in range(150):
+            c = stack.enter_context(socket.socket())
+            c.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            c.connect((s.host, s.port))
+            c.sendall(b"GET /files/x HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert s.ask("/api/v1").status == 200
+        assert s.ask("/files/x", headers={"Range": "bytes=-1"}).body == b"\0"
 
 
 @pytest.mark.parametrize("request_text", [

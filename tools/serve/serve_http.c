@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,11 +26,14 @@
 
 enum {
     MOST_CONNECTIONS = 512,
+    FEWEST_CONNECTIONS = 64,
+    OTHER_FILES = 128,        /* descriptors of what is not being sent */
     SPARE = 32,               /* places kept free by sending those away that wait the longest */
     HEADER_NBYTES = 32 << 10, /* of one request; also the buffer of what is sent */
     PART_NBYTES = 32 << 10,   /* of a file, read at once */
     IDLE_SECONDS = 20,        /* without a request, or within its headers */
     STILL_SECONDS = 30,       /* without a byte moving */
+    STALLED_SECONDS = 5,      /* in which not even a part of a file was sent: it may have to go */
     ANSWER_SECONDS = 120,     /* of work, and of sending what is in memory */
     FEWEST_WORKERS = 4,
     MOST_WORKERS = 64
@@ -57,6 +61,7 @@ typedef struct http {
     struct MHD_Daemon *daemon;
     pthread_mutex_t lock; /* of all below */
     connection place[MOST_CONNECTIONS];
+    size_t nplace;
     pthread_cond_t queued;
     request *first, **last;
     size_t nworker;
@@ -68,7 +73,7 @@ typedef struct http {
 static size_t count_connections(http *h)
 {
     size_t n = 0;
-    for (size_t i = 0; i < MOST_CONNECTIONS; i++)
+    for (size_t i = 0; i < h->nplace; i++)
         n += h->place[i].fd >= 0;
     return n;
 }
@@ -86,13 +91,27 @@ static void on_connection(void *user, struct MHD_Connection *c, void **socket_co
     } else if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-        for (connection *p = h->place; info != NULL && p < h->place + MOST_CONNECTIONS; p++)
+        for (connection *p = h->place; info != NULL && p < h->place + h->nplace; p++)
             if (p->fd == info->connect_fd) {
                 p->known = true;
                 *socket_context = p;
             }
     }
     pthread_mutex_unlock(&h->lock);
+}
+
+/* Each may take two descriptors: its own, and that of a file that is sent. */
+static size_t count_places(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return FEWEST_CONNECTIONS;
+    const rlim_t now = files.rlim_cur;
+    files.rlim_cur = files.rlim_max;
+    const rlim_t most = setrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_max : now;
+    return most >= OTHER_FILES + 2 * MOST_CONNECTIONS    ? MOST_CONNECTIONS
+           : most < OTHER_FILES + 2 * FEWEST_CONNECTIONS ? FEWEST_CONNECTIONS
+                                                         : (most - OTHER_FILES) / 2;
 }
 
 static void set_state(http *h, struct MHD_Connection *c, int state)
@@ -114,7 +133,7 @@ static void sweep(http *h)
 {
     const double now = serve_now();
     pthread_mutex_lock(&h->lock);
-    for (connection *p = h->place; p < h->place + MOST_CONNECTIONS; p++) {
+    for (connection *p = h->place; p < h->place + h->nplace; p++) {
         const double age = now - p->since;
         const bool late = (p->state == WAITING && age > IDLE_SECONDS) ||
                           (p->state == SENDING && age > ANSWER_SECONDS);
@@ -131,7 +150,7 @@ static connection *find_oldest(http *h, int state, double least)
 {
     connection *oldest = NULL;
     const double before = serve_now() - least;
-    for (connection *p = h->place; p < h->place + MOST_CONNECTIONS; p++)
+    for (connection *p = h->place; p < h->place + h->nplace; p++)
         if (p->fd >= 0 && p->known && (int)p->state == state && p->since <= before &&
             (oldest == NULL || p->since < oldest->since))
             oldest = p;
@@ -139,20 +158,20 @@ static connection *find_oldest(http *h, int state, double least)
 }
 
 /* A place for one more: whether there is one now. A file that is being sent goes only when no other
- * connection can. */
+ * connection can, and if its client takes next to nothing of it. */
 static bool make_place(http *h)
 {
     pthread_mutex_lock(&h->lock);
     const size_t n = count_connections(h);
-    connection *gone = n > MOST_CONNECTIONS - SPARE ? find_oldest(h, WAITING, 0) : NULL;
-    if (gone == NULL && n == MOST_CONNECTIONS)
-        gone = find_oldest(h, STREAMING, ANSWER_SECONDS);
+    connection *gone = n > h->nplace - SPARE ? find_oldest(h, WAITING, 0) : NULL;
+    if (gone == NULL && n == h->nplace)
+        gone = find_oldest(h, STREAMING, STALLED_SECONDS);
     if (gone != NULL) {
         shutdown(gone->fd, SHUT_RDWR);
         gone->since = serve_now();
     }
     pthread_mutex_unlock(&h->lock);
-    return n < MOST_CONNECTIONS;
+    return n < h->nplace;
 }
 
 /* --- who may ask ------------------------------------------------------------------------------ */
@@ -240,6 +259,8 @@ static bool may_ask(request *r, bool secret)
 
 /* Part of a file, while it is sent. */
 typedef struct part {
+    http *h;
+    struct MHD_Connection *c;
     int fd;
     uint64_t offset;
     struct stat st;
@@ -250,6 +271,7 @@ typedef struct part {
 static ssize_t read_part(void *user, uint64_t at, char *bytes, size_t n)
 {
     const part *p = user;
+    set_state(p->h, p->c, STREAMING); /* once more: the client took the part before */
     const ssize_t got = pread(p->fd, bytes, n, (off_t)(p->offset + at));
     return got > 0 && serve_is_unchanged(p->fd, &p->st) ? got : MHD_CONTENT_READER_END_WITH_ERROR;
 }
@@ -260,12 +282,13 @@ static void free_part(void *user)
     free(user);
 }
 
-static struct MHD_Response *response_of_part(serve_call *c)
+static struct MHD_Response *response_of_part(http *h, request *r)
 {
+    serve_call *c = &r->call;
     part *p = malloc(sizeof *p);
     if (p == NULL)
         return NULL;
-    *p = (part){ c->fd, c->offset, c->st };
+    *p = (part){ h, r->c, c->fd, c->offset, c->st };
     c->fd = -1;
     struct MHD_Response *response =
         MHD_create_response_from_callback(c->nbytes, PART_NBYTES, read_part, p, free_part);
@@ -274,12 +297,12 @@ static struct MHD_Response *response_of_part(serve_call *c)
     return response;
 }
 
-static struct MHD_Response *response_of(request *r)
+static struct MHD_Response *response_of(http *h, request *r)
 {
     serve_call *c = &r->call;
     struct MHD_Response *response;
     if (c->fd >= 0) {
-        response = response_of_part(c);
+        response = response_of_part(h, r);
     } else {
         struct serve_body *b = c->body;
         c->body = NULL;
@@ -322,7 +345,7 @@ static enum MHD_Result answer(http *h, request *r)
     serve_call_end(c);
     const bool streams = c->fd >= 0;
     const unsigned status = c->status != 0 ? c->status : 200;
-    struct MHD_Response *response = response_of(r);
+    struct MHD_Response *response = response_of(h, r);
     if (response == NULL)
         return MHD_NO;
     add_headers(c, response);
@@ -580,7 +603,7 @@ static void accept_one(http *h, int listener)
     connection *place = NULL;
     const int fd = accept4(listener, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
     pthread_mutex_lock(&h->lock);
-    for (connection *p = h->place; fd >= 0 && p < h->place + MOST_CONNECTIONS; p++)
+    for (connection *p = h->place; fd >= 0 && p < h->place + h->nplace; p++)
         if (p->fd < 0 && place == NULL)
             place = p;
     if (place != NULL)
@@ -673,7 +696,7 @@ static int run(http *h, int listener, int signals)
 
 int serve_http(serve *s, const char *bind_to, unsigned port)
 {
-    http h = { .s = s };
+    http h = { .s = s, .nplace = count_places() };
     sigset_t mask;
     int rc = EXIT_FAILED;
     for (size_t i = 0; i < MOST_CONNECTIONS; i++)
