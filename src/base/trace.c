@@ -55,39 +55,28 @@ static void quoted(const char *text, char *out, size_t cap)
     out[n] = '\0';
 }
 
-void cip_trace_read(uint64_t begun, const char *file, uint64_t offset, uint64_t bytes,
-                    size_t ranges, bool ok)
+void cip_trace_bytes(const cip_trace_of *t, bool ok)
 {
-    char name[1024];
-    const double ms = (double)(now() - begun) / 1e6;
-    quoted(file, name, sizeof name);
-    if (wanted() == JSON)
-        fprintf(stderr,
-                "{\"event\": \"read\", \"file\": %s, \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64
-                ", \"ranges\": %zu, \"ms\": %.3f, \"ok\": %s}\n",
-                name, offset, bytes, ranges, ms, ok ? "true" : "false");
+    char name[1024], more[64];
+    const double ms = (double)(now() - t->begun) / 1e6;
+    const bool json = wanted() == JSON, request = t->tries != 0;
+    quoted(t->file, name, sizeof name);
+    if (request)
+        snprintf(more, sizeof more, json ? "\"status\": %d, \"try\": %u" : ", status %d, try %u",
+                 t->status, t->tries);
     else
+        snprintf(more, sizeof more, json ? "\"ranges\": %zu" : " in %zu range%s", t->ranges,
+                 t->ranges == 1 ? "" : "s");
+    if (json)
         fprintf(stderr,
-                "trace: %9.3f ms  read %" PRIu64 " bytes in %zu range%s at %" PRIu64 " of %s%s\n",
-                ms, bytes, ranges, ranges == 1 ? "" : "s", offset, name, ok ? "" : ": failed");
-}
-
-void cip_trace_request(uint64_t begun, const char *url, uint64_t offset, uint64_t bytes, int status,
-                       unsigned tries, bool ok)
-{
-    char name[1024];
-    const double ms = (double)(now() - begun) / 1e6;
-    quoted(url, name, sizeof name);
-    if (wanted() == JSON)
-        fprintf(stderr,
-                "{\"event\": \"request\", \"url\": %s, \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64
-                ", \"status\": %d, \"try\": %u, \"ms\": %.3f, \"ok\": %s}\n",
-                name, offset, bytes, status, tries, ms, ok ? "true" : "false");
+                "{\"event\": \"%s\", \"%s\": %s, \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64
+                ", %s, \"ms\": %.3f, \"ok\": %s}\n",
+                request ? "request" : "read", request ? "url" : "file", name, t->offset, t->nbytes,
+                more, ms, ok ? "true" : "false");
     else
-        fprintf(stderr,
-                "trace: %9.3f ms  request %u for bytes at %" PRIu64 " of %s: %d, %" PRIu64
-                " bytes%s\n",
-                ms, tries, offset, name, status, bytes, ok ? "" : ": failed");
+        fprintf(stderr, "trace: %9.3f ms  %s %" PRIu64 " bytes%s at %" PRIu64 " of %s%s\n", ms,
+                request ? "request" : "read", t->nbytes, more, t->offset, name,
+                ok ? "" : ": failed");
 }
 
 void cip_trace_decode(uint64_t begun, const char *codec, const char *what, uint64_t stored,

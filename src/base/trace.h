@@ -12,13 +12,18 @@
  * and only where it is not 0 the step is told. */
 uint64_t cip_trace_begin(void);
 
-/* `bytes` from `offset` on, in so many ranges, of a file. `ok`: it did not fail. Any thread. */
-void cip_trace_read(uint64_t begun, const char *file, uint64_t offset, uint64_t bytes,
-                    size_t ranges, bool ok);
-/* One request to a server for bytes from `offset` on, of which so many came. `status`: the server's
- * (0: it did not answer); `tries`: how many times it was asked by now. */
-void cip_trace_request(uint64_t begun, const char *url, uint64_t offset, uint64_t bytes, int status,
-                       unsigned tries, bool ok);
+/* Bytes of a file, from `offset` on: `ranges` of them, or what came of a request to a server. */
+typedef struct cip_trace_of {
+    uint64_t begun;
+    const char *file; /* or URL */
+    uint64_t offset, nbytes;
+    size_t ranges;
+    unsigned tries; /* how many times the server was asked by now; 0: it is no request */
+    int status;     /* the server's, 0: it did not answer */
+} cip_trace_of;
+
+/* `ok`: it did not fail. Any thread. */
+void cip_trace_bytes(const cip_trace_of *what, bool ok);
 /* A codec made raw bytes of stored ones. `what`: "chunk", "part" or "stream". */
 void cip_trace_decode(uint64_t begun, const char *codec, const char *what, uint64_t stored,
                       uint64_t raw, bool ok);

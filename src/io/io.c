@@ -72,12 +72,12 @@ static cip_status read_now(cip_io *io, const cip_range *r, size_t n, cip_err *er
 {
     const uint64_t begun = io->ops->through ? 0 : cip_trace_begin();
     const cip_status st = io->ops->read_ranges(io, r, n, err);
-    uint64_t bytes = 0;
     if (begun == 0)
         return st;
+    cip_trace_of t = { begun, io->name, .offset = io->base + r->offset, .ranges = n };
     for (size_t i = 0; i < n; i++)
-        bytes += r[i].nbytes;
-    cip_trace_read(begun, io->name, io->base + r->offset, bytes, n, st == CIP_OK);
+        t.nbytes += r[i].nbytes;
+    cip_trace_bytes(&t, st == CIP_OK);
     return st;
 }
 

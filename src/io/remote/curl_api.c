@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "io/remote/url.h"
+
 /* Protocols by their names, without which redirects cannot be limited safely. */
 enum { OLDEST = 0x075500 };
 
@@ -40,6 +42,12 @@ static void load(void)
     fault = "libcurl cannot be initialised";
     if (loaded.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
         fault = NULL;
+}
+
+const char *cip_url_library(void)
+{
+    pthread_once(&once, load);
+    return fault == NULL ? loaded.version_info(CURLVERSION_NOW)->version : "";
 }
 
 cip_status cip_curl_load(const cip_curl **out, cip_err *err)

@@ -270,8 +270,10 @@ static cip_status finish(call *c, cip_http_transfer *t, CURLcode code, cip_err *
     cip_http_request *r = t->request;
     c->h->set.curl->multi_remove_handle(c->s->multi, t->easy);
     if (t->begun != 0)
-        cip_trace_request(t->begun, r->file->shown, r->asked.off, r->got, r->answer.status,
-                          t->tries, st == CIP_OK);
+        cip_trace_bytes(&(cip_trace_of){ t->begun, r->file->shown, .offset = r->asked.off,
+                                         .nbytes = r->got, .tries = t->tries,
+                                         .status = r->answer.status },
+                        st == CIP_OK);
     if (st != CIP_OK && led_is_over(t)) {
         forget_led(c, t);
         again = 1;

@@ -21,6 +21,10 @@ static inline bool cip_url_is_remote(const char *text)
     return s == CIP_URL_HTTP || s == CIP_URL_S3;
 }
 
+/* The version of libcurl, which is loaded for that; "" where it cannot be, NULL in a build without.
+ */
+const char *cip_url_library(void);
+
 /* UNSUPPORTED: for what is about to write there. */
 cip_status cip_fail_url_written(cip_err *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Of a build without libcurl. */
 #include "io/io.h"
+#include "io/remote/url.h"
 
 cip_status cip_io_open_url(cip_env *env, const char *url, const cip_url_cache *cache, cip_io **out,
                            cip_err *err)
@@ -17,5 +18,10 @@ cip_status cip_io_open_url(cip_env *env, const char *url, const cip_url_cache *c
 const char *cip_io_url(const cip_io *io)
 {
     (void)io;
+    return NULL;
+}
+
+const char *cip_url_library(void)
+{
     return NULL;
 }
