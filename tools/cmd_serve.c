@@ -87,4 +87,9 @@ int cmd_serve(const opts *o)
     return EXIT_FAILED;
 }
 
+const char *serve_library(void)
+{
+    return NULL;
+}
+
 #endif

@@ -25,6 +25,8 @@ int cmd_repair(const opts *o);
 int cmd_resize(const opts *o);
 int cmd_rm(const opts *o);
 int cmd_serve(const opts *o);
+/* The version of libmicrohttpd, or NULL in a build without. */
+const char *serve_library(void);
 int cmd_set(const opts *o);
 int cmd_show(const opts *o);
 int cmd_stat(const opts *o);

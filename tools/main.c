@@ -159,21 +159,33 @@ static const command commands[] = {
 /* Named by the contract, to be written. */
 static const char *const later[] = { "where", "bench", NULL };
 
+/* A codec or library in a list. */
+static void print_part(size_t i, const char *name, bool there, const char *version)
+{
+    printf("%s %s", i == 0 ? "" : ",", name);
+    if (!there)
+        fputs(" (not in this build)", stdout);
+    else if (version[0] != '\0')
+        printf(" (%s)", version);
+}
+
 static void print_version(void)
 {
     const char *title, *caps, *version, *name;
     bool there;
+    size_t i;
     printf("cippus %s\nformats:", cip_version());
-    for (size_t i = 0; (name = cip_format_at(i, &title, &caps)) != NULL; i++)
+    for (i = 0; (name = cip_format_at(i, &title, &caps)) != NULL; i++)
         printf("%s %s (%s)", i == 0 ? "" : ",", name, caps[0] != '\0' ? caps : "not in this build");
     fputs("\ncodecs:", stdout);
-    for (size_t i = 0; (name = cip_codec_at(i, &there, &version)) != NULL; i++) {
-        printf("%s %s", i == 0 ? "" : ",", name);
-        if (!there)
-            fputs(" (not in this build)", stdout);
-        else if (version[0] != '\0')
-            printf(" (%s)", version);
-    }
+    for (i = 0; (name = cip_codec_at(i, &there, &version)) != NULL; i++)
+        print_part(i, name, there, version);
+    fputs("\nlibraries:", stdout);
+    for (i = 0; (name = cip_library_at(i, &there, &version)) != NULL; i++)
+        print_part(i, name, there,
+                   version[0] != '\0' || strcmp(name, "libcurl") != 0 ? version : "not installed");
+    version = serve_library();
+    print_part(i, "libmicrohttpd", version != NULL, version);
     putchar('\n');
 }
 

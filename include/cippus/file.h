@@ -245,6 +245,10 @@ CIP_API const char *cip_format_option_at(const char *format, size_t i, const cha
  * and its library's version. NULL at the end.
  */
 CIP_API const char *cip_codec_at(size_t i, bool *available, const char **version);
+/** The i-th library that this build may use besides those of codecs, whether it does, and the
+ * version ("" if unknown). libcurl is loaded to be asked; "" if it is not installed or too old.
+ * NULL at the end. */
+CIP_API const char *cip_library_at(size_t i, bool *available, const char **version);
 
 #ifdef __cplusplus
 }

@@ -3,8 +3,14 @@
 #include <string.h>
 
 #include "cippus/version.h"
+#include "codec/with.h"
 #include "core/handle.h"
+#include "io/remote/url.h"
 #include "tree/msgpack.h"
+
+#if CIP_WITH_PNG
+#include <png.h>
+#endif
 
 static const cip_format_kind *kind_of(const cip_format *f, const char *name)
 {
@@ -179,6 +185,29 @@ const char *cip_codec_at(size_t i, bool *available, const char **version)
     if (version != NULL)
         *version = text;
     return c != NULL ? c->name : "msgpack";
+}
+
+const char *cip_library_at(size_t i, bool *available, const char **version)
+{
+    const char *const curl = i == 0 ? cip_url_library() : NULL;
+    const struct {
+        const char *name, *version; /* NULL: not in this build */
+    } row[] = {
+        { "libcurl", curl },
+#if CIP_WITH_PNG
+        { "libpng", png_get_libpng_ver(NULL) },
+#else
+        { "libpng", NULL },
+#endif
+        { "libaec", CIP_WITH_AEC ? "" : NULL }, /* which does not tell its version */
+    };
+    if (i >= sizeof row / sizeof *row)
+        return NULL;
+    if (available != NULL)
+        *available = row[i].version != NULL;
+    if (version != NULL)
+        *version = row[i].version != NULL ? row[i].version : "";
+    return row[i].name;
 }
 
 const char *cip_version(void)

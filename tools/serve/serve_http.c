@@ -721,3 +721,8 @@ int serve_http(serve *s, const char *bind_to, unsigned port)
     pthread_mutex_destroy(&h.lock);
     return rc;
 }
+
+const char *serve_library(void)
+{
+    return MHD_get_version();
+}
