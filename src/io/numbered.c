@@ -141,7 +141,7 @@ cip_status cip_io_open_numbered(cip_io *of, uint32_t flags, cip_io_number_place 
 
 void cip_io_numbered_expect(cip_io *io, const uint64_t *member, size_t n)
 {
-    enum { MOST = 64 };
+    enum { MOST = 256 };
     const numbered_io *f = (const numbered_io *)io;
     char(*name)[CIP_IO_NUMBER_NAME];
     void *room;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A server of HTTP and of S3 for tests: ranges, entity tags and conditions of RFC 9110, and many ways to do them badly.
 
-usage: tests/support/range_server.py FOLDER [--delay SECONDS]     serves FOLDER, prints its URL, until its input ends
+usage: tests/support/range_server.py FOLDER [--delay SECONDS] [--rate BYTES]     serves FOLDER, prints its URL, until its input ends
+
+--delay: before each answer; --rate: bytes a second of all answers together. /seen/ has the requests since it was asked for, in JSON.
 
 What a path begins with says how it is served: /files/NAME well, /BEHAVIOUR/NAME as BEHAVIOURS has it, /s3/BUCKET/KEY as S3, where
 requests must be signed by KEY and SECRET for /s3/private.
@@ -11,6 +13,7 @@ import gzip
 import hashlib
 import hmac
 import http.server
+import json
 import pathlib
 import re
 import ssl
@@ -27,10 +30,11 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, folder, delay=0.0, certificate=None):
+    def __init__(self, folder, delay=0.0, rate=None, certificate=None):
         """`certificate`: a PEM file with its key, for localhost."""
         super().__init__(("127.0.0.1", 0), Handler)
-        self.folder, self.delay = pathlib.Path(folder), delay
+        self.folder, self.delay, self.rate = pathlib.Path(folder), delay, rate
+        self.lock, self.free = threading.Lock(), 0.0  # when what is sent by now has gone, at that rate
         self.files = {}  # name -> bytes, before what lies in the folder
         self.seen = []  # [method, path, range, status, bytes] of each request
         self.tries = {}  # path -> how many times it was asked for
@@ -51,6 +55,17 @@ class Server(http.server.ThreadingHTTPServer):
 
     def handle_error(self, request, client_address):  # clients that had enough
         pass
+
+    def send(self, to, body):
+        if self.rate is None:
+            return to.write(body)
+        for at in range(0, len(body), 1 << 16):
+            part = body[at : at + (1 << 16)]
+            with self.lock:
+                self.free = max(self.free, time.monotonic()) + len(part) / self.rate
+                wait = self.free - time.monotonic()
+            time.sleep(max(wait, 0))
+            to.write(part)
 
     def bytes_of(self, name):
         if name in self.files:
@@ -79,6 +94,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.do_GET()
 
     def do_GET(self):
+        if self.path == "/seen/":
+            rows = json.dumps(self.server.seen).encode()
+            self.server.seen.clear()
+            self.row = [0] * 5
+            return self.reply(200, rows)
         time.sleep(self.server.delay)
         path = urllib.parse.urlsplit(self.path).path
         _, kind, name = (*urllib.parse.unquote(path).split("/", 2), "", "")[:3]
@@ -103,7 +123,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         body = b"" if self.command == "HEAD" else data if body is None else body
         self.row[3:] = status, len(body)
-        self.wfile.write(body)
+        self.server.send(self.wfile, body)
 
     def asked(self):
         found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
@@ -399,8 +419,9 @@ def main():
     words = argparse.ArgumentParser()
     words.add_argument("folder")
     words.add_argument("--delay", type=float, default=0.0)
+    words.add_argument("--rate", type=float)
     args = words.parse_args()
-    with Server(args.folder, args.delay) as server:
+    with Server(args.folder, args.delay, args.rate) as server:
         print(server.url, flush=True)
         sys.stdin.read()
 

@@ -344,9 +344,10 @@ static size_t list_expected(url_io *u, const char (*name)[CIP_IO_NUMBER_NAME], s
     return m;
 }
 
-static void url_expect(cip_io *io, const char (*name)[CIP_IO_NUMBER_NAME], size_t n)
+/* At most CIP_HTTP_AT_ONCE. */
+static void expect_some(url_io *u, const char (*name)[CIP_IO_NUMBER_NAME], size_t n)
 {
-    url_io *u = (url_io *)io;
+    cip_io *io = &u->io;
     expected e[CIP_HTTP_AT_ONCE];
     cip_http_file *file[CIP_HTTP_AT_ONCE];
     uint8_t *head[CIP_HTTP_AT_ONCE];
@@ -370,6 +371,12 @@ static void url_expect(cip_io *io, const char (*name)[CIP_IO_NUMBER_NAME], size_
         cip_http_file_clear(&e[i].file);
         cip_mem_put(&io->env->mem, head[i]);
     }
+}
+
+static void url_expect(cip_io *io, const char (*name)[CIP_IO_NUMBER_NAME], size_t n)
+{
+    for (size_t i = 0; i < n; i += CIP_HTTP_AT_ONCE)
+        expect_some((url_io *)io, name + i, (size_t)cip_min_u64(n - i, CIP_HTTP_AT_ONCE));
 }
 
 /* --- names */

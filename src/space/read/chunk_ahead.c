@@ -62,13 +62,20 @@ static void expect_members(cip_space *s, const cip_chunk_wish *w, size_t n)
 }
 
 /* How much of a chunk of which most is wanted comes along with its head: up to the next one's, that
- * lies behind it before long. need[] is by offset. */
-static void widen_heads(cip_need *need, size_t n, uint64_t gap)
+ * lies behind it before long; of the last one as much as of the longest. need[] is by offset. */
+static void widen_heads(const cip_layout *l, cip_need *need, size_t n, uint64_t gap)
 {
+    uint64_t longest = 0;
     for (size_t i = 0; i + 1 < n; i++)
         if (need[i + 1].off > need[i].off + need[i].len &&
-            need[i + 1].off - need[i].off - need[i].len <= gap)
+            need[i + 1].off - need[i].off - need[i].len <= gap) {
             need[i].len = need[i + 1].off - need[i].off;
+            longest = cip_max_u64(longest, need[i].len);
+        }
+    if (longest != 0)
+        need[n - 1].len = cip_max_u64(
+            need[n - 1].len,
+            cip_min_u64(longest, cip_bytes_left(l->io->size, l->far_off + need[n - 1].off)));
 }
 
 static int by_offset(const void *x, const void *y)
@@ -97,7 +104,7 @@ static void expect_heads(cip_space *s, const cip_chunk_wish *w, size_t n)
     }
     if (most == n) {
         qsort(need, m, sizeof *need, by_offset);
-        widen_heads(need, m, s->layout->tuning->far_whole);
+        widen_heads(s->layout, need, m, s->layout->tuning->far_whole);
     }
     expect(s->layout, need, m);
 }

@@ -154,14 +154,16 @@ static cip_status read_joined(cip_far *a, const cip_range *r, size_t n, cip_err 
 }
 
 /* What is read and kept for a range that is no dearer to read than to ask for: what looks through
- * a file is followed by what reads it. All of a small file. */
+ * a file is followed by what reads it. All of a small file; at a file's end what lies before, as a
+ * trailer says where the index is that it follows. */
 static cip_need around(const cip_far *a, const cip_range *r)
 {
     const uint64_t size = a->io->size, most = a->tune->far_join;
     if (size <= most)
         return (cip_need){ 0, size };
-    return (cip_need){ r->offset,
-                       cip_min_u64(cip_max_u64(r->nbytes, a->tune->far_least), size - r->offset) };
+    const uint64_t len = cip_max_u64(r->nbytes, a->tune->far_least);
+    const uint64_t off = cip_min_u64(r->offset, size - cip_min_u64(len, size));
+    return (cip_need){ off, cip_min_u64(len, size - off) };
 }
 
 cip_status cip_far_read(cip_far *a, const cip_range *r, size_t n, cip_err *err)

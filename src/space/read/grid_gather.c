@@ -351,7 +351,32 @@ static cip_chunk_wish wish_of(const box *b, uint64_t i, cip_want *want)
     return wish;
 }
 
-enum { FAR_JOBS = 16 }; /* chunks whose requests are joined */
+/* In batches, each read ahead, of no more than is kept: each of them waits for the server. */
+static cip_status gather_far(box *b, uint64_t njob, cip_err *err)
+{
+    enum { LEAST = 16, MOST = 256 };
+    const cip_rd *rd = &b->g->rd;
+    const uint64_t raw = cip_max_u64(cip_grid_raw_len(b->v.grid), 1);
+    const uint64_t fit = cip_max_u64(rd->tune->far_kept / 4 / raw, LEAST);
+    const size_t each = (size_t)cip_min_u64(njob, cip_min_u64(fit, MOST));
+    const size_t nwant = b->v.grid->blocked ? BATCH : 0;
+    cip_want *want = NULL;
+    cip_chunk_wish *wish = NULL;
+    cip_status st;
+    CIP_GO(CIP_NEW(&rd->env->mem, &wish, each, err));
+    CIP_GO(CIP_NEW(&rd->env->mem, &want, each * nwant, err));
+    for (; b->first < njob; b->first += each) {
+        const size_t n = (size_t)cip_min_u64(each, njob - b->first);
+        for (size_t i = 0; i < n; i++)
+            wish[i] = wish_of(b, b->first + i, want + i * nwant);
+        cip_chunks_expect(rd, b->g->s, wish, n);
+        CIP_GO(cip_pool_run(rd->pool, n, run_job, b, err));
+    }
+done:
+    cip_mem_put(&rd->env->mem, want);
+    cip_mem_put(&rd->env->mem, wish);
+    return st;
+}
 
 cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, bool *done,
                            cip_err *err)
@@ -364,19 +389,8 @@ cip_status cip_gather_grid(cip_gather *g, const cip_nd *from, const cip_nd *to, 
     for (int32_t k = 0; k < b.v.grid->ndim; k++)
         njob *= (uint64_t)b.v.axis[k].chunks.nseg; /* at most the number of elements */
     CIP_TRY(g->s->table.count(g->s->table.self, &count, err));
-    if (cip_space_is_far(g->s)) {
-        /* In batches, each read ahead. */
-        cip_want want[FAR_JOBS][BATCH];
-        cip_chunk_wish wish[FAR_JOBS];
-        for (; b.first < njob; b.first += FAR_JOBS) {
-            size_t n = (size_t)cip_min_u64(FAR_JOBS, njob - b.first);
-            for (size_t i = 0; i < n; i++)
-                wish[i] = wish_of(&b, b.first + i, want[i]);
-            cip_chunks_expect(&b.g->rd, b.g->s, wish, n);
-            CIP_TRY(cip_pool_run(b.g->rd.pool, n, run_job, &b, err));
-        }
-        return CIP_OK;
-    }
+    if (cip_space_is_far(g->s))
+        return gather_far(&b, njob, err);
     b.parts = parts_of(g, from, njob);
     return cip_pool_run(g->rd.pool, (size_t)(njob * b.parts), run_job, &b, err);
 }
