@@ -102,8 +102,22 @@ async function show() {
     }
     if (mine === turn && $("status").textContent === "…") say("");
   } catch (e) {
-    if (mine === turn) say(e.message, true);
+    if (mine === turn) fail(e.message);
   }
+}
+
+// An error takes the place of what could not be shown.
+function fail(text) {
+  const place = $("main").dataset.of === location.hash ? $("view") ?? $("pane") ?? $("main") : $("main");
+  say(text, true);
+  place.replaceChildren(...(place === $("main") ? [el("h1", { textContent: state.file ?? state.folder ?? "" })] : []), el("p", { className: "bad", textContent: text }));
+  if (place === $("main") && state.file != null) place.append(download());
+}
+
+// The main pane for what the address says.
+function fill(...children) {
+  $("main").dataset.of = location.hash;
+  $("main").replaceChildren(...children);
 }
 
 function showSteps() {
@@ -149,7 +163,7 @@ async function showFolder(mine) {
   if (mine !== turn) return;
   $("side").dataset.of = "folder";
   $("side").replaceChildren(list);
-  $("main").replaceChildren(el("p", { className: "quiet", textContent: list.firstChild ? "Choose a file." : "This folder is empty." }));
+  fill(el("p", { className: "quiet", textContent: list.firstChild ? "Choose a file." : "This folder is empty." }));
 }
 
 function arrayRow(a) {
@@ -158,8 +172,8 @@ function arrayRow(a) {
 }
 
 // A node of the tree: an array leads to its data, other ones open.
-function nodeItem(child) {
-  const { node, length, array } = child, name = node.path.split("/").pop().replaceAll("~1", "/").replaceAll("~0", "~");
+function nodeItem(child, name = child.node.path.split("/").pop().replaceAll("~1", "/").replaceAll("~0", "~")) {
+  const { node, length, array } = child;
   if (array) return row(name, "array", { file: state.file, path: node.path, tab: "data" }, { "data-path": node.path });
   if (node.type !== "map" && node.type !== "seq") {
     const value = node.value === null ? "null" : String(node.value);
@@ -181,7 +195,7 @@ function treeBelow(list, path) {
   return paged(list, async offset => {
     const got = await ask("tree", { file: state.file, path, offset, limit: PAGE });
     return { total: got.total, items: got.children };
-  }, nodeItem);
+  }, child => nodeItem(child));
 }
 
 async function showFile(mine) {
@@ -209,7 +223,7 @@ async function search() {
   if (!text) return list.replaceChildren();
   const [arrays, nodes] = await Promise.all([ask("arrays", { file, text, limit: 50 }), ask("search", { file, text })]);
   if (text !== $("search").value) return;
-  const items = [...arrays.arrays.map(arrayRow), ...nodes.found.filter(f => !f.array).map(nodeItem)];
+  const items = [...arrays.arrays.map(arrayRow), ...nodes.found.filter(f => !f.array).map(f => nodeItem(f, f.node.path))];
   for (const f of items) f.firstChild.title ||= "";
   list.replaceChildren(el("li", {}, el("h2", { textContent: `Found: ${arrays.total + nodes.found.filter(f => !f.array).length}${nodes.complete ? "" : " and more"}` })), ...items);
 }
@@ -245,7 +259,7 @@ async function showMain(mine) {
     bar.append(chooser("field", "field", [["", "all"], ...got.fields.map(f => [f.name, f.name])], s.field?.name ?? "",
       name => set({ field: name, at: null, axes: null, rows: null, columns: null, view: null })));
   const focused = nameOf(document.activeElement);
-  $("main").replaceChildren(el("h1", { textContent: a.path || state.file }), el("p", { className: "quiet", textContent: parts.join(" · ") }), bar, pane);
+  fill(el("h1", { textContent: a.path || state.file }), el("p", { className: "quiet", textContent: parts.join(" · ") }), bar, pane);
   if (!ok) pane.append(el("p", { className: "bad", textContent: a.why }));
   else if (which === "attributes") showAttributes(pane, got);
   const rest = !ok ? null : which === "chunks" ? showChunks(pane, query, got, mine) : which === "data" ? showData(pane, got, s, view, mine) : null;
@@ -256,7 +270,14 @@ async function showMain(mine) {
 // Which part of the main pane an element is, so that its successor gets the focus.
 const nameOf = e => ($("main").contains(e) && e !== $("main") ? e.id || e.textContent : null);
 
-const pretty = v => typeof v === "string" ? v : JSON.stringify(v, null, 1);
+// A text as it is; else JSON, with lists of plain values in one line.
+function pretty(v, pad = null) {
+  const plain = x => x === null || typeof x !== "object", inner = (pad ?? "") + "  ";
+  if (plain(v)) return typeof v === "string" && pad === null ? v : JSON.stringify(v);
+  const [open, close] = Array.isArray(v) ? "[]" : "{}", parts = Array.isArray(v) ? v.map(x => pretty(x, inner)) : Object.entries(v).map(([k, x]) => `${JSON.stringify(k)}: ${pretty(x, inner)}`);
+  return Object.values(v).every(plain) && parts.join(", ").length < 100 ? `${open}${parts.join(", ")}${close}` : `${open}\n${parts.map(t => inner + t).join(",\n")}\n${pad ?? ""}${close}`;
+}
+
 const cell = v => typeof v === "string" ? v : Array.isArray(v) ? `[${v.map(cell).join(", ")}]` : JSON.stringify(v);
 const LABELS = { nbytes: "size", decoded_nbytes: "decoded", stored_nbytes: "stored", offset: "at byte" };
 const label = key => LABELS[key] ?? key.replaceAll("_", " ");
@@ -279,11 +300,12 @@ async function showInfo(mine) {
   const { array_list: _, facts, file: _file, ...rest } = info, found = el("div", { id: "findings" });
   const deep = el("input", { type: "checkbox", checked: true }), check = el("button", { id: "verify", textContent: "Verify" });
   check.onclick = () => verify(found, deep.checked).catch(e => say(e.message, true));
-  $("main").replaceChildren(el("h1", { textContent: state.file }), pairs({ ...rest, nbytes: bytes(rest.nbytes), decoded_nbytes: bytes(rest.decoded_nbytes), ...facts }, label),
-    el("div", { className: "bar" }, el("a", { href: "files/" + encodePath(state.file), textContent: "Download", hidden: token != null }),
-      check, el("label", {}, deep, "decode every chunk")), found);
+  fill(el("h1", { textContent: state.file }), pairs({ ...rest, nbytes: bytes(rest.nbytes), decoded_nbytes: bytes(rest.decoded_nbytes), ...facts }, label),
+    el("div", { className: "bar" }, download(), check, el("label", {}, deep, "decode every chunk")), found);
 }
 
+// A link cannot send the token, nor lead to a folder.
+const download = () => el("a", { href: "files/" + encodePath(state.file), textContent: "Download", hidden: token != null });
 const encodePath = name => name.split("/").map(encodeURIComponent).join("/");
 
 async function verify(pane, deep) {
@@ -294,7 +316,7 @@ async function verify(pane, deep) {
 }
 
 function table(keys, rows) {
-  return el("div", { className: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...keys.map(k => el("th", { textContent: label(k) })))),
+  return el("div", { className: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...keys.map(k => el("th", { scope: "col", textContent: label(k) })))),
     el("tbody", {}, ...rows.map(r => el("tr", {}, ...keys.map(k => el("td", { className: typeof r[k] === "string" ? "text" : "", textContent: r[k] == null ? "" : cell(r[k]) })))))));
 }
 
@@ -462,7 +484,7 @@ function framed(got, turned) {
     tick.style[side === "down" ? "top" : "left"] = `${at / ratio}px`;
     return tick;
   });
-  const frame = el("div", { className: "frame" }, canvas, ...mark(down, "down", 40), ...mark(across, "across", 80));
+  const frame = el("div", { className: "frame" }, canvas, ...mark(down, "down", 40), ...mark(across, "across", 60));
   const ramp = el("div", { className: "ramp" });
   ramp.style.background = `linear-gradient(to right, ${f.colours.join(", ")})`;
   return { canvas, frame, down, across, legend: el("div", { className: "legend" }, ramp, el("span", { textContent: format(f.limits[0]) }), el("span", { textContent: format(f.limits[1]) })) };
@@ -600,7 +622,7 @@ function drawLine(body, s, got, chosen) {
   const x = Float64Array.from({ length: f.across.n }, (_, i) => f.across.start + i * f.across.step), data = one ? [x, at(0)] : [x, at(2), at(3)];
   const style = getComputedStyle(document.documentElement), soft = style.getPropertyValue("--soft"), line = style.getPropertyValue("--line"), mark = style.getPropertyValue("--mark");
   const axes = { stroke: soft, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }, [width, height] = room(body, 0), series = label => ({ label, stroke: mark, width: 1, points: { show: f.across.n < 200 } });
-  const plot = el("div", { id: "plot", role: "img", "aria-label": `line, values ${format(f.range[0])} to ${format(f.range[1])}` }), name = s.field?.name || s.path || "value";
+  const plot = el("div", { id: "plot", role: "figure", "aria-label": `line, values ${format(f.range[0])} to ${format(f.range[1])}` }), name = s.field?.name || s.path || "value";
   body.replaceChildren(plot);
   new uPlot({ width, height, scales: { x: { time: false } },
     axes: [axes, { ...axes, size: 80, label: f.base ? `+ ${f.base}` : undefined, labelSize: f.base ? 20 : 0 }], cursor: { drag: { setScale: false } }, legend: { live: true },
@@ -641,8 +663,8 @@ async function showTable(body, s, cut, mine) {
   const height = n > 0 ? s.shape[down] : 1, width = n > 1 ? s.shape[cut.across] : 1;
   body.append(el("div", { className: "bar" }, move("↑", "top", Math.max(0, top - ROWS), top > 0), move("↓", "top", top + ROWS, top + ROWS < height),
     ...(n > 1 ? [move("←", "left", Math.max(0, left - COLUMNS), left > 0), move("→", "left", left + COLUMNS, left + COLUMNS < width)] : [])),
-    el("div", { className: "scroll" }, el("table", { id: "table" }, el("thead", {}, el("tr", {}, el("th"), ...heads.map(h => el("th", { textContent: h })))),
-      el("tbody", {}, ...rows.map((r, i) => el("tr", {}, el("th", { textContent: String(top + i) }),
+    el("div", { className: "scroll" }, el("table", { id: "table" }, el("thead", {}, el("tr", {}, el("th"), ...heads.map(h => el("th", { scope: "col", textContent: h })))),
+      el("tbody", {}, ...rows.map((r, i) => el("tr", {}, el("th", { scope: "row", textContent: String(top + i) }),
         ...cells(r).map(v => el("td", { className: typeof v === "string" && !LONG.test(v) ? "text" : "", textContent: v === null ? "missing" : cell(v) }))))))));
 }
 
@@ -677,7 +699,7 @@ const KEYS = {
 };
 
 addEventListener("keydown", e => {
-  if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || !(e.key in KEYS)) return;
+  if ($("keys").open || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || !(e.key in KEYS)) return;
   if ("iltca+-0".includes(e.key) && state.path == null) return;
   e.preventDefault();
   KEYS[e.key]();
