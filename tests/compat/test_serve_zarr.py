@@ -111,6 +111,12 @@ def test_xarray(server):
         assert got["temperature"].dims == ("day", "station") and abs(float(got["temperature"].mean()) - 273) < 60
 
 
+def test_a_zarr_folder_as_it_is_stored(server, cippus):
+    url = f"http://{server.host}:{server.port}/files/samples/model.zarr"
+    wind = zarr.open(zarr.storage.FsspecStore.from_url(url, read_only=True), mode="r")["wind"]
+    assert same(wind[...], cippus.array(SAMPLES / "model.zarr", "wind"))
+
+
 def test_references(server, cippus):
     url = f"http://{server.host}:{server.port}"
     refs = json.loads(server.ask("/refs/samples/weather.h5").body)["refs"]
