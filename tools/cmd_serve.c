@@ -16,7 +16,7 @@ static const uint64_t usual_memory = (uint64_t)2 << 30, least_memory = 32 << 20;
 
 static int wrong(const char *text)
 {
-    fprintf(stderr, "cippus: serve: %s; see 'cippus serve --help'\n", text);
+    fprintf(stderr, "cippus: %s; see 'cippus serve --help'\n", text);
     return EXIT_USAGE;
 }
 
@@ -60,13 +60,13 @@ int cmd_serve(const opts *o)
         return wrong("--max-memory: expected at least 32M");
     share_memory(&s, &each_file);
     if (s.is_public && !make_token(&s)) {
-        fputs("cippus: serve: the system gives no random bytes for a token\n", stderr);
+        fputs("cippus: the system gives no random bytes for a token\n", stderr);
         return EXIT_FAILED;
     }
     int rc = serve_roots_open(&s);
     s.files = serve_files_new(o, each_file);
     if (rc == EXIT_FINE && s.files == NULL) {
-        fputs("cippus: serve: there is not enough memory\n", stderr);
+        fputs("cippus: there is not enough memory\n", stderr);
         rc = EXIT_FAILED;
     }
     if (rc == EXIT_FINE)
@@ -81,7 +81,7 @@ int cmd_serve(const opts *o)
 int cmd_serve(const opts *o)
 {
     (void)o;
-    fputs("cippus: serve: this build has no server: it was made without libmicrohttpd "
+    fputs("cippus: this build has no server: it was made without libmicrohttpd "
           "(CIP_WITH_SERVE)\n",
           stderr);
     return EXIT_FAILED;

@@ -52,7 +52,7 @@ void serve_shorten(char *text)
 
 int serve_complain(const char *what, const char *why)
 {
-    fputs("cippus: serve: ", stderr);
+    fputs("cippus: ", stderr);
     print_escaped(stderr, what);
     fprintf(stderr, ": %s\n", why);
     return EXIT_FAILED;
