@@ -98,8 +98,27 @@ def test_damage_is_no_fill_value(cippus, tmp_path):
 def test_keys_that_are_none(server):
     for key in ("", "zarr.json/x", "image", "image/c", "image/c/0", "image/c/0/0/0", "image/c/00/0", "image/c/1/0", "image/c/-1/0",
                 "image/c/0/0x0", "nothing/zarr.json", "nothing/c/0", "masked/c/0/0", ".zgroup", "image/.zarray", "data/zarr.json"):
-        assert server.ask(f"/zarr/samples/night.asdf/{key}").status in (404, 422), key
+        assert server.ask(f"/zarr/samples/night.asdf/{key}").status in (404, 410, 422), key
     assert server.ask("/zarr/samples/zarr.json").status == 404
+
+
+def test_chunks_of_a_removed_file_are_no_fill_values(cippus, tmp_path):
+    file = tmp_path / "x.npy"
+    np.save(file, np.ones((3000, 1000)))
+    with served(cippus, tmp_path) as s:
+        array = open_store(s, f"{tmp_path.name}/x.npy")["data"]
+        assert array[0, 0] == 1
+        file.unlink()
+        for key in ("c/0/0", "c/0", "c", "data/c/9999/0"):
+            assert s.ask(f"/zarr/{tmp_path.name}/x.npy/{key}").status == 410
+        for key in ("zarr.json", "abc/0", "c/0/x", "cc", "c0"):
+            assert s.ask(f"/zarr/{tmp_path.name}/x.npy/{key}").status == 404
+        with pytest.raises(Exception, match="410"):
+            array[2000]
+        np.save(file, np.ones((3, 1000)))
+        assert s.ask(f"/zarr/{tmp_path.name}/x.npy/data/c/1/0").status == 410
+        with pytest.raises(Exception, match="410"):
+            array[2000]
 
 
 def test_xarray(server):

@@ -488,7 +488,17 @@ static void send_key(serve_call *c, const cip_file *file, char *key)
     serve_refuse(c, 404, "not found", "the store has no such key");
 }
 
-void serve_zarr(serve_call *c)
+/* Whether the last steps of a path are those of a chunk: "c", "c/0/1". */
+static bool names_chunk(const char *path)
+{
+    const char *end = path + strlen(path);
+    while (end > path && strchr("/0123456789", end[-1]) != NULL)
+        end--;
+    return end > path && end[-1] == 'c' && (end - 1 == path || end[-2] == '/') &&
+           strchr("/", *end) != NULL;
+}
+
+static void serve_store(serve_call *c)
 {
     cip_err err = CIP_ERR_INIT;
     serve_found at;
@@ -508,4 +518,13 @@ void serve_zarr(serve_call *c)
     serve_files_check(c, &at);
     serve_files_put(c->s->files, file);
     close(at.fd);
+}
+
+void serve_zarr(serve_call *c)
+{
+    serve_store(c);
+    /* The file may have been removed, or become shorter. To readers of Zarr 404 would mean a chunk
+     * that consists of fill values. */
+    if (c->status == 404 && names_chunk(c->rest))
+        serve_refuse(c, 410, "not found", "there is no such chunk, not even one of fill values");
 }
