@@ -5,6 +5,7 @@ import http.client
 import io
 import json
 import os
+import random
 import resource
 import socket
 import subprocess
@@ -445,6 +446,84 @@ def test_findings(cippus, tmp_path):
         told = json.loads(cippus.run("verify", "--json", "--deep", tmp_path / "night.asdf", status=1))
         found = s.api("verify", file=name, deep=1)
         assert found["complete"] and found["bad"] > 0 and found["findings"] == [{**t, "file": name} for t in told]
+
+
+NUMBERS = ["0", "-1", "1", "1000", "1001", "01", "", "1e3", str(2**62), str(2**63), str(2**64 - 1), str(2**64)]
+SELECTIONS = ["[0]", "[-1]", "[...]", "[::-1]", "[0:0]", f"[{2**63 - 1}]", f"[{-(2**63)}]", f"[::{2**63 - 1}]", f"[::{-(2**63)}]", "[0:2, 0:2]",
+              "[[0]]", "[None]", "[::0]", "[", "", f"[{', '.join('0' * 40)}]"]
+CHUNKS = ["c", "c/0", "c/0/0", "c/0/0/0", f"c/{2**64 - 1}", f"c/{2**62}", "c/-1", "c/00", "zarr.json", ".zattrs", "data/zarr.json", "x"]
+STATUSES = {200, 206, 304, 400, 403, 404, 410, 413, 416, 422, 500, 503}
+
+
+def no_constant(name):
+    raise ValueError(f"{name} is no JSON")
+
+
+def damaged_samples(folder, rng):
+    """Each sample that is a file, and copies of it: cut short, or with some bytes changed."""
+    for path in sorted(p for p in SAMPLES.iterdir() if p.is_file()):
+        data = bytearray(path.read_bytes())
+        (folder / path.name).write_bytes(data)
+        (folder / f"cut-{path.name}").write_bytes(data[: rng.randrange(len(data))])
+        for _ in range(8):
+            data[rng.randrange(min(len(data), 4096))] = rng.randrange(256)
+        (folder / f"bad-{path.name}").write_bytes(data)
+
+
+def odd_targets(server, name, rng):
+    """Requests about one file, most of which ask for something that is not there."""
+    quoted, encode = urllib.parse.quote(name), urllib.parse.urlencode
+    arrays = server.api("arrays", status=None, file=name, limit=3).get("arrays", [])
+    paths = [a["path"] for a in arrays] + [rng.choice(["", ".", "/", "x/y", "..", "\n", "[0]", "*", "a" * 3000])]
+    yield from (f"/api/v1/{call}?" + encode({"file": name}) for call in ("info", "tree", "verify", "list"))
+    yield from (f"/refs/{quoted}", f"/files/{quoted}", f"/zarr/{quoted}/zarr.json", f"/zarr/{quoted}/{rng.choice(CHUNKS)}")
+    for path in paths:
+        where = {"file": name, "path": path}
+        yield "/api/v1/array?" + encode(where)
+        yield "/api/v1/window?" + encode({**where, "select": rng.choice(SELECTIONS), "as": rng.choice(["json", "npy", "raw", "csv", "text", "x"])})
+        yield "/api/v1/stat?" + encode({**where, "select": rng.choice(SELECTIONS)})
+        yield "/api/v1/chunks?" + encode({**where, "offset": rng.choice(NUMBERS), "limit": rng.choice(NUMBERS)})
+        yield "/api/v1/picture?" + encode({**where, "width": rng.choice(NUMBERS), "height": rng.choice(NUMBERS), "as": rng.choice(["png", "values", "json"])})
+        yield f"/zarr/{quoted}/{urllib.parse.quote(path)}/{rng.choice(CHUNKS)}"
+
+
+def test_odd_requests_about_each_file(cippus, tmp_path):
+    rng = random.Random(1)
+    damaged_samples(tmp_path, rng)
+    with served(cippus, tmp_path, "--max-memory", "64M") as s:
+        for file in sorted(os.listdir(tmp_path)):
+            for target in odd_targets(s, f"{tmp_path.name}/{file}", rng):
+                answer = s.ask(target)
+                assert answer.status in STATUSES, (target, answer.status)
+                assert b"/proc/self" not in answer.body or target.startswith("/files"), target
+                if answer.headers["Content-Type"] == "application/json":
+                    document = json.loads(answer.body.decode(), parse_constant=no_constant)
+                    assert answer.status == 200 or set(document) == {"error"}, (target, document)
+
+
+def test_shapes_up_to_the_last_number(cippus, tmp_path):
+    """Arrays of nothing but metadata: every element is the fill value, or the array is refused."""
+    rng = random.Random(2)
+    for i, (shape, chunk) in enumerate([(2**63 - 1, 2**62), (2**63 - 1, 7), (2**62, 2**40), (2**62, 2**62), (2**62 + 1, 2**61), (2**63 - 1, 1)]):
+        (tmp_path / f"{i}.zarr").mkdir()
+        (tmp_path / f"{i}.zarr" / "zarr.json").write_text(json.dumps({
+            "zarr_format": 3, "node_type": "array", "shape": [shape], "data_type": "uint8", "fill_value": 7, "codecs": [{"name": "bytes"}],
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [chunk]}}, "chunk_key_encoding": {"name": "default"}}))
+    ends = [None, 0, 1, 2**61, 2**62 - 1, 2**62, 2**62 + 1, 2**63 - 2, 2**63 - 1]
+    statuses = set()
+    with served(cippus, tmp_path) as s:
+        for i in range(300):
+            file = f"{tmp_path.name}/{i % 6}.zarr"
+            start, stop, step = (rng.choice(ends) for _ in range(3))
+            step = (step or 1) * rng.choice([1, -1])
+            text = f"[{'' if start is None else start}:{'' if stop is None else stop}:{step}]"
+            answer = s.ask("/api/v1/window?" + urllib.parse.urlencode({"file": file, "select": text, "as": "raw"}))
+            statuses.add(answer.status)
+            if answer.status == 200:
+                shape = (2**63 - 1, 2**63 - 1, 2**62, 2**62, 2**62 + 1, 2**63 - 1)[i % 6]
+                first, last, by = slice(start, stop, step).indices(shape)
+                assert answer.body == b"\7" * max(0, -((first - last) // by)), text
+    assert statuses == {200, 413, 422}
 
 
 # --- clients that mean no good -----------------------------------------------------------------
