@@ -18,6 +18,13 @@ static void lost(fits_cards *c, const char *key, const char *what)
                        "the card %.80s is lost: %s", key, what);
 }
 
+static void changed(fits_cards *c, const char *key, const char *what)
+{
+    if (c->loss != NULL)
+        cip_report_add(c->loss, CIP_NOTE, CIP_OK, CIP_NO_OFFSET, 0, c->part, "the card %.80s: %s",
+                       key, what);
+}
+
 /* n bytes (at most 80), filled with blanks. */
 static cip_status put_card(fits_cards *c, const char *text, size_t n, cip_err *err)
 {
@@ -40,6 +47,8 @@ static size_t start_of(const char *key, char out[FITS_CARD + 1])
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
     const size_t n = strlen(key);
+    if (strcmp(key, "CONTINUE") == 0) /* it goes on with the card before */
+        return 0;
     if (n > 0 && n <= FITS_KEYWORD && strspn(key, letters) == n)
         return (size_t)snprintf(out, FITS_CARD + 1, "%-8s= ", key);
     if (n == 0 || n > 40 || !is_plain(key, n) || strchr(key, '=') != NULL || key[0] == ' ' ||
@@ -140,6 +149,8 @@ static cip_status put_string(fits_cards *c, const char *key, const char *text, s
         lost(c, key, "the text is not ASCII");
         return CIP_OK;
     }
+    if (n != 0 && text[n - 1] == ' ')
+        changed(c, key, "blanks at the end of a text are not kept");
     room = start_of(key, value);
     room = room + 2 < FITS_CARD ? FITS_CARD - room - 2 : 0;
     const size_t len = quoted(text, n, cip_min_u64(room, TEXT_MOST), piece, &took);
@@ -236,6 +247,10 @@ cip_status cip_fits_put_node(fits_cards *c, const cip_node *key, const cip_node 
         return CIP_OK;
     }
     const bool list = cip_node_kind(value) == CIP_NODE_SEQ && !is_complex(value);
+    if (list && value->len == 0)
+        lost(c, key->text, "a list without values has no card");
+    if (list && value->len == 1 && !is_commentary(key->text))
+        changed(c, key->text, "a list of one value becomes that value");
     for (uint32_t i = 0; i < (list ? value->len : 1); i++) {
         const cip_node *v = list ? value->item[i] : value;
         if (cip_node_kind(v) == CIP_NODE_SEQ && !is_complex(v)) {

@@ -8,6 +8,7 @@
 #include "format/fits/fits_write.h"
 #include "support/fail_alloc.h"
 #include "support/one_format.h"
+#include "tree/yaml.h"
 
 static cip_status write_one(one_output *o, const char *dtype, int32_t ndim, const int64_t *shape,
                             const void *data, const cip_allocator *from)
@@ -120,6 +121,50 @@ static void a_column_whose_name_is_lost_has_a_number(void **state)
     one_output_clear(&o);
 }
 
+/* No value goes unsaid: one that has no card, or another meaning as a card. */
+static void what_of_a_header_is_lost_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *told;
+        size_t nlost;
+    } row[] = {
+        { "{A: 1, HISTORY: [x]}", "", 0 },
+        { "{A: []}", "the card A is lost: a list without values has no card\n", 1 },
+        { "{A: [1, 2]}", "", 0 },
+        { "{A: [1]}", "the card A: a list of one value becomes that value\n", 0 },
+        { "{A: [[1, 2, 3]]}",
+          "the card A: a list of one value becomes that value\n"
+          "the card A is lost: a card holds one value\n",
+          1 },
+        { "{A: 'x '}", "the card A: blanks at the end of a text are not kept\n", 0 },
+        { "{CONTINUE: 'x'}", "the card CONTINUE is lost: a keyword cannot have this name\n", 1 },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        one_output o = { .fail_after = 0 };
+        cip_env env;
+        cip_arena arena = { .mem = &env.mem };
+        const cip_spec_array a = { .path = "h/data",
+                                   .dtype = cip_dtype_of(CIP_U8),
+                                   .ndim = 1,
+                                   .shape = &(int64_t){ 1 },
+                                   .mask = -1 };
+        cip_spec spec = { .narray = 1, .array = &a, .big = -1 };
+        char text[100];
+        const int n = snprintf(text, sizeof text, "{h: {header: %s}}", row[i].header);
+        assert_int_equal(cip_env_init(&env, NULL, NULL, NULL, NULL), CIP_OK);
+        assert_int_equal(cip_yaml_parse(&env, &arena, (cip_bytes){ (uint8_t *)text, (size_t)n },
+                                        NULL, &spec.tree, NULL),
+                         CIP_OK);
+        assert_int_equal(one_write_from(&o, &cip_format_fits, &spec, "x", 1, NULL), CIP_OK);
+        assert_string_equal(o.lost, row[i].told);
+        assert_int_equal(o.nlost, row[i].nlost);
+        one_output_clear(&o);
+        cip_arena_clear(&arena);
+        cip_env_clear(&env);
+    }
+}
+
 static cip_status rewrite(void *user, uint64_t off, const void *p, size_t n, cip_err *err)
 {
     (void)err;
@@ -216,6 +261,7 @@ int main(void)
         cmocka_unit_test(empty_arrays_are_written),
         cmocka_unit_test(what_fits_cannot_hold_is_refused),
         cmocka_unit_test(a_column_whose_name_is_lost_has_a_number),
+        cmocka_unit_test(what_of_a_header_is_lost_is_told),
         cmocka_unit_test(data_stay_where_they_came),
         cmocka_unit_test(failing_allocations_leave_nothing),
         cmocka_unit_test(a_full_disk_is_reported),
