@@ -111,6 +111,82 @@ static void a_damaged_chunk_is_told_when_it_is_read(void **state)
     }
 }
 
+/* Of two elements of 4 bytes, or one of 8. */
+static void values_of_filters_are_checked(void **state)
+{
+    enum { DECIMAL = 0, EXPONENT = 1, INTEGER = 2, N = 8 };
+    static const uint8_t packed[32] = { [0] = 1, [4] = 8, [21] = 0x40 }; /* a bit each */
+    static const uint8_t coded[32] = { N };
+    static const struct {
+        cip_h5_undo *undo;
+        unsigned n; /* values */
+        uint32_t value[10];
+        const uint8_t *src;
+        size_t len;
+        cip_status code;
+        const char *words;
+    } row[] = {
+        { cip_h5_scaleoffset, 9, { INTEGER, 0, 2, 0, 4, 0, 0, 1, 7 }, packed, 22, CIP_OK, "" },
+        { cip_h5_scaleoffset, 8, { INTEGER, 0, 2, 0, 4 }, packed, 22, CIP_OK, "" },
+        { cip_h5_scaleoffset, 8, { INTEGER, 0, 1, 0, 8 }, packed, 22, CIP_OK, "" },
+        { cip_h5_scaleoffset, 7, { INTEGER, 0, 2, 0, 4 }, packed, 22, CIP_ERR_CORRUPT, "8 values" },
+        { cip_h5_scaleoffset,
+          8,
+          { INTEGER, 0, 2, 0, 4, 0, 0, 1 },
+          packed,
+          22,
+          CIP_ERR_CORRUPT,
+          "a fill value" },
+        { cip_h5_scaleoffset,
+          9,
+          { INTEGER, 0, 1, 0, 8, 0, 0, 1, 7 },
+          packed,
+          22,
+          CIP_ERR_CORRUPT,
+          "a fill value" },
+        { cip_h5_scaleoffset, 8, { DECIMAL, 0, 2, 1, 4 }, packed, 22, CIP_OK, "" },
+        { cip_h5_scaleoffset,
+          8,
+          { EXPONENT, 0, 2, 1, 4 },
+          packed,
+          22,
+          CIP_ERR_UNSUPPORTED,
+          "floats by decimal" },
+        { cip_h5_scaleoffset,
+          8,
+          { DECIMAL, 0, 2, 2, 4 },
+          packed,
+          22,
+          CIP_ERR_UNSUPPORTED,
+          "floats by decimal" },
+#if CIP_WITH_AEC
+        { cip_h5_szip, 3, { 0, 2, 8 }, coded, 32, CIP_ERR_CORRUPT, "4 values" },
+        { cip_h5_szip, 4, { 0, 0, 8, 8 }, coded, 32, CIP_ERR_CORRUPT, "expected blocks" },
+        { cip_h5_szip, 4, { 0, 2, 8, 8 }, coded, 4, CIP_ERR_CORRUPT, "found damage" },
+        { cip_h5_szip, 4, { 0, 32, 8, 8 }, coded, 4, CIP_ERR_CORRUPT, "found damage" },
+        { cip_h5_szip, 4, { 0, 34, 8, 8 }, coded, 32, CIP_ERR_CORRUPT, "expected blocks" },
+        { cip_h5_szip, 4, { 0, 2, 8, 8 }, coded, 3, CIP_ERR_CORRUPT, "of data, found 0" },
+        { cip_h5_szip, 4, { 0, 2, 8, 8 }, packed, 32, CIP_ERR_CORRUPT, "found 1" },
+#endif
+    };
+    cip_mem mem;
+    const cip_codec_env env = { .mem = &mem };
+    (void)state;
+    cip_mem_init(&mem, NULL, 0);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        cip_err err = CIP_ERR_INIT;
+        uint8_t dst[N];
+        uint32_t *value = malloc(row[i].n * sizeof *value); /* ASan sees what is read behind them */
+        memcpy(value, row[i].value, row[i].n * sizeof *value);
+        const cip_h5_filter f = { .n = row[i].n, .value = value };
+        const cip_status st =
+            row[i].undo(&f, &env, (cip_bytes){ row[i].src, row[i].len }, dst, N, &err);
+        if (st != row[i].code || strstr(err.text, row[i].words) == NULL)
+            fail_msg("row %zu: %d %s", i, (int)st, err.text);
+        free(value);
+    }
+}
+
 /* An index says where the chunk of a frame is, or with its highest bit which value is in its place.
  */
 static void an_entry_of_a_frame_is_a_chunk_or_a_value(void **state)
@@ -239,6 +315,7 @@ int main(void)
         cmocka_unit_test(good_files_verify_without_findings),
         cmocka_unit_test(damage_is_told_by_verify),
         cmocka_unit_test(a_damaged_chunk_is_told_when_it_is_read),
+        cmocka_unit_test(values_of_filters_are_checked),
         cmocka_unit_test(an_entry_of_a_frame_is_a_chunk_or_a_value),
         cmocka_unit_test(files_without_a_root_are_refused),
         cmocka_unit_test(every_truncation_is_survived),
