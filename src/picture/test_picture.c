@@ -172,6 +172,46 @@ static void what_is_no_number_has_its_own_colour(void **state)
     end(&m);
 }
 
+/* What is NaT of a date is a number like others of an integer. */
+static void the_ends_of_integers_are_numbers(void **state)
+{
+    (void)state;
+    const int64_t least[] = { INT64_MIN, INT64_MIN + 4 };
+    const uint64_t most[] = { UINT64_MAX - 4, UINT64_MAX };
+    const cip_picture_options *o = CIP_PICTURE_OPTIONS(.map = "gray", .zoom = 1);
+    for (int i = 0; i < 2; i++) {
+        made m = i == 0 ? make("'<i8'", "(1, 2)", least, sizeof least, NULL, o)
+                        : make("'<u8'", "(1, 2)", most, sizeof most, NULL, o);
+        assert_int_equal(m.f.nmissing, 0);
+        assert_int_equal(pixel(&m, 0, 0), grey(0));
+        assert_int_equal(pixel(&m, 1, 0), grey(255));
+        end(&m);
+    }
+    const int64_t nat[] = { INT64_MIN, 5 };
+    made m = make("'<m8[s]'", "(1, 2)", nat, sizeof nat, NULL, &by_grey);
+    assert_int_equal(m.f.nmissing, 1);
+    end(&m);
+}
+
+static void masked_elements_are_missing(void **state)
+{
+    (void)state;
+    enum { ROWS = 4, COLUMNS = 6 };
+    uint8_t mask[ROWS * COLUMNS];
+    cip_read_args args = { .size = sizeof args, .mask = mask };
+    made m = { .f.size = sizeof m.f };
+    assert_int_equal(cip_open(CIP_SOURCE_DIR "/samples/night.asdf", NULL, &m.file, NULL), CIP_OK);
+    const cip_array *a = cip_find(m.file, "masked", NULL);
+    assert_int_equal(cip_read_into(a, &args, NULL), CIP_OK);
+    assert_int_equal(cip_picture_make(a, NULL, CIP_PICTURE_OPTIONS(.zoom = 1), &m.picture, NULL),
+                     CIP_OK);
+    assert_int_equal(cip_picture_get(m.picture, &m.f, NULL), CIP_OK);
+    assert_true(m.f.width == COLUMNS && m.f.height == ROWS && m.f.nmissing != 0);
+    for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
+        assert_int_equal(pixel(&m, i % COLUMNS, i / COLUMNS) == 0xff00ffff, mask[i] != 0);
+    end(&m);
+}
+
 static void values_of_nothing_have_no_limits(void **state)
 {
     (void)state;
@@ -184,7 +224,7 @@ static void values_of_nothing_have_no_limits(void **state)
     const double same[] = { 7, 7 };
     m = make("'<f8'", "(1, 2)", same, sizeof same, NULL,
              CIP_PICTURE_OPTIONS(.map = "gray", .zoom = 1));
-    assert_true(m.f.low == 7 && m.f.high == 7);
+    assert_true(m.f.low == 7 && m.f.high == 7 && m.f.ninf == 0);
     assert_int_equal(pixel(&m, 1, 0), grey(128));
     end(&m);
 }
@@ -501,6 +541,7 @@ static void wrong_options_are_refused(void **state)
         { .size = sizeof wrong[0], .has_limits = true, .high = INFINITY },
         { .size = sizeof wrong[0], .has_limits = true, .high = 1, .scale = CIP_PICTURE_LOG },
         { .size = sizeof wrong[0], .low_percentile = 50 },
+        { .size = sizeof wrong[0], .low_percentile = 50, .high_percentile = 50 },
         { .size = sizeof wrong[0], .high_percentile = 101 },
         { .size = sizeof wrong[0], .low_percentile = NAN, .high_percentile = 1 },
     };
@@ -587,6 +628,7 @@ static void png_files_have_their_signature(void **state)
         assert_int_equal(st, CIP_OK);
         assert_memory_equal(t.text, "\x89PNG\r\n\x1a\n", 8);
         assert_memory_equal(t.text + t.n - 8, "IEND\xae\x42\x60\x82", 8);
+        assert_int_equal(t.text[25], 2); /* red, green and blue */
         t.calls = 0;
         t.stop_at = 3;
         assert_int_equal(cip_picture_png(m.picture, axes != 0, take_text, &t, NULL),
@@ -603,6 +645,8 @@ int main(void)
         cmocka_unit_test(first_axis_fastest_gives_the_same_pixels),
         cmocka_unit_test(bool_shows_false_and_true),
         cmocka_unit_test(what_is_no_number_has_its_own_colour),
+        cmocka_unit_test(the_ends_of_integers_are_numbers),
+        cmocka_unit_test(masked_elements_are_missing),
         cmocka_unit_test(values_of_nothing_have_no_limits),
         cmocka_unit_test(scales_place_values_as_documented),
         cmocka_unit_test(percentiles_are_those_of_numpy),
