@@ -453,6 +453,9 @@ static void lines_keep_the_smallest_and_largest(void **state)
     assert_int_equal(pixel(&m, 77, 18), 0x000000ff);
     assert_int_equal(pixel(&m, 50, 9), 0x000000ff);
     end(&m);
+    m = make("'<f8'", "(10,)", v, 80, "[3::2]", NULL);
+    assert_true(m.f.across.axis == 0 && m.f.across.start == 3 && m.f.across.step == 2);
+    end(&m);
     free(v);
 }
 
