@@ -74,8 +74,10 @@ const char *show_take_word(show_word which, const char *text, cip_picture_option
         p->has_limits = true;
         return parse_pair(text, &p->low, &p->high) ? NULL : "two numbers, as 0,100";
     case SHOW_PERCENTILE:
-        return parse_pair(text, &p->low_percentile, &p->high_percentile) ? NULL
-                                                                         : "two numbers, as 1,99";
+        return parse_pair(text, &p->low_percentile, &p->high_percentile) &&
+                       p->low_percentile < p->high_percentile /* 0,0 would be the default */
+                   ? NULL
+                   : "two rising numbers, as 1,99";
     case SHOW_BAD:
         p->transparent = strcmp(text, "none") == 0;
         return p->transparent || parse_colour(text, &p->bad) ? NULL

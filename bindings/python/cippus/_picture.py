@@ -2,6 +2,7 @@
 """Pictures of arrays: PNG files of an image or a line."""
 from __future__ import annotations
 
+import operator
 import os
 import re
 import tempfile
@@ -24,9 +25,10 @@ class Made(NamedTuple):
 
 
 def _number(name: str, value: int, most: int = 2**32 - 1) -> int:
-    if not 0 <= int(value) <= most:
+    number = operator.index(value)
+    if not 0 <= number <= most:
         raise ValueError(f"{name}: expected a number from 0 to {most}, found {value}")
-    return int(value)
+    return number
 
 
 def _index(name: str, value: str, known: tuple[str, ...]) -> int:
@@ -64,6 +66,8 @@ def picture(
 ) -> Made:
     if limits is not None and percentile is not None:
         raise TypeError("limits and percentile cannot be combined")
+    if percentile is not None and not percentile[0] < percentile[1]:  # the library takes (0, 0) for the default
+        raise ValueError(f"percentile: expected two rising numbers from 0 to 100, found {percentile}")
     low, high = limits or (0.0, 0.0)
     first, last = percentile or (0.0, 0.0)
     found = array._picture(

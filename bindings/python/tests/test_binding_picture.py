@@ -59,9 +59,12 @@ def test_wrong_options_are_named(made):
     for words, match in [
         ({"scale": "cubic"}, "scale"), ({"reduce": "median"}, "reduce"), ({"bad": "red"}, "bad"), ({"width": -1}, "width"),
         ({"max_nbytes": 2**64}, "max_nbytes"), ({"map": "jet"}, "viridis"), ({"limits": (2, 1)}, "limits"), ({"width": 20000}, "width"),
+        ({"percentile": (0, 0)}, "rising"),
     ]:  # fmt: skip
         with pytest.raises((ValueError, cippus.Error), match=match):
             a.picture(**words)
+    with pytest.raises(TypeError, match="integer"):
+        a.picture(width=1.5)
     with pytest.raises(TypeError, match="did you mean 'scale'"):
         a.picture(scael="log")
     with pytest.raises(TypeError):

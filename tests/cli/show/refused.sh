@@ -20,6 +20,7 @@ show "$SAMPLES/night.asdf" image --percentile 1,0x10
 show "$SAMPLES/night.asdf" image --limits 2,1
 show "$SAMPLES/night.asdf" image --limits 0,1 --scale log
 show "$SAMPLES/night.asdf" image --limits 0,1 --percentile 1,99
+show "$SAMPLES/night.asdf" image --percentile 0,0
 show "$SAMPLES/night.asdf" image --percentile 1,101
 show "$SAMPLES/night.asdf" image --bad red
 show "$SAMPLES/night.asdf" image --width 20000 -o x.png
