@@ -16,6 +16,21 @@ typedef struct walk1 {
     void *user;
 } walk1;
 
+enum { CHILDREN = 64, NODE = 4096 }; /* asked for together of a far file, so many bytes of each */
+
+/* `c` is at the first of n entries. */
+static void expect_children(const walk1 *k, cip_cursor c, size_t n)
+{
+    const cip_h5 *f = k->w->f;
+    uint64_t at[CHILDREN];
+    size_t m = 0;
+    for (; m < n && m < CHILDREN; m++) {
+        cip_get_bytes(&c, k->key);
+        at[m] = f->base + cip_h5_address(f, &c);
+    }
+    cip_space_expect_at(f->layout->file, at, m, NODE);
+}
+
 /* level -1: of the root, which names it. */
 static cip_status node1(const walk1 *k, uint64_t at, int level, cip_err *err)
 {
@@ -33,6 +48,8 @@ static cip_status node1(const walk1 *k, uint64_t at, int level, cip_err *err)
     CIP_TRY(cip_h5_block(k->w, at, head + n * each, "TREE", false, &c, err));
     c.pos = head;
     for (uint16_t i = 0; i < n; i++) {
+        if (own != 0 && i % CHILDREN == 0)
+            expect_children(k, c, (size_t)(n - i));
         const cip_bytes key = cip_get_bytes(&c, k->key);
         const uint64_t child = cip_h5_address(f, &c);
         CIP_TRY(own != 0 ? node1(k, child, own - 1, err) : k->fn(k->user, key, child, err));

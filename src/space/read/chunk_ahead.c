@@ -40,6 +40,18 @@ void cip_space_expect(cip_space *s)
     cip_extent_expect(&(cip_extent){ .in = s, .len = s->len });
 }
 
+void cip_space_expect_at(cip_space *s, const uint64_t *off, size_t n, uint64_t len)
+{
+    cip_need need[CIP_FAR_RANGES];
+    size_t m = 0;
+    for (size_t i = 0; s->layout->far != NULL && i < n && m < CIP_FAR_RANGES; i++) {
+        need[m] = head_of(s->layout, (cip_extent){ .in = s, .off = off[i], .len = len }, len);
+        m += need[m].len != 0;
+    }
+    if (m != 0)
+        expect(s->layout, need, m);
+}
+
 /* Of chunks in files of their own, these files. */
 static void expect_members(cip_space *s, const cip_chunk_wish *w, size_t n)
 {

@@ -27,6 +27,8 @@ cip_status cip_space_read_at(const cip_read_how *how, cip_space *s, uint64_t off
 /* All stored bytes of a space that is a plain part of a far file are going to be read, so they come
  * in one request, as far as they can be kept. A failure is not told. */
 void cip_space_expect(cip_space *s);
+/* The same of n places, of which `len` bytes each are going to be read: all in one request. */
+void cip_space_expect_at(cip_space *s, const uint64_t *off, size_t n, uint64_t len);
 /* The bytes [off, off + len) in place, where the space is a plain part of a mapped file or of
  * memory; UNSUPPORTED otherwise. */
 cip_status cip_space_map(cip_space *s, uint64_t off, uint64_t len, const uint8_t **out,
