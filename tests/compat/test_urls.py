@@ -274,7 +274,13 @@ def test_s3_anonymous_and_signed(cippus, server):
         both(cippus, SAMPLES / "cube.b2nd", f"s3://{bucket}/cube.b2nd?versionId=a/b+c=", ["cat", "[0]"], **env)
         assert all(path.endswith("/cube.b2nd?versionId=a%2Fb%2Bc%3D") for _, path, *_ in server.seen)
     status, out, err = run(cippus, "ls", "--trace", "s3://private/cube.b2nd", **s3_of(server))
-    assert status == 3 and "403" in err
+    assert status == 3 and "403: access is denied (AccessDenied); the request was anonymous" in err
+    for name in ("AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"):
+        err = run(cippus, "ls", "s3://private/cube.b2nd", **s3_of(server, **{name: "x"}))[2]
+        assert f"keys that {name} leads to are not looked up" in err and err.endswith("export-credentials' prints\n"), err
+    assert run(cippus, "ls", "s3://public/cube.b2nd", **s3_of(server, AWS_CONTAINER_CREDENTIALS_RELATIVE_URI="/x"))[0] == 0
+    err = run(cippus, "ls", "s3://private/cube.b2nd", **s3_of(server, **{**KEYS, "AWS_SESSION_TOKEN": "old"}))[2]
+    assert "(AccessDenied)" in err and "anonymous" not in err
     status, out, err = run(cippus, "ls", "--trace", "s3://private/cube.b2nd", **s3_of(server, **KEYS, AWS_NO_SIGN_REQUEST="YES"))
     assert status == 3 and "403" in err
     status, out, err = run(cippus, "ls", "--trace", "s3://private/nothing.b2nd", **s3_of(server, **KEYS))
@@ -299,7 +305,7 @@ def test_s3_settings_of_files(cippus, server, tmp_path):
     )
     both(cippus, SAMPLES / "cube.b2nd", "s3://private/cube.b2nd", ["stat"], AWS_PROFILE="survey")
     assert "there is no profile 'nobody'" in run(cippus, "ls", "s3://private/cube.b2nd", AWS_PROFILE="nobody")[2]
-    assert "by a role, single sign-on or a program" in run(cippus, "ls", "s3://private/cube.b2nd", AWS_PROFILE="role")[2]
+    assert "'aws configure export-credentials' prints" in run(cippus, "ls", "s3://private/cube.b2nd", AWS_PROFILE="role")[2]
     assert run(cippus, "ls", "s3://private/cube.b2nd", **s3_of(server))[0] == 3  # the default's keys are wrong
     assert "its secret" in run(cippus, "ls", "s3://private/cube.b2nd", **s3_of(server, AWS_ACCESS_KEY_ID=KEY))[2]
 

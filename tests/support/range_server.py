@@ -351,7 +351,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if bucket == "moved":
             return self.reply(307, Location=f"http://localhost:{self.server.server_address[1]}/files/{key}")
         if bucket == "private" and not self.is_signed():
-            return self.reply(403)
+            return self.reply(403, b"<?xml version='1.0'?><Error><Code>AccessDenied</Code><Message>no</Message></Error>")
         query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
         if "list-type" in query:
             return self.s3_list(bucket, query["prefix"], query.get("continuation-token", ""))

@@ -54,8 +54,12 @@ bool cip_aws_is_region(const char *text)
 
 static void take_setting(cip_aws *a, span key, span value, bool *other)
 {
-    static const char *const others[] = { "role_arn", "sso_session", "sso_start_url",
-                                          "credential_process", "web_identity_token_file" };
+    static const char *const others[] = { "role_arn",
+                                          "sso_session",
+                                          "sso_start_url",
+                                          "credential_process",
+                                          "web_identity_token_file",
+                                          "login_session" };
     if (is_word(key, "aws_access_key_id"))
         take_text(a->key, sizeof a->key, value);
     else if (is_word(key, "aws_secret_access_key"))
@@ -165,8 +169,9 @@ static cip_status check_found(cip_aws *a, const char *wanted, const char *profil
                         "AWS_PROFILE: there is no profile '%.60s' in the files of AWS", profile);
     if (found && other && a->key[0] == '\0')
         return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
-                        "the AWS profile '%.60s' gets its keys by a role, single sign-on or a "
-                        "program: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN",
+                        "the AWS profile '%.40s' gets its keys by a role, single sign-on or a "
+                        "program, which is not asked here: set the variables that "
+                        "'aws configure export-credentials' prints",
                         profile);
     if ((a->key[0] == '\0') != (a->secret[0] == '\0'))
         return cip_fail(err, CIP_ERR_ARG, CIP_NO_OFFSET,
@@ -174,9 +179,21 @@ static cip_status check_found(cip_aws *a, const char *wanted, const char *profil
     return CIP_OK;
 }
 
+/* Which variable leads to keys that are not looked up, by a request to another server. */
+static void find_elsewhere(cip_aws *a)
+{
+    static const char *const names[] = { "AWS_WEB_IDENTITY_TOKEN_FILE",
+                                         "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+                                         "AWS_CONTAINER_CREDENTIALS_FULL_URI" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) != NULL)
+            take_text(a->elsewhere, sizeof a->elsewhere, (span){ names[i], strlen(names[i]) });
+}
+
 cip_status cip_aws_find(cip_mem *mem, cip_aws *out, cip_err *err)
 {
     const char *wanted = getenv("AWS_PROFILE"), *unsigned_too = getenv("AWS_NO_SIGN_REQUEST");
+    wanted = wanted != NULL && wanted[0] != '\0' ? wanted : NULL;
     const char *profile = wanted != NULL ? wanted : "default";
     cip_aws a = { .region = "" }, of_files = { .region = "" };
     bool found = false, other = false;
@@ -187,6 +204,7 @@ cip_status cip_aws_find(cip_mem *mem, cip_aws *out, cip_err *err)
     take_variable(a.region, sizeof a.region, "AWS_DEFAULT_REGION");
     take_variable(a.endpoint, sizeof a.endpoint, "AWS_ENDPOINT_URL_S3");
     take_variable(a.endpoint, sizeof a.endpoint, "AWS_ENDPOINT_URL");
+    find_elsewhere(&a);
     cip_status st = parse_file(mem, &of_files, "AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials",
                                profile, &found, &other, err);
     if (st == CIP_OK)

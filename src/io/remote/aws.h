@@ -10,6 +10,7 @@ typedef struct cip_aws {
     char key[256], secret[256]; /* "" both: anonymous */
     char token[4096];           /* of a session, or "" */
     char endpoint[512];         /* a URL, or "": Amazon's */
+    char elsewhere[48];         /* a variable that leads to keys that are not looked up, or "" */
 } cip_aws;
 
 /* AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, else the profile AWS_PROFILE

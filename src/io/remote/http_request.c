@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/remote/http_request.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -30,6 +31,20 @@ static size_t on_header(char *line, size_t one, size_t n, void *user)
     return 0;
 }
 
+/* "<Code>ExpiredToken</Code>": S3's reason, in letters. */
+static void take_code(cip_http_transfer *t, const char *bytes, size_t n)
+{
+    static const char mark[] = "<Code>";
+    const char *at = memmem(bytes, n, mark, strlen(mark)), *end = bytes + n;
+    size_t k = 0;
+    if (at == NULL)
+        return;
+    for (at += strlen(mark);
+         at + k < end && k + 1 < sizeof t->code && isalnum((unsigned char)at[k]); k++)
+        t->code[k] = at[k];
+    t->code[k] = '\0';
+}
+
 /* What does not fit is no answer to what was asked, however long it goes on. */
 static size_t on_body(char *bytes, size_t one, size_t n, void *user)
 {
@@ -37,6 +52,8 @@ static size_t on_body(char *bytes, size_t one, size_t n, void *user)
     cip_http_request *r = t->request;
     (void)one;
     judge(t);
+    if (t->st != CIP_OK && cip_http_aws(r->file->http) != NULL)
+        take_code(t, bytes, n);
     if (t->st != CIP_OK || r->answer.status == 416) /* where a page for people follows */
         return 0;
     if (n > r->asked.n - r->got) {
@@ -155,7 +172,7 @@ cip_status cip_http_transfer_set(const cip_http_setting *s, cip_http_transfer *t
     t->judged = false;
     t->st = CIP_OK;
     t->err = (cip_err)CIP_ERR_INIT;
-    t->why[0] = '\0';
+    t->why[0] = t->code[0] = '\0';
     s->curl->easy_reset(t->easy);
     CIP_TRY(add_headers(s, t, err));
     return set_all(s, t, err);
@@ -236,6 +253,27 @@ static cip_status note_led(const cip_http_setting *s, cip_http_transfer *t, cip_
     return cip_mem_copy(s->mem, now, strlen(now), &t->request->led, err);
 }
 
+/* Behind what is said of the status: S3's reason, and that nobody asked. */
+static void explain_refusal(const cip_http_setting *s, cip_http_transfer *t)
+{
+    const int status = t->request->answer.status;
+    const cip_aws *a = s->aws;
+    size_t n = strlen(t->err.text);
+    if (t->code[0] != '\0')
+        snprintf(t->err.text + n, sizeof t->err.text - n, " (%s)", t->code);
+    n = strlen(t->err.text);
+    if (a == NULL || a->key[0] != '\0' || (status != 401 && status != 403))
+        return;
+    if (a->elsewhere[0] != '\0')
+        snprintf(t->err.text + n, sizeof t->err.text - n,
+                 "; keys that %s leads to are not looked up: set the variables that "
+                 "'aws configure export-credentials' prints",
+                 a->elsewhere);
+    else
+        snprintf(t->err.text + n, sizeof t->err.text - n,
+                 "; the request was anonymous: no keys in AWS_ACCESS_KEY_ID or ~/.aws");
+}
+
 cip_status cip_http_transfer_end(const cip_http_setting *s, cip_http_transfer *t, CURLcode code,
                                  uint64_t *again, cip_err *err)
 {
@@ -249,6 +287,7 @@ cip_status cip_http_transfer_end(const cip_http_setting *s, cip_http_transfer *t
         return CIP_OK;
     if (t->judged && t->st != CIP_OK) {
         passing = cip_http_may_pass(r->answer.status);
+        explain_refusal(s, t);
         cip_err_pass(err, &t->err);
     } else if (code != CURLE_OK) {
         t->st = fail_code(s, t, code, &passing, err);

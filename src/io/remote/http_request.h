@@ -34,6 +34,7 @@ typedef struct cip_http_transfer {
     cip_status st;
     cip_err err;
     char why[CURL_ERROR_SIZE];
+    char code[48]; /* why S3 refused it, or "" */
 } cip_http_transfer;
 
 typedef struct cip_http_setting {
