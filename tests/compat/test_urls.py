@@ -415,6 +415,7 @@ def test_a_server_without_ranges_is_copied_into_the_cache(cippus, server, tmp_pa
     status, out, err = run(cippus, *words, "--cache-size", "1M")
     assert status == 3 and "bytes do not fit the cache" in err
     assert "range requests" in run(cippus, "stat", f"{server.url}/endless/big.ra", "--cache", cache)[2]
+    assert "nor gives a strong entity tag" in run(cippus, "stat", f"{server.url}/untagged/big.ra", "--cache", cache)[2]
 
 
 def test_cache_of_a_bucket_at_two_endpoints(cippus, server, tmp_path, monkeypatch):

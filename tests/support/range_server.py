@@ -175,6 +175,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         data = self.server.bytes_of(name)
         self.reply(200, data, **self.version(data))
 
+    def serve_untagged(self, name, tries):
+        """As Python's http.server."""
+        self.reply(200, self.server.bytes_of(name), Last_Modified="Thu, 26 Nov 2026 10:00:00 GMT")
+
     def serve_gzip(self, name, tries):
         data = gzip.compress(self.server.bytes_of(name))
         self.reply(200, data, Content_Encoding="gzip")

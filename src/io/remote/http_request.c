@@ -271,7 +271,7 @@ static void explain_refusal(const cip_http_setting *s, cip_http_transfer *t)
                  a->elsewhere);
     else
         snprintf(t->err.text + n, sizeof t->err.text - n,
-                 "; the request was anonymous: no keys in AWS_ACCESS_KEY_ID or ~/.aws");
+                 "; the request was anonymous: no keys were found, or AWS_NO_SIGN_REQUEST is set");
 }
 
 cip_status cip_http_transfer_end(const cip_http_setting *s, cip_http_transfer *t, CURLcode code,

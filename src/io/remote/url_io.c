@@ -567,10 +567,14 @@ static cip_status copy_whole(url_io *u, const cip_err *why, cip_err *err)
     copying *c;
     void *room;
     cip_kept_open(&u->kept, folder, &u->io.env->mem, u->file.url, u->io.name, v);
+    if (folder->fd == -1)
+        return cip_err_give(err, why, CIP_ERR_UNSUPPORTED);
+    if (!cip_http_tag_is_strong(v->tag))
+        return cip_fail(err, CIP_ERR_UNSUPPORTED, CIP_NO_OFFSET,
+                        "the server neither supports range requests nor gives a strong entity tag, "
+                        "by which a copy in the cache would be known: download the file");
     if (u->kept.fd == -1)
-        return folder->fd == -1 || !cip_http_tag_is_strong(v->tag)
-                   ? cip_err_give(err, why, CIP_ERR_UNSUPPORTED)
-                   : cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "no file can be made in the cache");
+        return cip_fail(err, CIP_ERR_IO, CIP_NO_OFFSET, "no file can be made in the cache");
     if (v->size + v->size / 1024 + (1 << 20) > folder->limit)
         return cip_fail(err, CIP_ERR_LIMIT, CIP_NO_OFFSET,
                         "the server sends the file whole only, and its %" PRIu64
