@@ -84,6 +84,15 @@ void print_file_name(FILE *f, const char *name)
     free(shown);
 }
 
+bool print_is_utf8(const char *text)
+{
+    uint32_t c;
+    size_t n = 1;
+    for (const char *s = text; *s != '\0' && n != 0; s += n)
+        n = decode_utf8((const unsigned char *)s, strlen(s), &c);
+    return n != 0;
+}
+
 void print_json_string(FILE *f, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;

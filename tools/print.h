@@ -17,6 +17,8 @@ void print_file_name(FILE *f, const char *name);
 /* A message of the library, escaped: a field of its options (" .accept_loss") is told as the
  * command's option, and its function (" cip_recover") as the command. */
 void print_words(FILE *f, const char *text);
+/* Whether a JSON string can have the text as it is. */
+bool print_is_utf8(const char *text);
 /* The text as a JSON string, quotes included; invalid UTF-8 becomes U+FFFD. */
 void print_json_string(FILE *f, const char *text);
 /* A finite number, or NaN and infinities as strings. */

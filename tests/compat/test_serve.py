@@ -203,6 +203,21 @@ def test_lists_are_what_can_be_reached(server):
     assert len(part["entries"]) == 3 and part["total"] == len(os.listdir(SAMPLES))
 
 
+def test_names_that_json_cannot_have_are_told_to_be_none(cippus, tmp_path):
+    for name in (b"a\xff.npy", b"a\xef\xbf\xbd.npy", b"\xc3(", "é\u2028\n<b>".encode()):
+        with open(os.path.join(os.fsencode(tmp_path), name), "wb") as f:
+            np.save(f, np.arange(3))
+    with served(cippus, tmp_path) as s:
+        names = [(e["name"], e["format"], e.get("why")) for e in s.api("list", folder=tmp_path.name)["entries"]]
+        none = "the name is not UTF-8"
+        assert sorted(names, key=str) == sorted([("a\ufffd.npy", None, none), ("a\ufffd.npy", "npy", None), ("\ufffd(", None, none),
+                                                 ("é\u2028\n<b>", "npy", None)], key=str)
+        for name, format, _ in names:
+            if format is not None:
+                assert s.api("window", file=f"{tmp_path.name}/{name}") == [0, 1, 2]
+        assert s.ask(f"/files/{tmp_path.name}/a%ff.npy").status == 200
+
+
 # --- files by ranges ---------------------------------------------------------------------------
 
 

@@ -59,7 +59,11 @@ static void print_entry(serve_call *c, const char *name, const serve_found *at)
 {
     const struct stat *st = &at->st;
     cip_err err = CIP_ERR_INIT;
-    cip_file *f = serve_files_get_own(c->s->files, at, &err);
+    cip_file *f = NULL;
+    if (print_is_utf8(name))
+        f = serve_files_get_own(c->s->files, at, &err);
+    else /* nobody could ask for it by the name as it is told */
+        snprintf(err.text, sizeof err.text, "the name is not UTF-8");
     const bool plain = f == NULL && S_ISDIR(st->st_mode) && err.code == CIP_ERR_UNSUPPORTED &&
                        strstr(err.text, "no known format") != NULL;
     fputs("{\"name\": ", c->out);
