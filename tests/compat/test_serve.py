@@ -218,6 +218,17 @@ def test_names_that_json_cannot_have_are_told_to_be_none(cippus, tmp_path):
         assert s.ask(f"/files/{tmp_path.name}/a%ff.npy").status == 200
 
 
+def test_names_of_a_folder_are_bounded(cippus, tmp_path):
+    """2 MiB of them, a sixteenth of the memory."""
+    for i in range(12000):
+        (tmp_path / f"{i:0200}").touch()
+    with served(cippus, tmp_path, "--max-memory", "32M") as s:
+        assert s.api("list", 413, folder=tmp_path.name, limit=1)["error"]["code"] == "limit"
+        for i in range(4000):
+            (tmp_path / f"{i:0200}").unlink()
+        assert s.api("list", folder=tmp_path.name, limit=1)["total"] == 8000
+
+
 # --- files by ranges ---------------------------------------------------------------------------
 
 
