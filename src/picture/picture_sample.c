@@ -252,7 +252,7 @@ cip_status cip_picture_sample(cip_picture *p, const cip_picture_plan *plan, cip_
     cip_status st;
     sampler s = { .p = p, .plan = plan };
     const cip_read_plan *r = &plan->read;
-    const bool runs = p->facts.line && plan->run < plan->each;
+    const bool runs = plan->run < plan->each; /* of a line */
     const size_t most = (size_t)(runs ? (uint64_t)plan->run : cip_min_u64(PART, r->nelem));
     s.nat = r->stored->kind == CIP_DATETIME64 || r->stored->kind == CIP_TIMEDELTA64;
     if (r->stored->kind == CIP_BOOL && !p->options.has_limits &&

@@ -275,6 +275,15 @@ static void small_differences_of_large_integers_are_seen(void **state)
     assert_int_equal(pixel(&m, 0, 0), grey(0));
     assert_int_equal(pixel(&m, 1, 0), grey(128));
     assert_int_equal(pixel(&m, 2, 0), grey(255));
+    assert_true(m.f.base == 0x1p62 && m.f.values[2] == 2);
+    end(&m);
+    const int64_t below[] = { -(INT64_C(1) << 62), -(INT64_C(1) << 62) - 3 };
+    m = make("'<i8'", "(1, 2)", below, sizeof below, NULL, NULL);
+    assert_true(m.f.base == -0x1p62 && m.f.values[0] == 0 && m.f.values[1] == -3);
+    end(&m);
+    const uint64_t above[] = { (UINT64_C(1) << 63) + 5, (UINT64_C(1) << 63) + 4, 0 };
+    m = make("'<u8'", "(1, 3)", above, sizeof above, NULL, NULL);
+    assert_true(m.f.base == 0x1p63 && m.f.values[1] == -1 && m.f.values[2] == -0x1p63);
     end(&m);
 }
 
@@ -396,6 +405,31 @@ static void extremes_that_cost_too_much_are_samples(void **state)
     free(v);
     m = make("'<f8'", "(1, 2)", (const double[]){ 1, 2 }, 16, NULL, NULL);
     assert_true(m.f.whole && m.f.reduce == CIP_PICTURE_SAMPLE && m.f.values[1] == 2);
+    end(&m);
+}
+
+static void rows_longer_than_a_part_are_whole(void **state)
+{
+    (void)state;
+    const size_t n = 1500000; /* elements of a row, which are read 2^20 at once */
+    uint8_t *v = malloc(2 * n);
+    memset(v, 7, 2 * n);
+    v[n + (1 << 20) + 1] = 9;
+    made m = make("'|u1'", "(2, 1500000)", v, 2 * n, NULL,
+                  CIP_PICTURE_OPTIONS(.max_width = 7, .max_height = 7, .zoom = 1));
+    assert_true(m.st == CIP_OK && m.f.whole && m.f.across.n == 7 && m.f.down.n == 2);
+    for (size_t i = 0; i < 14; i++)
+        assert_true(m.f.values[i] == (i == 7 + 4 ? 9 : 7));
+    end(&m);
+    free(v);
+}
+
+static void either_part_of_a_complex_number_may_be_missing(void **state)
+{
+    (void)state;
+    const double v[] = { NAN, 1, 1, NAN, 3, 4 };
+    made m = make("'<c16'", "(1, 3)", v, sizeof v, NULL, NULL);
+    assert_true(m.f.nmissing == 2 && isnan(m.f.values[0]) && m.f.values[2] == 5);
     end(&m);
 }
 
@@ -658,6 +692,8 @@ int main(void)
         cmocka_unit_test(single_elements_are_seen_in_any_image),
         cmocka_unit_test(extremes_lie_around_the_median),
         cmocka_unit_test(extremes_that_cost_too_much_are_samples),
+        cmocka_unit_test(rows_longer_than_a_part_are_whole),
+        cmocka_unit_test(either_part_of_a_complex_number_may_be_missing),
         cmocka_unit_test(infinities_have_no_mean),
         cmocka_unit_test(narrow_arrays_keep_some_places_of_each_axis),
         cmocka_unit_test(leading_axes_show_their_first_index),

@@ -314,8 +314,8 @@ def test_light_and_dark(page, server):
     before = page.run("return getComputedStyle(document.body).backgroundColor")
     page.keys("d")
     page.until("getComputedStyle(document.body).backgroundColor !== arguments[0]", before)
+    page.until("document.querySelector('#plot canvas') && document.querySelector('#status').textContent === ''")
     if PICTURES:
-        page.until("document.querySelector('#plot canvas')")
         page.picture(pathlib.Path(PICTURES) / "serve-line.png")
     page.keys("?")
     page.until("document.querySelector('#keys').open")

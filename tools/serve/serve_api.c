@@ -289,10 +289,12 @@ static void print_fields(FILE *f, const cip_dtype *d)
     fputs("]", f);
 }
 
-/* A node as JSON. */
-static void print_value(const asked *a, const cip_node *n)
+/* A node as JSON. `whole`: arrays as what stands in the tree for them. */
+static void print_value(const asked *a, const cip_node *n, bool whole)
 {
-    const cip_tree_print_options how = { .size = sizeof how, .json = true };
+    const cip_tree_print_options how = { .size = sizeof how,
+                                         .json = true,
+                                         .arrays_as_nodes = whole };
     cip_err err = CIP_ERR_INIT;
     if (n == NULL)
         fputs("null", a->c->out);
@@ -313,24 +315,18 @@ static void api_array(asked *a)
     print_fields(f, d);
     if (cip_chunk_count(a->array, &n, &err) == CIP_OK)
         fprintf(f, ", \"nchunk\": %" PRIu64, n);
-    fputs(", \"node\": ", f);
-    const cip_node *node = cip_array_node(a->array);
-    const cip_tree_print_options how = { .size = sizeof how,
-                                         .json = true,
-                                         .arrays_as_nodes = true };
-    if (node == NULL)
-        fputs("null", f);
-    else if (cip_tree_print(a->file, node, &how, serve_write, a->c, &err) != CIP_OK) {
-        serve_failed(a->c, &err);
-        return;
-    }
     fputs(", \"axes\": ", f);
-    print_value(a, serve_axes(a->file, a->array));
-    fputs(", \"attributes\": {", f);
-    serve_attributes_of_array(a->c, a->file, a->array);
-    fputs("}, \"beside\": {", f);
-    serve_attributes(a->c, a->file, cip_array_parent(a->file, a->array), &between);
-    fputs("}}\n", f);
+    print_value(a, serve_axes(a->file, a->array), false);
+    if (!flag(a->c, "brief")) {
+        fputs(", \"node\": ", f);
+        print_value(a, cip_array_node(a->array), true);
+        fputs(", \"attributes\": {", f);
+        serve_attributes_of_array(a->c, a->file, a->array);
+        fputs("}, \"beside\": {", f);
+        serve_attributes(a->c, a->file, cip_array_parent(a->file, a->array), &between);
+        putc('}', f);
+    }
+    fputs("}\n", f);
 }
 
 /* --- the tree --------------------------------------------------------------------------------- */
@@ -596,7 +592,7 @@ static const struct api_row {
     { "tree", api_tree, "file path offset limit", false },
     { "search", api_search, "file text", false },
     { "verify", api_verify, "file deep", false },
-    { "array", api_array, "file path", true },
+    { "array", api_array, "file path brief", true },
     { "window", api_window, "file path select as mask", true },
     { "picture", api_picture,
       "file path select as width height zoom scale reduce limits percentile map bad axes "

@@ -245,7 +245,7 @@ function viewsOf(s) {
 async function showMain(mine) {
   if (state.path == null) return showInfo(mine);
   const query = { file: state.file, path: state.path };
-  const got = await ask("array", query);
+  const got = await ask("array", { ...query, brief: state.tab === "attributes" ? 0 : 1 });
   if (mine !== turn) return;
   const a = got.array, ok = a.state === "ok", s = subject(got), views = ok ? viewsOf(s) : [], which = state.tab ?? "data";
   const view = views.find(([name]) => name === state.view)?.[0] ?? views[0]?.[0];
@@ -636,6 +636,7 @@ async function showLine(body, s, cut, mine) {
   zoom.cut = { rows: null, columns: range, shape: [1, len] };
   body.append(el("div", { className: "sides" }, place, el("div", { className: "panel" }, zoomButtons(length(range) === len), words)));
   place.ondblclick = () => set({ columns: null });
+  [place.style.minWidth, place.style.minHeight] = room(place, 0).map(v => `${v}px`); // nothing moves once it is drawn
   const chosen = (a, b) => {
     const [from, to] = [clamp(Math.floor(a), range[0], range[1] - 1), clamp(Math.ceil(b) + 1, 1, range[1])];
     if (to - from > 1) set({ columns: `${from}:${to}` });
