@@ -401,6 +401,10 @@ static void extremes_that_cost_too_much_are_samples(void **state)
     o.max_nbytes = 9 << 20;
     m = make("'<f8'", "(1100, 1000)", v, 8800000, NULL, &o);
     assert_true(m.f.whole && m.f.reduce == CIP_PICTURE_EXTREMES);
+    o.max_nbytes = m.f.nbytes;
+    end(&m);
+    m = make("'<f8'", "(1100, 1000)", v, 8800000, NULL, &o);
+    assert_true(m.f.whole);
     end(&m);
     free(v);
     m = make("'<f8'", "(1, 2)", (const double[]){ 1, 2 }, 16, NULL, NULL);
@@ -430,6 +434,17 @@ static void either_part_of_a_complex_number_may_be_missing(void **state)
     const double v[] = { NAN, 1, 1, NAN, 3, 4 };
     made m = make("'<c16'", "(1, 3)", v, sizeof v, NULL, NULL);
     assert_true(m.f.nmissing == 2 && isnan(m.f.values[0]) && m.f.values[2] == 5);
+    end(&m);
+}
+
+static void fractions_of_halves_and_rows_before_the_first_are_right(void **state)
+{
+    (void)state;
+    const uint16_t v[] = { cip_half_from_double(9), cip_half_from_double(0.5),
+                           cip_half_from_double(1.5), cip_half_from_double(2.5) };
+    made m = make("'<f2'", "(4, 1)", v, sizeof v, "[3:0:-1]", NULL);
+    assert_true(m.f.nelem == 3 && m.f.nvalue == 3 && m.f.down.n == 3);
+    assert_true(m.f.values[0] == 2.5 && m.f.values[1] == 1.5 && m.f.values[2] == 0.5);
     end(&m);
 }
 
@@ -694,6 +709,7 @@ int main(void)
         cmocka_unit_test(extremes_that_cost_too_much_are_samples),
         cmocka_unit_test(rows_longer_than_a_part_are_whole),
         cmocka_unit_test(either_part_of_a_complex_number_may_be_missing),
+        cmocka_unit_test(fractions_of_halves_and_rows_before_the_first_are_right),
         cmocka_unit_test(infinities_have_no_mean),
         cmocka_unit_test(narrow_arrays_keep_some_places_of_each_axis),
         cmocka_unit_test(leading_axes_show_their_first_index),
