@@ -94,7 +94,7 @@ static const cip_node *map_of(const cip_spec *spec, const char *key)
                : NULL;
 }
 
-/* The HDU's name of an array's path: what is before "/data", else all of it. */
+/* The HDU's name of an array's path: what is before "/data" where that has a header, else all. */
 static cip_status key_of(cip_arena *a, const cip_spec *spec, const char *path, const char **out,
                          cip_err *err)
 {
