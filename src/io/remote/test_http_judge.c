@@ -50,6 +50,61 @@ static void header_lines_are_understood(void **state)
     assert_true(a.ranged && !a.has_total && !a.bad_range);
 }
 
+static void statuses_are_understood(void **state)
+{
+    static const int passing[] = { 408, 429, 500, 502, 503, 504 };
+    size_t n = 0;
+    (void)state;
+    for (int status = 100; status < 600; status++)
+        n += cip_http_may_pass(status);
+    assert_int_equal(n, sizeof passing / sizeof *passing);
+    for (size_t i = 0; i < n; i++)
+        assert_true(cip_http_may_pass(passing[i]));
+    assert_int_equal(answer_of("HTTP/1.1 999 x\r\n").status, 999);
+    assert_int_equal(answer_of("HTTP/1.1 1000 x\r\n").status, 0);
+    assert_int_equal(answer_of("HTTP/1.1 200 x\r\nHTTP/2\r\n").status, 0);
+    assert_true(answer_of("HTTP/2 200\r\n").framed);
+    assert_false(answer_of("HTTP/1.1 200 x\r\n").framed);
+}
+
+/* A whole file that is known has to be that one. */
+static void copies_are_of_the_known_version(void **state)
+{
+    static const cip_http_version v = { .size = 200, .tag = "\"a\"", .modified = "then" };
+    static const struct {
+        const char *lines;
+        cip_status st;
+    } row[] = {
+        { "ETag: \"a\"\nLast-Modified: then\nContent-Length: 200\n", CIP_OK },
+        { "ETag: \"a\"\nLast-Modified: then\nContent-Length: 199\n", CIP_ERR_STALE },
+        { "ETag: \"a\"\nLast-Modified: then\n", CIP_ERR_STALE },
+        { "ETag: \"b\"\nLast-Modified: then\nContent-Length: 200\n", CIP_ERR_STALE },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char lines[200];
+        uint64_t n;
+        snprintf(lines, sizeof lines, "HTTP/1.1 200 x\n%s", row[i].lines);
+        const cip_http_answer a = answer_of(lines);
+        const cip_http_asked q = { CIP_HTTP_WHOLE, 0, 200, &v };
+        assert_int_equal(cip_http_judge(&q, &a, &n, NULL), row[i].st);
+    }
+}
+
+static void names_are_encoded(void **state)
+{
+    cip_buf b = { .mem = &env.mem };
+    (void)state;
+    static const char name[] = "AZaz09-._~/@[`{+ %\xff";
+    assert_int_equal(cip_url_encode(&b, name, strlen(name), NULL), CIP_OK);
+    assert_int_equal(cip_buf_nul(&b, NULL), CIP_OK);
+    assert_string_equal((const char *)b.ptr, "AZaz09-._~/%40%5B%60%7B%2B%20%25%FF");
+    cip_buf_clear(&b);
+    assert_int_equal(cip_url_check("http://h/a b", NULL), CIP_ERR_CORRUPT);
+    assert_int_equal(cip_url_check("http://h/a\x7f", NULL), CIP_ERR_CORRUPT);
+    assert_int_equal(cip_url_check("http://h/!~", NULL), CIP_OK);
+}
+
 static void trailers_do_not_count(void **state)
 {
     (void)state;
@@ -351,6 +406,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(header_lines_are_understood),
+        cmocka_unit_test(statuses_are_understood),
+        cmocka_unit_test(copies_are_of_the_known_version),
+        cmocka_unit_test(names_are_encoded),
         cmocka_unit_test(trailers_do_not_count),
         cmocka_unit_test(ranges_that_mean_nothing_are_bad),
         cmocka_unit_test(values_that_are_too_long_or_strange_are_not_taken),
