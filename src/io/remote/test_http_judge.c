@@ -63,6 +63,13 @@ static void statuses_are_understood(void **state)
     assert_int_equal(answer_of("HTTP/1.1 999 x\r\n").status, 999);
     assert_int_equal(answer_of("HTTP/1.1 1000 x\r\n").status, 0);
     assert_int_equal(answer_of("HTTP/1.1 200 x\r\nHTTP/2\r\n").status, 0);
+    cip_http_version v;
+    const cip_http_answer whole = { .status = 200, .total = 7 },
+                          part = { .status = 206, .total = 7 };
+    cip_http_version_of(&whole, 5, &v);
+    assert_int_equal(v.size, 5);
+    cip_http_version_of(&part, 5, &v);
+    assert_int_equal(v.size, 7);
     assert_true(answer_of("HTTP/2 200\r\n").framed);
     assert_false(answer_of("HTTP/1.1 200 x\r\n").framed);
 }
@@ -155,6 +162,26 @@ static void values_that_are_too_long_or_strange_are_not_taken(void **state)
     const cip_http_answer b = answer_of(lines);
     assert_true(a.tag[0] == 'W' && b.tag[0] == 'W' && strcmp(a.tag, b.tag) != 0);
     assert_int_not_equal(answer_of("HTTP/1.1 200 x\nETag: \"\xe9\"\n").tag[0], '\0');
+}
+
+static void values_fill_their_room(void **state)
+{
+    (void)state;
+    for (int n = CIP_HTTP_TAG - 2; n <= CIP_HTTP_TAG; n++) {
+        char lines[600];
+        snprintf(lines, sizeof lines, "HTTP/1.1 200 x\nETag: %0*d\n", n, 1);
+        const cip_http_answer a = answer_of(lines);
+        assert_int_equal(a.tag[0], n < CIP_HTTP_TAG ? '0' : 'W');
+        assert_true(strlen(a.tag) == (size_t)n || n == CIP_HTTP_TAG);
+    }
+    for (int n = 30; n <= 32; n++) {
+        cip_aws a = { .region = "" };
+        bool other = false;
+        char text[100];
+        const int len = snprintf(text, sizeof text, "[a]\nregion = %0*d\n", n, 1);
+        assert_true(cip_aws_parse(&a, text, (size_t)len, "a", &other));
+        assert_int_equal(strlen(a.region), n < 32 ? n : 0);
+    }
 }
 
 static void strong_tags_are_one_text_in_quotes(void **state)
@@ -371,7 +398,9 @@ static void pages_of_names_are_read(void **state)
         const char *xml, *names, *next;
         cip_status st;
     } page[] = {
-        { IN(KEY("p/a") KEY("p/b%20c%2B+") KEY("p/") KEY("q/x") KEY("p/..") KEY("p/%00"), "false"),
+        { IN(KEY("p/a") KEY("p/b%20c%2B+") KEY("p/") KEY("q/x") KEY("p/..") KEY("p/%00")
+                 KEY("p/d/e"),
+             "false"),
           "a b c+  ", "", CIP_OK },
         { PLAIN(KEY("p/a+%41") KEY("p/b%"), "false"), "a+%41 b% ", "", CIP_OK },
         { IN("<CommonPrefixes><Prefix>p/f/</Prefix></CommonPrefixes>"
@@ -412,6 +441,7 @@ int main(void)
         cmocka_unit_test(trailers_do_not_count),
         cmocka_unit_test(ranges_that_mean_nothing_are_bad),
         cmocka_unit_test(values_that_are_too_long_or_strange_are_not_taken),
+        cmocka_unit_test(values_fill_their_room),
         cmocka_unit_test(strong_tags_are_one_text_in_quotes),
         cmocka_unit_test(headers_without_end_are_refused),
         cmocka_unit_test(an_answer_has_to_fit_what_was_asked),
