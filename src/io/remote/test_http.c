@@ -28,7 +28,7 @@ static cip_env env;
 static uint8_t bytes[N];
 static int listening;
 static char url[64];
-static _Atomic int version, nrequest, at_once, most_at_once;
+static _Atomic int version, nrequest, nsilent, at_once, most_at_once;
 
 static void send_all(int fd, const void *p, size_t n)
 {
@@ -49,6 +49,7 @@ static bool answer(int fd, const char *request)
     const char *range = strstr(request, "Range: bytes=");
     if (strncmp(request, "GET /silent", 11) == 0) {
         char c;
+        nsilent++;
         while (recv(fd, &c, 1, 0) > 0) /* until the client has had enough */
             ;
         return false;
@@ -257,10 +258,10 @@ static void a_server_that_does_not_answer_is_given_up(void **state)
     cip_http_file f;
     cip_err err = CIP_ERR_INIT;
     snprintf(silent, sizeof silent, "%.*s/silent", (int)(strlen(url) - 2), url);
-    nrequest = 0;
+    nsilent = 0; /* requests of another kind, that were given up, may still arrive */
     assert_int_equal(open_at(silent, &f, &err), CIP_ERR_IO);
     assert_non_null(strstr(err.text, "too slow, or does not answer"));
-    assert_int_equal(nrequest, 2);
+    assert_int_equal(nsilent, 2);
 }
 
 static int stop_soon(void *user)
