@@ -215,6 +215,16 @@ def test_requests(cippus, server, tmp_path):
         assert near == far and len(server.seen) <= before + window
 
 
+def test_requests_for_many_small_chunks(cippus, server, tmp_path):
+    """They come by hundreds, not by a few."""
+    np.save(tmp_path / "a.npy", IMAGE)
+    cippus.run("convert", tmp_path / "a.npy", tmp_path / "a.b2nd", "--codec", "zstd:1", "--chunks", "32,32")
+    server.files["a.b2nd"] = (tmp_path / "a.b2nd").read_bytes()
+    server.seen.clear()
+    assert cippus.run("cat", "--to", "raw", f"{server.url}/files/a.b2nd") == IMAGE.tobytes()
+    assert len(server.seen) <= 8
+
+
 def test_one_word(cippus, server, tmp_path):
     """FILE/PATH[SLICE] as of files here, and without a request more than FILE PATH [SLICE]."""
     store = tmp_path / "m.zarr"
