@@ -128,10 +128,8 @@ static bool has_text(const char *variable, const char *part)
 static way way_of(const opts *o)
 {
     static const char *const ways[] = { "auto", "blocks", "kitty", "ascii", NULL };
-    way w = WAY_AUTO;
-    for (unsigned i = 0; o->shown_as != NULL && ways[i] != NULL; i++)
-        if (strcmp(ways[i], o->shown_as) == 0)
-            w = (way)i;
+    const int chosen = o->shown_as != NULL ? show_number_of(o->shown_as, ways) : -1;
+    const way w = chosen >= 0 ? (way)chosen : WAY_AUTO;
     if (o->out != NULL)
         return WAY_PNG;
     if (o->json)

@@ -19,6 +19,8 @@ typedef enum show_word {
 extern const char *const show_word_names[SHOW_WORDS]; /* "scale" */
 /* Puts what a word means (NULL: nothing) into p; NULL, or what was expected. */
 const char *show_take_word(show_word which, const char *text, cip_picture_options *p);
+/* The place of a word among those up to NULL; -1: it is not there. */
+int show_number_of(const char *word, const char *const *words);
 /* The word of a value of SHOW_SCALE or SHOW_REDUCE. */
 const char *show_word_of(show_word which, unsigned value);
 /* "kind": ...: the pairs of an object that tell what a picture shows. */

@@ -27,11 +27,10 @@ const char *show_word_of(show_word which, unsigned value)
     return named[which].words[value];
 }
 
-/* The place of a word among those of its kind; -1: there is no such word. */
-static int number_of(show_word which, const char *text)
+int show_number_of(const char *word, const char *const *words)
 {
-    for (int i = 0; named[which].words[i] != NULL; i++)
-        if (strcmp(text, named[which].words[i]) == 0)
+    for (int i = 0; words[i] != NULL; i++)
+        if (strcmp(word, words[i]) == 0)
             return i;
     return -1;
 }
@@ -60,7 +59,8 @@ static bool parse_colour(const char *text, uint32_t *out)
 
 const char *show_take_word(show_word which, const char *text, cip_picture_options *p)
 {
-    const int i = text != NULL && which <= SHOW_REDUCE ? number_of(which, text) : 0;
+    const int i =
+        text != NULL && which <= SHOW_REDUCE ? show_number_of(text, named[which].words) : 0;
     if (text == NULL)
         return NULL;
     switch (which) {

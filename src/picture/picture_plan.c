@@ -107,9 +107,7 @@ static cip_status too_dear(const cip_picture *p, uint64_t cost, cip_err *err)
                     cost, p->options.max_nbytes);
 }
 
-/* What a picture may cost. Over a network people do not wait for elements that they did not ask
- * for.
- */
+/* What a picture may cost: over a network people do not wait for what they did not ask for. */
 static uint64_t most_cost(const cip_picture_options *o, const cip_array *a)
 {
     const bool waits = o->reduce == CIP_PICTURE_EXTREMES && a->layout->far != NULL;

@@ -8,6 +8,9 @@ import subprocess
 import urllib.parse
 
 import pytest
+from conftest import ROOT
+
+SAMPLES = ROOT / "samples"
 
 
 class Answer:
@@ -67,3 +70,9 @@ def served(cippus, *words):
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.fixture(scope="module")
+def server(cippus):
+    with served(cippus, SAMPLES) as s:
+        yield s

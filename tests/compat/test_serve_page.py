@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from browser import browser
 from conftest import ROOT
-from served import served
+from served import SAMPLES, served, server  # noqa: F401
 
-SAMPLES = ROOT / "samples"
 PICTURES = os.environ.get("CIP_PICTURES")  # a folder for the pictures of docs/images
 
 
@@ -22,12 +21,6 @@ PICTURES = os.environ.get("CIP_PICTURES")  # a folder for the pictures of docs/i
 def page():
     with browser() as b:
         yield b
-
-
-@pytest.fixture(scope="module")
-def server(cippus):
-    with served(cippus, SAMPLES) as s:
-        yield s
 
 
 def view(page, server, **state):

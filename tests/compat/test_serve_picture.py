@@ -2,24 +2,18 @@
 """Pictures that `cippus serve` makes: those of `cippus show`, of bounded cost, in which no single element is lost."""
 import json
 import pathlib
-import struct
+import sys
 import urllib.parse
-import zlib
 
 import numpy as np
 import pytest
 from conftest import ROOT
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
-from served import served
+from served import SAMPLES, served, server  # noqa: F401
 
-SAMPLES = ROOT / "samples"
-
-
-@pytest.fixture(scope="module")
-def server(cippus):
-    with served(cippus, SAMPLES) as s:
-        yield s
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from png_pixels import pixels  # noqa: E402
 
 
 def picture(server, form, **query):
@@ -29,19 +23,10 @@ def picture(server, form, **query):
     return json.loads(answer.headers["X-Cippus-Picture"]), answer.body
 
 
-def pixels(png):
-    """Red, green, blue, alpha of a PNG without filters."""
-    at, packed = 8, b""
-    while at < len(png):
-        n, kind = struct.unpack(">I4s", png[at : at + 8])
-        part = png[at + 8 : at + 8 + n]
-        if kind == b"IHDR":
-            wide, high, _, colour = struct.unpack(">IIBB", part[:10])
-        packed += part if kind == b"IDAT" else b""
-        at += n + 12
-    each = {2: 3, 6: 4}[colour]
-    found = np.frombuffer(zlib.decompress(packed), "u1").reshape(high, 1 + wide * each)[:, 1:].reshape(high, wide, each)
-    return found if each == 4 else np.dstack([found, np.full((high, wide), 255, "u1")])
+def rgba(png):
+    """Red, green, blue, alpha of a PNG."""
+    found = pixels(png)
+    return found if found.shape[2] == 4 else np.dstack([found, np.full(found.shape[:2], 255, "u1")])
 
 
 @pytest.mark.parametrize("options", [{}, {"width": 40, "height": 30, "scale": "asinh", "map": "magma_r"}, {"width": 50, "reduce": "mean", "bad": "none"},
@@ -56,7 +41,7 @@ def test_the_pictures_are_those_of_show(server, cippus, tmp_path, options):
         query = {"file": f"samples/{sample}", "path": "" if path == "." else path, **options}
         facts, body = picture(server, "pixels", **query)
         own = np.frombuffer(body, "u1").reshape(facts["height"], facts["width"], 4)
-        assert np.array_equal(own, pixels((tmp_path / "x.png").read_bytes()))
+        assert np.array_equal(own, rgba((tmp_path / "x.png").read_bytes()))
         assert picture(server, "png", **query)[1] == (tmp_path / "x.png").read_bytes()
         assert {k: facts[k] for k in told if k in facts} == {k: v for k, v in told.items() if k not in ("file", "path", "field")}
         seen.add(facts["kind"])

@@ -6,19 +6,11 @@ import urllib.parse
 
 import numpy as np
 import pytest
-from conftest import ROOT
-from served import served
+from served import SAMPLES, served, server  # noqa: F401
 
 zarr = pytest.importorskip("zarr")
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")
-SAMPLES = ROOT / "samples"
-
-
-@pytest.fixture(scope="module")
-def server(cippus):
-    with served(cippus, SAMPLES) as s:
-        yield s
 
 
 def open_store(server, name, **options):

@@ -72,6 +72,9 @@ bool serve_is_over(serve_call *c);
 void serve_failed(serve_call *c, const cip_err *err);
 /* A parameter that is not what it must be. */
 void serve_refuse_argument(serve_call *c, const char *key, const char *expected);
+/* A number of the query, or `usual`; false after having refused. */
+bool serve_take_number(serve_call *c, const char *key, uint64_t usual, uint64_t most,
+                       uint64_t *out);
 void serve_header(serve_call *c, const char *name, const char *value);
 /* Room for exactly n bytes of the body, to be written by the caller; NULL after having refused. */
 void *serve_room(serve_call *c, uint64_t n);

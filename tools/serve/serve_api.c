@@ -32,8 +32,7 @@ void serve_refuse_argument(serve_call *c, const char *key, const char *expected)
     serve_refuse(c, 400, "bad argument", text);
 }
 
-/* A number of the query, or `usual`; false after having refused. */
-static bool number(serve_call *c, const char *key, uint64_t usual, uint64_t most, uint64_t *out)
+bool serve_take_number(serve_call *c, const char *key, uint64_t usual, uint64_t most, uint64_t *out)
 {
     const char *text = serve_url_get(&c->url, key);
     *out = usual;
@@ -62,7 +61,7 @@ static void print_entry(serve_call *c, const char *name, const serve_found *at)
     cip_file *f = NULL;
     if (print_is_utf8(name))
         f = serve_files_get_own(c->s->files, at, &err);
-    else /* nobody could ask for it by the name as it is told */
+    else /* JSON has no such name, so no request could name it */
         snprintf(err.text, sizeof err.text, "the name is not UTF-8");
     const bool plain = f == NULL && S_ISDIR(st->st_mode) && err.code == CIP_ERR_UNSUPPORTED &&
                        strstr(err.text, "no known format") != NULL;
@@ -222,7 +221,8 @@ static void api_list(serve_call *c)
     uint64_t offset, limit;
     serve_found at;
     const char *name = serve_url_get(&c->url, "folder");
-    if (!number(c, "offset", 0, UINT32_MAX, &offset) || !number(c, "limit", FEW, MOST_ROWS, &limit))
+    if (!serve_take_number(c, "offset", 0, UINT32_MAX, &offset) ||
+        !serve_take_number(c, "limit", FEW, MOST_ROWS, &limit))
         return;
     if (name == NULL || name[0] == '\0') {
         list_roots(c, offset, limit);
@@ -625,8 +625,8 @@ static void run_on_file(const struct api_row *row, serve_call *c)
         serve_refuse_argument(c, "file", "the path of a file");
         return;
     }
-    if (!number(c, "offset", 0, UINT64_MAX / 2, &a.offset) ||
-        !number(c, "limit", FEW, MOST_ROWS, &a.limit) || !serve_find(c, name, true, &at))
+    if (!serve_take_number(c, "offset", 0, UINT64_MAX / 2, &a.offset) ||
+        !serve_take_number(c, "limit", FEW, MOST_ROWS, &a.limit) || !serve_find(c, name, true, &at))
         return;
     if (at.rest[0] != '\0')
         serve_refuse(c, 404, "not found", "the path goes on behind a file");

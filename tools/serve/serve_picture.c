@@ -8,19 +8,15 @@
 #include "../show.h"
 #include "serve.h"
 
-enum { STOPS = 16 }; /* colours that are told of a map */
+enum { STOPS = 16 }; /* colours of a map that the facts list */
 
-/* A number of the query that fits in 32 bits; 0 where it is not given. */
-static bool take_number(serve_call *c, const char *key, uint32_t *out)
+/* One of 32 bits; 0 where it is not given. */
+static bool take_side(serve_call *c, const char *key, uint32_t *out)
 {
-    const char *text = serve_url_get(&c->url, key);
-    uint64_t n = 0;
-    if (text != NULL && (!serve_number(text, &n) || n > UINT32_MAX)) {
-        serve_refuse_argument(c, key, "a number up to 4294967295");
-        return false;
-    }
-    *out = (uint32_t)n;
-    return true;
+    uint64_t n;
+    const bool good = serve_take_number(c, key, 0, UINT32_MAX, &n);
+    *out = good ? (uint32_t)n : 0;
+    return good;
 }
 
 static bool take_options(serve_call *c, cip_picture_options *p)
@@ -43,8 +39,8 @@ static bool take_options(serve_call *c, cip_picture_options *p)
         serve_refuse_argument(c, "max_nbytes", "a number");
         return false;
     }
-    return take_number(c, "width", &p->max_width) && take_number(c, "height", &p->max_height) &&
-           take_number(c, "zoom", &p->zoom);
+    return take_side(c, "width", &p->max_width) && take_side(c, "height", &p->max_height) &&
+           take_side(c, "zoom", &p->zoom);
 }
 
 /* As `cippus show --json`, and what it takes to draw the values with the same colours. */

@@ -2,8 +2,9 @@
 """Contents as plain Python objects and as those of pandas; what notebooks show."""
 import builtins
 import io
+import pathlib
 import re
-import zlib
+import sys
 from base64 import b64decode
 
 import numpy as np
@@ -11,6 +12,9 @@ import pytest
 
 import cippus
 from cippus import _html
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "tests/support"))
+import png_pixels  # noqa: E402
 
 
 def same(found, want):
@@ -135,20 +139,8 @@ def test_without_pandas_the_error_says_what_to_install(sample, monkeypatch):
 
 
 def pixels(shown):
-    """The picture in some HTML as an array: grey, or grey and alpha."""
-    data = b64decode(re.search(r'href="data:image/png;base64,([^"]+)"', shown)[1])
-    assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    parts, at = {}, 8
-    while at < len(data):
-        n = int.from_bytes(data[at : at + 4], "big")
-        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + n]
-        assert zlib.crc32(kind + body) == int.from_bytes(data[at + 8 + n : at + 12 + n], "big")
-        parts[kind], at = body, at + 12 + n
-    wide, high = (int.from_bytes(parts[b"IHDR"][i : i + 4], "big") for i in (0, 4))
-    samples = {2: 3, 6: 4}[parts[b"IHDR"][9]]
-    rows = np.frombuffer(zlib.decompress(parts[b"IDAT"]), "u1").reshape(high, 1 + samples * wide)
-    assert (rows[:, 0] == 0).all()
-    return rows[:, 1:].reshape(high, wide, samples)
+    """The picture in some HTML as an array."""
+    return png_pixels.pixels(b64decode(re.search(r'href="data:image/png;base64,([^"]+)"', shown)[1]))
 
 
 def test_images_are_shown_as_pictures(made):

@@ -1,27 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of arrays: PNG files, their options, and saving them."""
-import struct
-import zlib
+import pathlib
+import sys
 
 import numpy as np
 import pytest
 
 import cippus
 
-
-def pixels(png):
-    """(height, width, samples) of a PNG without filters."""
-    assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    at, packed = 8, b""
-    while at < len(png):
-        n, kind = struct.unpack(">I4s", png[at : at + 8])
-        part = png[at + 8 : at + 8 + n]
-        if kind == b"IHDR":
-            wide, high, _, colour = struct.unpack(">IIBB", part[:10])
-        packed += part if kind == b"IDAT" else b""
-        at += n + 12
-    samples = {2: 3, 6: 4}[colour]
-    return np.frombuffer(zlib.decompress(packed), "u1").reshape(high, 1 + wide * samples)[:, 1:].reshape(high, wide, samples)
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "tests/support"))
+from png_pixels import pixels  # noqa: E402
 
 
 def test_pixels_are_the_values_by_the_scale(made):
